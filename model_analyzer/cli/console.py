@@ -1,0 +1,235 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Everything that a person sees while a command runs: log lines, progress, the answer."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import Sequence
+from types import TracebackType
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.domain.trials import Failure, Trial
+from model_analyzer.profiling import Event, GivenUp, TrialFinished, TrialStarted
+from model_analyzer.reports.tables import Table, show
+
+log = logging.getLogger(__name__)
+
+_LAST = 5
+
+
+class _LogHandler(logging.Handler):
+    """Prints log lines as `[Model Analyzer] text`, above the live view if there is one."""
+
+    def __init__(self, console: Console, *, with_time: bool) -> None:
+        super().__init__()
+        self._console = console
+        self._with_time = with_time
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = record.getMessage()
+        if text:
+            level = "" if record.levelno == logging.INFO else f"{record.levelname}: "
+            clock = time.strftime("%H:%M:%S ") if self._with_time else ""
+            text = f"{clock}[Model Analyzer] {level}{text}"
+        style = {logging.WARNING: "yellow", logging.ERROR: "red", logging.DEBUG: "dim"}
+        self._console.print(
+            Text(text, style=style.get(record.levelno, "")), soft_wrap=True, highlight=False
+        )
+
+
+class View:
+    """Shows a run: a live display on a terminal, lines elsewhere, errors only when quiet.
+
+    `verbosity` is -1 (quiet), 0 or 1 (verbose).
+    """
+
+    def __init__(self, verbosity: int) -> None:
+        self._verbosity = verbosity
+        self._console = Console(soft_wrap=False)
+        self._live: Live | None = None
+        self._progress = _progress()
+        self._task = self._progress.add_task("", total=None)
+        self._last: deque[Text] = deque(maxlen=_LAST)
+        self._best: tuple[Trial, Measurement] | None = None
+        self._goal: Goal | None = None
+        self._spent: list[float] = []
+        self._most = self._done = 0
+        level = {-1: logging.ERROR, 0: logging.INFO, 1: logging.DEBUG}[verbosity]
+        logger = logging.getLogger("model_analyzer")
+        logger.handlers = [_LogHandler(self._console, with_time=verbosity == 1)]
+        logger.setLevel(level)
+        logger.propagate = False
+
+    def __enter__(self) -> View:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.end()
+
+    def say(self, text: str) -> None:
+        """A line that matters; safe to call from a signal handler."""
+        try:
+            log.warning("%s", text)
+        except RuntimeError:
+            pass  # the handler came in the middle of another line: the count still goes on
+
+    def begin(self, model: str, most_trials: int, goal: Goal) -> None:
+        """A model's search begins, with at most so many trials."""
+        self._goal, self._best = goal, None
+        self._most, self._done, self._spent = most_trials, 0, []
+        self._last.clear()
+        self._progress.update(self._task, description=model, total=most_trials, completed=0)
+        if self._console.is_terminal and self._verbosity == 0 and self._live is None:
+            self._live = Live(
+                self._render(),
+                console=self._console,
+                refresh_per_second=2,
+                transient=True,
+                get_renderable=self._render,
+            )
+            self._live.start()
+
+    def end(self) -> None:
+        """Takes the live display away."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def show(self, event: Event) -> None:
+        """Shows what has just happened."""
+        match event:
+            case TrialStarted(trial):
+                for work in trial.workloads:
+                    self._info(f"Profiling {work.variant.name}: {work.load}")
+                self._progress.update(self._task, description=str(trial))
+            case TrialFinished(trial, outcome, known):
+                self._finished(trial, outcome, known)
+            case GivenUp(failures, last):
+                log.error(
+                    "The first %d attempts failed and none succeeded: giving this model up. %s",
+                    failures,
+                    last.message,
+                )
+
+    def answer(self, sentence: str, table: Table) -> None:
+        """The result of one model: the sentence and the best configurations."""
+        if self._verbosity < 0:
+            return
+        self._console.print()
+        self._console.print(Text(sentence, style="bold green" if table.rows else "bold red"))
+        if table.rows:
+            self._console.print(rich_table(table))
+
+    def print(self, text: str) -> None:
+        """A plain line of result."""
+        if self._verbosity >= 0:
+            self._console.print(Text(text), soft_wrap=True)
+
+    def _info(self, text: str) -> None:
+        # on a terminal the live display says the same
+        log.log(logging.DEBUG if self._live is not None else logging.INFO, "%s", text)
+
+    def _finished(self, trial: Trial, outcome: Outcome, known: bool) -> None:
+        self._done += 1
+        if known:
+            self._info("Existing measurement found for run config. Skipping profile")
+        else:
+            self._spent.append(outcome.duration_s)
+        self._progress.update(self._task, completed=self._done)
+        if isinstance(outcome, Failure):
+            self._last.append(Text(f"✗ {outcome.message}", style="red"))
+            if not known:
+                log.warning("%s%s", outcome.message, f" ({outcome.hint})" if outcome.hint else "")
+                for line in outcome.log:
+                    log.debug("    %s", line)
+            return
+        if self._goal is not None and self._is_best(outcome):
+            self._best = (trial, outcome)
+        text = f"{trial}  {_values(outcome)}"
+        self._last.append(Text(f"✓ {text}"))
+        if not known:
+            best = f"; best so far {_values(self._best[1])}" if self._best else ""
+            self._info(f"  {_values(outcome)}  (trial {self._done} of at most {self._most}{best})")
+
+    def _is_best(self, measurement: Measurement) -> bool:
+        if self._best is None or self._goal is None:
+            return True
+        both = [self._best[1], measurement]
+        return self._goal.best_first(both, lambda item: item)[0] is measurement
+
+    def _render(self) -> RenderableType:
+        lines: list[RenderableType] = [self._progress]
+        if self._best is not None:
+            trial, measurement = self._best
+            lines.append(Text(f"  best so far  {trial}  {_values(measurement)}", style="green"))
+        if self._spent:
+            mean = sum(self._spent) / len(self._spent)
+            left = mean * max(self._most - self._done, 0)
+            lines.append(Text(f"  time left    at most {_duration(left)}", style="dim"))
+        lines += [Text("  ").append_text(line) for line in self._last]
+        for line in lines:
+            if isinstance(line, Text):
+                line.no_wrap, line.overflow = True, "ellipsis"
+        return Group(*lines)
+
+
+def rich_table(table: Table) -> RichTable:
+    """A table for the terminal."""
+    shown = RichTable(header_style="bold", expand=False)
+    for index, header in enumerate(table.headers):
+        numbers = all(isinstance(row[index], (int, float)) for row in table.rows)
+        shown.add_column(header, justify="right" if numbers else "left", overflow="fold")
+    for row in table.rows:
+        shown.add_row(*(Text(show(cell)) for cell in row))
+    return shown
+
+
+def plain_table(title: str, table: Table) -> Sequence[str]:
+    """A table as padded columns, in the form that scripts know from the log."""
+    cells = [list(table.headers), *([show(cell) for cell in row] for row in table.rows)]
+    widths = [max(map(len, column)) + 2 for column in zip(*cells, strict=True)]
+    lines = [
+        " ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        for row in cells
+    ]
+    return [f"{title}:", *lines, ""]
+
+
+def _progress() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        TextColumn("trial"),
+        MofNCompleteColumn(separator=" of at most "),
+        TimeElapsedColumn(),
+    )
+
+
+def _values(measurement: Measurement) -> str:
+    throughput = measurement.value("perf_throughput")
+    latency = measurement.value("perf_latency_p99")
+    text = f"{show(throughput)} infer/sec"
+    return f"{text}, p99 {show(latency)} ms" if latency is not None else text
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes:02} min"
+    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"

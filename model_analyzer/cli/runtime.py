@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""`model-analyzer runtime`: a real tritonserver and perf_analyzer without root or Docker."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
+
+
+def runtime() -> click.Group:
+    return _runtime
+
+
+@click.group("runtime", context_settings={"help_option_names": ["-h", "--help"]})
+def _runtime() -> None:
+    """Install, show or remove a tritonserver and perf_analyzer in your cache directory.
+
+    Needs Linux on x86_64 with glibc 2.34 or newer (Debian 12, Ubuntu 22.04); no root, no Docker
+    and no GPU.
+    """
+
+
+@_runtime.command()
+@click.option(
+    "--python",
+    metavar="PYTHON",
+    help="Interpreter for models of the Python backend: 3.8 to 3.12 (3.13 must compile numpy), as"
+    " a version, a name or a path. The default is the first that fits.",
+)
+@click.option(
+    "--with",
+    "packages",
+    multiple=True,
+    metavar="PACKAGE",
+    help="A package that models import, such as onnxruntime. Can be repeated.",
+)
+def install(python: str | None, packages: tuple[str, ...]) -> int:
+    """Install the runtime, or packages for the models into it."""
+    from model_analyzer.runner.install import install as install_runtime
+
+    install_runtime(dict(os.environ), python=python, packages=packages, say=click.echo)
+    return EXIT_OK
+
+
+@_runtime.command()
+def show() -> int:
+    """Show what is installed, and whether it starts."""
+    from model_analyzer.runner.runtime import (
+        INSTALL,
+        Program,
+        installed_runtime,
+        installed_server,
+        perf_analyzer_version,
+        why_server_fails,
+    )
+
+    environment = dict(os.environ)
+    found = installed_runtime(environment)
+    if not found.exists:
+        click.echo(f"No runtime in {found.root}: run `{INSTALL}`")
+        return EXIT_RUN_FAILED
+    server = installed_server(found, environment)
+    load = Program(
+        path=found.perf_analyzer,
+        origin=server.origin,
+        environment=found.load_generator_environment(environment),
+    )
+    version, load_reason = perf_analyzer_version(load)
+    server_reason = why_server_fails(server)
+    click.echo(f"tritonserver   {server_reason or f'{server.version}  {found.server}'}")
+    click.echo(f"perf_analyzer  {load_reason or f'{version}  {found.perf_analyzer}'}")
+    click.echo(f"model Python   numpy {found.numpy_version or 'missing'}  {found.python}")
+    return EXIT_RUN_FAILED if server_reason or load_reason else EXIT_OK
+
+
+@_runtime.command()
+def remove() -> int:
+    """Remove the runtime from the cache directory."""
+    from model_analyzer.runner.install import remove as remove_runtime
+
+    remove_runtime(dict(os.environ), click.echo)
+    return EXIT_OK

@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""First, second and third interrupt."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from model_analyzer.errors import Interrupted
+
+MOST = 3
+_TERMINATE_S = 30
+
+
+class Interrupts:
+    """Counts interrupts. The first two ask to stop after the running trial; the third raises
+    `Interrupted` inside it. SIGTERM and SIGHUP count as the first, and as the third 30 s later.
+
+    Handlers only count, and raise nowhere but inside `interruptible`: outside of it, finished
+    measurements are on their way to disk.
+    """
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._count = 0
+        self._leave_now = False
+        self._inside = False
+
+    def install(self) -> None:
+        """Takes over the signals of this process."""
+        signal.signal(signal.SIGINT, self._interrupt)
+        signal.signal(signal.SIGTERM, self._terminate)
+        signal.signal(signal.SIGHUP, self._terminate)
+        signal.signal(signal.SIGALRM, self._time_is_up)
+
+    @property
+    def requested(self) -> bool:
+        """Whether to stop after the running trial."""
+        return self._count > 0
+
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Inside, the third interrupt raises `Interrupted`."""
+        self._inside = True
+        try:
+            if self._leave_now:
+                raise Interrupted("interrupted")
+            yield
+        finally:
+            self._inside = False
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        self._count += 1
+        if self._count < MOST:
+            self._say(
+                f"Received SIGINT {self._count}/{MOST}. Will attempt to exit after current"
+                " measurement."
+            )
+        elif self._count == MOST:
+            self._say(
+                "Received SIGINT maximum number of times. Saving state and exiting immediately."
+            )
+            self._leave()
+
+    def _terminate(self, number: int, frame: FrameType | None) -> None:
+        if not self._count:
+            self._count = 1
+            self._say(
+                f"Received {signal.Signals(number).name}. Will attempt to exit after current"
+                f" measurement, at the latest in {_TERMINATE_S} s."
+            )
+            signal.alarm(_TERMINATE_S)
+
+    def _time_is_up(self, number: int, frame: FrameType | None) -> None:
+        self._say("Time is up. Saving state and exiting immediately.")
+        self._leave()
+
+    def _leave(self) -> None:
+        self._leave_now = True
+        if self._inside:
+            self._inside = False
+            raise Interrupted("interrupted")

@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kinds for objectives and constraints."""
+
+from __future__ import annotations
+
+from model_analyzer.config.kinds import ListOf, Number, Text
+from model_analyzer.config.nodes import Entry, Node, Problems, did_you_mean
+from model_analyzer.domain.goals import Constraint, Objective
+from model_analyzer.domain.metrics import ALIASES, METRICS, Better
+
+_TAGS = (*METRICS, *ALIASES)
+
+
+def _tag(word: str, where: str) -> str:
+    if word not in _TAGS:
+        raise Node(word, where).problem(f"no metric is called {word!r}", did_you_mean(word, _TAGS))
+    return ALIASES.get(word, word)
+
+
+class Objectives:
+    """`{tag: weight}`, a list of tags, or text with commas; without weights all count alike."""
+
+    metavar = "MAPPING"
+
+    def parse(self, node: Node) -> tuple[Objective, ...]:
+        if not node.is_mapping:
+            words = ListOf(Text().parse, "TEXT").parse(node)
+            return tuple(Objective(tag=_tag(word, node.where)) for word in dict.fromkeys(words))
+        problems = Problems()
+        objectives = []
+        for entry in node.entries:
+            with problems.collect():
+                tag = _tag(entry.key, entry.where)
+                objectives.append(Objective(tag=tag, weight=Number(0).parse(entry.node)))
+        problems.raise_any()
+        if objectives and not any(objective.weight for objective in objectives):
+            raise node.problem("at least one objective needs a weight above 0")
+        return tuple(objectives)
+
+
+class Constraints:
+    """`{tag: {min: X}}` where higher is better, `{tag: {max: X}}` where lower is."""
+
+    metavar = "MAPPING"
+
+    def parse(self, node: Node) -> tuple[Constraint, ...]:
+        if not node.is_mapping:
+            raise node.problem(f"expected a mapping of metrics, found {node.describe()}")
+        problems = Problems()
+        constraints = []
+        for entry in node.entries:
+            with problems.collect():
+                constraints.append(self._constraint(entry))
+        problems.raise_any()
+        return tuple(constraints)
+
+    @staticmethod
+    def _constraint(entry: Entry) -> Constraint:
+        tag = _tag(entry.key, entry.where)
+        bound = "min" if METRICS[tag].better is Better.HIGHER else "max"
+        if not entry.node.is_mapping:
+            raise entry.node.problem(
+                f"expected a bound, found {entry.node.describe()}", f"write {{{bound}: NUMBER}}"
+            )
+        limits = {}
+        for limit in entry.node.entries:
+            if limit.key != bound:
+                raise Node(limit.key, limit.where).problem(
+                    f"{entry.key} takes the bound {bound!r}, not {limit.key!r}"
+                )
+            limits[bound] = Number(0).parse(limit.node)
+        if not limits:
+            raise entry.node.problem(f"{entry.key} has no bound", f"write {{{bound}: NUMBER}}")
+        return Constraint(tag=tag, minimum=limits.get("min"), maximum=limits.get("max"))

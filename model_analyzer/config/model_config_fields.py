@@ -1,0 +1,323 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The fields of Triton's ModelConfig, made by tools/model_config_fields.py: do not edit.
+
+A field is written `TYPE`, `[TYPE]` where it repeats, or `{TYPE}` where it maps names to values.
+TYPE is `int`, `float`, `bool`, `str`, an enum or a message.
+"""
+
+from __future__ import annotations
+
+MESSAGES: dict[str, dict[str, str]] = {
+    "BatchInput": {
+        "kind": "BatchInput.Kind",
+        "target_name": "[str]",
+        "data_type": "DataType",
+        "source_input": "[str]",
+    },
+    "BatchOutput": {
+        "target_name": "[str]",
+        "kind": "BatchOutput.Kind",
+        "source_input": "[str]",
+    },
+    "ModelConfig": {
+        "name": "str",
+        "platform": "str",
+        "backend": "str",
+        "runtime": "str",
+        "version_policy": "ModelVersionPolicy",
+        "max_batch_size": "int",
+        "input": "[ModelInput]",
+        "output": "[ModelOutput]",
+        "batch_input": "[BatchInput]",
+        "batch_output": "[BatchOutput]",
+        "optimization": "ModelOptimizationPolicy",
+        "dynamic_batching": "ModelDynamicBatching",
+        "sequence_batching": "ModelSequenceBatching",
+        "ensemble_scheduling": "ModelEnsembling",
+        "instance_group": "[ModelInstanceGroup]",
+        "default_model_filename": "str",
+        "cc_model_filenames": "{str}",
+        "metric_tags": "{str}",
+        "parameters": "{ModelParameter}",
+        "model_warmup": "[ModelWarmup]",
+        "model_operations": "ModelOperations",
+        "model_transaction_policy": "ModelTransactionPolicy",
+        "model_repository_agents": "ModelRepositoryAgents",
+        "response_cache": "ModelResponseCache",
+        "model_metrics": "ModelMetrics",
+    },
+    "ModelDynamicBatching": {
+        "preferred_batch_size": "[int]",
+        "max_queue_delay_microseconds": "int",
+        "preserve_ordering": "bool",
+        "priority_levels": "int",
+        "default_priority_level": "int",
+        "default_queue_policy": "ModelQueuePolicy",
+        "priority_queue_policy": "{ModelQueuePolicy}",
+    },
+    "ModelEnsembling": {
+        "step": "[ModelEnsembling.Step]",
+        "max_inflight_requests": "int",
+    },
+    "ModelEnsembling.Step": {
+        "model_name": "str",
+        "model_version": "int",
+        "input_map": "{str}",
+        "output_map": "{str}",
+        "model_namespace": "str",
+    },
+    "ModelInput": {
+        "name": "str",
+        "data_type": "DataType",
+        "format": "ModelInput.Format",
+        "dims": "[int]",
+        "reshape": "ModelTensorReshape",
+        "is_shape_tensor": "bool",
+        "allow_ragged_batch": "bool",
+        "optional": "bool",
+        "is_non_linear_format_io": "bool",
+    },
+    "ModelInstanceGroup": {
+        "name": "str",
+        "kind": "ModelInstanceGroup.Kind",
+        "count": "int",
+        "rate_limiter": "ModelRateLimiter",
+        "gpus": "[int]",
+        "secondary_devices": "[ModelInstanceGroup.SecondaryDevice]",
+        "profile": "[str]",
+        "passive": "bool",
+        "host_policy": "str",
+    },
+    "ModelInstanceGroup.SecondaryDevice": {
+        "kind": "ModelInstanceGroup.SecondaryDevice.SecondaryDeviceKind",
+        "device_id": "int",
+    },
+    "ModelMetrics": {
+        "metric_control": "[ModelMetrics.MetricControl]",
+    },
+    "ModelMetrics.MetricControl": {
+        "metric_identifier": "ModelMetrics.MetricControl.MetricIdentifier",
+        "histogram_options": "ModelMetrics.MetricControl.HistogramOptions",
+    },
+    "ModelMetrics.MetricControl.HistogramOptions": {
+        "buckets": "[float]",
+    },
+    "ModelMetrics.MetricControl.MetricIdentifier": {
+        "family": "str",
+    },
+    "ModelOperations": {
+        "op_library_filename": "[str]",
+    },
+    "ModelOptimizationPolicy": {
+        "graph": "ModelOptimizationPolicy.Graph",
+        "priority": "ModelOptimizationPolicy.ModelPriority",
+        "cuda": "ModelOptimizationPolicy.Cuda",
+        "execution_accelerators": "ModelOptimizationPolicy.ExecutionAccelerators",
+        "input_pinned_memory": "ModelOptimizationPolicy.PinnedMemoryBuffer",
+        "output_pinned_memory": "ModelOptimizationPolicy.PinnedMemoryBuffer",
+        "gather_kernel_buffer_threshold": "int",
+        "eager_batching": "bool",
+    },
+    "ModelOptimizationPolicy.Cuda": {
+        "graphs": "bool",
+        "busy_wait_events": "bool",
+        "graph_spec": "[ModelOptimizationPolicy.Cuda.GraphSpec]",
+        "output_copy_stream": "bool",
+    },
+    "ModelOptimizationPolicy.Cuda.GraphSpec": {
+        "batch_size": "int",
+        "input": "{ModelOptimizationPolicy.Cuda.GraphSpec.Shape}",
+        "graph_lower_bound": "ModelOptimizationPolicy.Cuda.GraphSpec.LowerBound",
+    },
+    "ModelOptimizationPolicy.Cuda.GraphSpec.LowerBound": {
+        "batch_size": "int",
+        "input": "{ModelOptimizationPolicy.Cuda.GraphSpec.Shape}",
+    },
+    "ModelOptimizationPolicy.Cuda.GraphSpec.Shape": {
+        "dim": "[int]",
+    },
+    "ModelOptimizationPolicy.ExecutionAccelerators": {
+        "gpu_execution_accelerator": "[ModelOptimizationPolicy.ExecutionAccelerators.Accelerator]",
+        "cpu_execution_accelerator": "[ModelOptimizationPolicy.ExecutionAccelerators.Accelerator]",
+    },
+    "ModelOptimizationPolicy.ExecutionAccelerators.Accelerator": {
+        "name": "str",
+        "parameters": "{str}",
+    },
+    "ModelOptimizationPolicy.Graph": {
+        "level": "int",
+    },
+    "ModelOptimizationPolicy.PinnedMemoryBuffer": {
+        "enable": "bool",
+    },
+    "ModelOutput": {
+        "name": "str",
+        "data_type": "DataType",
+        "dims": "[int]",
+        "reshape": "ModelTensorReshape",
+        "label_filename": "str",
+        "is_shape_tensor": "bool",
+        "is_non_linear_format_io": "bool",
+    },
+    "ModelParameter": {
+        "string_value": "str",
+    },
+    "ModelQueuePolicy": {
+        "timeout_action": "ModelQueuePolicy.TimeoutAction",
+        "default_timeout_microseconds": "int",
+        "allow_timeout_override": "bool",
+        "max_queue_size": "int",
+    },
+    "ModelRateLimiter": {
+        "resources": "[ModelRateLimiter.Resource]",
+        "priority": "int",
+    },
+    "ModelRateLimiter.Resource": {
+        "name": "str",
+        "global": "bool",
+        "count": "int",
+    },
+    "ModelRepositoryAgents": {
+        "agents": "[ModelRepositoryAgents.Agent]",
+    },
+    "ModelRepositoryAgents.Agent": {
+        "name": "str",
+        "parameters": "{str}",
+    },
+    "ModelResponseCache": {
+        "enable": "bool",
+    },
+    "ModelSequenceBatching": {
+        "direct": "ModelSequenceBatching.StrategyDirect",
+        "oldest": "ModelSequenceBatching.StrategyOldest",
+        "max_sequence_idle_microseconds": "int",
+        "control_input": "[ModelSequenceBatching.ControlInput]",
+        "state": "[ModelSequenceBatching.State]",
+        "iterative_sequence": "bool",
+    },
+    "ModelSequenceBatching.Control": {
+        "kind": "ModelSequenceBatching.Control.Kind",
+        "int32_false_true": "[int]",
+        "fp32_false_true": "[float]",
+        "bool_false_true": "[bool]",
+        "data_type": "DataType",
+    },
+    "ModelSequenceBatching.ControlInput": {
+        "name": "str",
+        "control": "[ModelSequenceBatching.Control]",
+    },
+    "ModelSequenceBatching.InitialState": {
+        "data_type": "DataType",
+        "dims": "[int]",
+        "zero_data": "bool",
+        "data_file": "str",
+        "name": "str",
+    },
+    "ModelSequenceBatching.State": {
+        "input_name": "str",
+        "output_name": "str",
+        "data_type": "DataType",
+        "dims": "[int]",
+        "initial_state": "[ModelSequenceBatching.InitialState]",
+        "use_same_buffer_for_input_output": "bool",
+        "use_growable_memory": "bool",
+    },
+    "ModelSequenceBatching.StrategyDirect": {
+        "max_queue_delay_microseconds": "int",
+        "minimum_slot_utilization": "float",
+    },
+    "ModelSequenceBatching.StrategyOldest": {
+        "max_candidate_sequences": "int",
+        "preferred_batch_size": "[int]",
+        "max_queue_delay_microseconds": "int",
+        "preserve_ordering": "bool",
+    },
+    "ModelTensorReshape": {
+        "shape": "[int]",
+    },
+    "ModelTransactionPolicy": {
+        "decoupled": "bool",
+    },
+    "ModelVersionPolicy": {
+        "latest": "ModelVersionPolicy.Latest",
+        "all": "ModelVersionPolicy.All",
+        "specific": "ModelVersionPolicy.Specific",
+    },
+    "ModelVersionPolicy.All": {},
+    "ModelVersionPolicy.Latest": {
+        "num_versions": "int",
+    },
+    "ModelVersionPolicy.Specific": {
+        "versions": "[int]",
+    },
+    "ModelWarmup": {
+        "name": "str",
+        "batch_size": "int",
+        "inputs": "{ModelWarmup.Input}",
+        "count": "int",
+    },
+    "ModelWarmup.Input": {
+        "data_type": "DataType",
+        "dims": "[int]",
+        "zero_data": "bool",
+        "random_data": "bool",
+        "input_data_file": "str",
+    },
+}
+
+ENUMS: dict[str, tuple[str, ...]] = {
+    "BatchInput.Kind": (
+        "BATCH_ELEMENT_COUNT",
+        "BATCH_ACCUMULATED_ELEMENT_COUNT",
+        "BATCH_ACCUMULATED_ELEMENT_COUNT_WITH_ZERO",
+        "BATCH_MAX_ELEMENT_COUNT_AS_SHAPE",
+        "BATCH_ITEM_SHAPE",
+        "BATCH_ITEM_SHAPE_FLATTEN",
+    ),
+    "BatchOutput.Kind": ("BATCH_SCATTER_WITH_INPUT_SHAPE",),
+    "DataType": (
+        "TYPE_INVALID",
+        "TYPE_BOOL",
+        "TYPE_UINT8",
+        "TYPE_UINT16",
+        "TYPE_UINT32",
+        "TYPE_UINT64",
+        "TYPE_INT8",
+        "TYPE_INT16",
+        "TYPE_INT32",
+        "TYPE_INT64",
+        "TYPE_FP16",
+        "TYPE_FP32",
+        "TYPE_FP64",
+        "TYPE_STRING",
+        "TYPE_BF16",
+    ),
+    "ModelInput.Format": (
+        "FORMAT_NONE",
+        "FORMAT_NHWC",
+        "FORMAT_NCHW",
+    ),
+    "ModelInstanceGroup.Kind": (
+        "KIND_AUTO",
+        "KIND_GPU",
+        "KIND_CPU",
+        "KIND_MODEL",
+    ),
+    "ModelInstanceGroup.SecondaryDevice.SecondaryDeviceKind": ("KIND_NVDLA",),
+    "ModelOptimizationPolicy.ModelPriority": (
+        "PRIORITY_DEFAULT",
+        "PRIORITY_MAX",
+        "PRIORITY_MIN",
+    ),
+    "ModelQueuePolicy.TimeoutAction": (
+        "REJECT",
+        "DELAY",
+    ),
+    "ModelSequenceBatching.Control.Kind": (
+        "CONTROL_SEQUENCE_START",
+        "CONTROL_SEQUENCE_READY",
+        "CONTROL_SEQUENCE_END",
+        "CONTROL_SEQUENCE_CORRID",
+    ),
+}

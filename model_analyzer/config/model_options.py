@@ -1,0 +1,151 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""`profile_models`: its forms, and what each model may set for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from model_analyzer.config.goals import Constraints, Objectives
+from model_analyzer.config.kinds import Boolean, Environment, Flags, Integers, ListOf, Number, Text
+from model_analyzer.config.nodes import Entry, Node, Problems
+from model_analyzer.config.sweeps import ModelConfigParameters
+from model_analyzer.config.table import (
+    GOALS,
+    LOAD_GENERATOR,
+    MODELS,
+    SEARCH,
+    SERVER,
+    Given,
+    Option,
+    read,
+)
+from model_analyzer.domain.flags import (
+    PERF_ANALYZER_FLAGS,
+    PERF_ANALYZER_REPEATABLE,
+    TRITON_SERVER_FLAGS,
+    TRITON_SERVER_REPEATABLE,
+)
+
+PERF_ANALYZER = Flags(
+    "perf_analyzer", PERF_ANALYZER_FLAGS, repeatable=PERF_ANALYZER_REPEATABLE, underscores=False
+)
+TRITON_SERVER = Flags(
+    "tritonserver", TRITON_SERVER_FLAGS, repeatable=TRITON_SERVER_REPEATABLE, underscores=True
+)
+
+# `parameters` of a model.
+PARAMETER_OPTIONS: Sequence[Option] = (
+    Option(
+        key="batch_sizes", kind=Integers(1), group=MODELS,
+        help="Batch sizes that the client sends.",
+    ),
+    Option(
+        key="concurrency", kind=Integers(1), group=MODELS,
+        help="Concurrencies to measure, instead of searching them.",
+    ),
+)  # fmt: skip
+
+
+class Parameters:
+    """`parameters` of a model: its loads and client batch sizes."""
+
+    metavar = "MAPPING"
+
+    def parse(self, node: Node) -> Given:
+        if not node.is_mapping:
+            raise node.problem(f"expected a mapping, found {node.describe()}")
+        problems = Problems()
+        given = read(node.entries, PARAMETER_OPTIONS, problems)
+        problems.raise_any()
+        return given
+
+
+# What a model may set for itself. A value given here replaces the global one as a whole.
+MODEL_OPTIONS: Sequence[Option] = (
+    Option(
+        key="cpu_only", kind=Boolean(), default=False, group=MODELS,
+        help="Search with CPU instances.",
+    ),
+    Option(
+        key="parameters", kind=Parameters(), group=MODELS,
+        help="Batch sizes and loads of the client.",
+    ),
+    Option(key="objectives", kind=Objectives(), group=GOALS, help="Instead of the global ones."),
+    Option(key="constraints", kind=Constraints(), group=GOALS, help="Instead of the global ones."),
+    Option(
+        key="weighting", kind=Number(0, above=True), default=1.0, group=GOALS,
+        help="Weight against other models profiled together with this one.",
+    ),
+    Option(
+        key="model_config_parameters", kind=ModelConfigParameters(), default={}, group=SEARCH,
+        help="Fields of the model configuration with the values to try.",
+    ),
+    Option(
+        key="perf_analyzer_flags", kind=PERF_ANALYZER, group=LOAD_GENERATOR,
+        help="Instead of the global ones.",
+    ),
+    Option(
+        key="triton_server_flags", kind=TRITON_SERVER, group=SERVER,
+        help="Instead of the global ones.",
+    ),
+    Option(
+        key="triton_server_environment", kind=Environment(), group=SERVER,
+        help="Instead of the global ones.",
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelEntry:
+    """One model as the user wrote it."""
+
+    name: str
+    where: str
+    given: Given
+
+
+class Models:
+    """Model names: text with commas, a list, `{name: options}`, or a list that mixes these."""
+
+    metavar = "MODELS"
+
+    def parse(self, node: Node) -> tuple[ModelEntry, ...]:
+        problems = Problems()
+        models: dict[str, ModelEntry] = {}
+        for part in [node] if node.is_mapping else ListOf.split(node):
+            with problems.collect():
+                for model in self._models(part):
+                    models[model.name] = model
+        problems.raise_any()
+        if not models:
+            raise node.problem("names no model")
+        return tuple(models.values())
+
+    def _models(self, node: Node) -> Sequence[ModelEntry]:
+        if not node.is_mapping:
+            name = Text().parse(node).strip()
+            return [self._model(Entry(name, node.where, Node(None, node.where)))]
+        problems = Problems()
+        models = []
+        for entry in node.entries:
+            with problems.collect():
+                models.append(self._model(entry))
+        problems.raise_any()
+        return models
+
+    @staticmethod
+    def _model(entry: Entry) -> ModelEntry:
+        if not entry.key or "/" in entry.key or entry.key in (".", ".."):
+            raise Node(entry.key, entry.where).problem(f"{entry.key!r} is not the name of a model")
+        if entry.node.is_null:
+            return ModelEntry(name=entry.key, where=entry.where, given=Given())
+        if not entry.node.is_mapping:
+            raise entry.node.problem(
+                f"expected the options of model {entry.key!r}, found {entry.node.describe()}"
+            )
+        problems = Problems()
+        given = read(entry.node.entries, MODEL_OPTIONS, problems)
+        problems.raise_any()
+        return ModelEntry(name=entry.key, where=entry.where, given=given)

@@ -1,0 +1,297 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The option table: flags, YAML keys, defaults and help of every option, in one place.
+
+The command line and the YAML keys are both built from it, so they cannot drift apart. Adding
+an option means a row here and a field in the settings section that `target` names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from model_analyzer.config.goals import Constraints, Objectives
+from model_analyzer.config.kinds import (
+    Boolean,
+    Choice,
+    Endpoint,
+    Environment,
+    FilePath,
+    Integer,
+    Integers,
+    ListOf,
+    Number,
+    Text,
+)
+from model_analyzer.config.model_options import PERF_ANALYZER, TRITON_SERVER, Models
+from model_analyzer.config.table import (
+    CHECKPOINTS,
+    EXPORT,
+    GENERAL,
+    GOALS,
+    LOAD_GENERATOR,
+    MODELS,
+    PROFILE,
+    REPORT,
+    REPOSITORY,
+    SEARCH,
+    SERVER,
+    Option,
+)
+from model_analyzer.domain.settings import Protocol, ServerRestart
+
+OPTIONS: Sequence[Option] = (
+    # ---------------------------------------------------------------- general
+    Option(
+        key="config_file", flags=("-f", "--config-file"), kind=FilePath(), group=GENERAL,
+        commands=(PROFILE, REPORT),
+        help="YAML file with options; the command line wins over it.",
+    ),
+    Option(
+        key="collect_cpu_metrics", flags=("--collect-cpu-metrics",), kind=Boolean(),
+        default=False, target="monitors.cpu", group=GENERAL,
+        help="Measure the memory of the server and its model processes.",
+    ),
+    Option(
+        key="monitoring_interval", flags=("-i", "--monitoring-interval"),
+        kind=Number(0, above=True), default=1.0, target="monitors.interval_s", group=GENERAL,
+        help="Seconds between two looks at memory.",
+    ),
+    # ------------------------------------------------------- model repository
+    Option(
+        key="model_repository", flags=("-m", "--model-repository"), kind=FilePath(),
+        target="repository.path", group=REPOSITORY, help="Directory with the models.",
+    ),
+    Option(
+        key="output_model_repository_path", flags=("--output-model-repository-path",),
+        kind=FilePath(), default=Path("output_model_repository"), target="repository.output",
+        group=REPOSITORY,
+        help="Directory to be created for the variants, one sub-directory each.",
+    ),
+    Option(
+        key="override_output_model_repository", flags=("--override-output-model-repository",),
+        kind=Boolean(), default=False, target="repository.override_output", group=REPOSITORY,
+        help="Delete the output model repository if it exists.",
+    ),
+    # -------------------------------------------------------- models and load
+    Option(
+        key="profile_models", flags=("--profile-models",), kind=Models(), group=MODELS,
+        help="The models to profile.",
+    ),
+    Option(
+        key="batch_sizes", flags=("-b", "--batch-sizes"), kind=Integers(1), default=(1,),
+        group=MODELS, help="Batch sizes that the client sends.",
+    ),
+    Option(
+        key="concurrency", flags=("-c", "--concurrency"), kind=Integers(1), default=(),
+        group=MODELS, help="Concurrencies to measure, instead of searching them.",
+    ),
+    Option(
+        key="perf_analyzer_flags", kind=PERF_ANALYZER, default={}, group=MODELS,
+        help="Flags for perf_analyzer, without dashes.",
+    ),
+    # ------------------------------------------------------------------ goals
+    Option(
+        key="objectives", kind=Objectives(), default=(), group=GOALS,
+        commands=(PROFILE, REPORT),
+        help="Metrics to make better, with weights. Throughput if nothing is given.",
+    ),
+    Option(
+        key="constraints", kind=Constraints(), default=(), group=GOALS,
+        commands=(PROFILE, REPORT),
+        help="Bounds that the recommended configuration must keep.",
+    ),
+    Option(
+        key="latency_budget", flags=("--latency-budget",), kind=Number(0, above=True),
+        group=GOALS, help="Highest p99 latency allowed, in ms.",
+        commands=(PROFILE, REPORT),
+    ),
+    Option(
+        key="min_throughput", flags=("--min-throughput",), kind=Number(0, above=True),
+        group=GOALS, help="Lowest throughput allowed, in inferences per second.",
+        commands=(PROFILE, REPORT),
+    ),
+    # ----------------------------------------------------------------- search
+    Option(
+        key="run_config_search_disable", flags=("--run-config-search-disable",),
+        kind=Boolean(), default=False, target="search.disable", group=SEARCH,
+        help="Measure only what is listed; concurrency is 1 if none is.",
+    ),
+    Option(
+        key="early_exit_enable", flags=("--early-exit-enable",), kind=Boolean(), default=False,
+        target="search.early_exit", group=SEARCH,
+        help="Stop early on listed values too, when throughput no longer grows.",
+    ),
+    Option(
+        key="run_config_search_min_concurrency", flags=("--run-config-search-min-concurrency",),
+        kind=Integer(1), default=1, target="search.min_concurrency", group=SEARCH,
+        help="Concurrency to start from; it is doubled from there.",
+    ),
+    Option(
+        key="run_config_search_max_concurrency", flags=("--run-config-search-max-concurrency",),
+        kind=Integer(1), default=1024, target="search.max_concurrency", group=SEARCH,
+        help="Highest concurrency.",
+    ),
+    Option(
+        key="run_config_search_min_instance_count",
+        flags=("--run-config-search-min-instance-count",), kind=Integer(1), default=1,
+        target="search.min_instance_count", group=SEARCH, help="Lowest number of instances.",
+    ),
+    Option(
+        key="run_config_search_max_instance_count",
+        flags=("--run-config-search-max-instance-count",), kind=Integer(1), default=5,
+        target="search.max_instance_count", group=SEARCH, help="Highest number of instances.",
+    ),
+    Option(
+        key="run_config_search_min_model_batch_size",
+        flags=("--run-config-search-min-model-batch-size",), kind=Integer(1), default=1,
+        target="search.min_model_batch_size", group=SEARCH,
+        help="Batch limit to start from; it is doubled from there.",
+    ),
+    Option(
+        key="run_config_search_max_model_batch_size",
+        flags=("--run-config-search-max-model-batch-size",), kind=Integer(1), default=128,
+        target="search.max_model_batch_size", group=SEARCH, help="Highest batch limit.",
+    ),
+    Option(
+        key="run_config_search_max_binary_search_steps",
+        flags=("--run-config-search-max-binary-search-steps",), kind=Integer(0), default=5,
+        target="search.max_binary_search_steps", group=SEARCH,
+        help="Steps towards the highest load that keeps the constraints.",
+    ),
+    # ---------------------------------------------------------- triton server
+    Option(
+        key="triton_server_path", flags=("--triton-server-path",), kind=Text(),
+        target="server.path", group=SERVER,
+        help="The tritonserver to start: a path, or a name on the PATH.",
+    ),
+    Option(
+        key="client_protocol", flags=("--client-protocol",), kind=Choice(Protocol),
+        default=Protocol.GRPC, target="server.protocol", group=SERVER,
+        help="How perf_analyzer talks to the server.",
+    ),
+    Option(
+        key="triton_http_endpoint", flags=("--triton-http-endpoint",), kind=Endpoint(),
+        target="server.http_endpoint", group=SERVER,
+        help="Where the server listens for HTTP; a free port if not given.",
+    ),
+    Option(
+        key="triton_grpc_endpoint", flags=("--triton-grpc-endpoint",), kind=Endpoint(),
+        target="server.grpc_endpoint", group=SERVER,
+        help="Where the server listens for gRPC; a free port if not given.",
+    ),
+    Option(
+        key="triton_metrics_url", flags=("--triton-metrics-url",), kind=Endpoint(url=True),
+        target="server.metrics_url", group=SERVER,
+        help="Where the server shows metrics; a free port if not given.",
+    ),
+    Option(
+        key="triton_output_path", flags=("--triton-output-path",), kind=FilePath(),
+        target="server.log", group=SERVER, help="File for the server's log.",
+    ),
+    Option(
+        key="client_max_retries", flags=("-r", "--client-max-retries"), kind=Integer(1),
+        default=50, target="server.ready_timeout_s", group=SERVER,
+        help="Seconds to wait for the server to become ready.",
+    ),
+    Option(
+        key="model_load_timeout", flags=("--model-load-timeout",), kind=Integer(1), default=600,
+        target="server.load_timeout_s", group=SERVER,
+        help="Seconds to wait for a model to load.",
+    ),
+    Option(
+        key="server_restart", flags=("--server-restart",), kind=Choice(ServerRestart),
+        default=ServerRestart.AUTO, target="server.restart", group=SERVER,
+        help="Start the server anew for each variant, never, or (auto) where it is needed.",
+    ),
+    Option(
+        key="triton_server_flags", kind=TRITON_SERVER, default={}, group=SERVER,
+        help="Flags for tritonserver, without dashes.",
+    ),
+    Option(
+        key="triton_server_environment", kind=Environment(), default={}, group=SERVER,
+        help="Environment variables for tritonserver; $NAME is expanded.",
+    ),
+    # ---------------------------------------------------------- perf_analyzer
+    Option(
+        key="perf_analyzer_path", flags=("--perf-analyzer-path",), kind=Text(),
+        target="load_generator.path", group=LOAD_GENERATOR,
+        help="The perf_analyzer to run: a path, or a name on the PATH.",
+    ),
+    Option(
+        key="perf_analyzer_timeout", flags=("--perf-analyzer-timeout",), kind=Integer(1),
+        default=600, target="load_generator.timeout_s", group=LOAD_GENERATOR,
+        help="Seconds after which a perf_analyzer is stopped.",
+    ),
+    Option(
+        key="perf_analyzer_max_auto_adjusts", flags=("--perf-analyzer-max-auto-adjusts",),
+        kind=Integer(1), default=10, target="load_generator.max_launches", group=LOAD_GENERATOR,
+        help="How often perf_analyzer is started for one trial, with larger and larger windows.",
+    ),
+    Option(
+        key="perf_analyzer_cpu_util", flags=("--perf-analyzer-cpu-util",),
+        kind=Number(0, above=True), target="load_generator.most_cpu_percent",
+        group=LOAD_GENERATOR,
+        help="CPU percent (100 is one core) above which a perf_analyzer is stopped; 80 for each"
+        " core if not given.",
+    ),
+    # ------------------------------------------------------------ checkpoints
+    Option(
+        key="checkpoint_directory", flags=("-s", "--checkpoint-directory"), kind=FilePath(),
+        default=Path("checkpoints"), target="checkpoint.directory", group=CHECKPOINTS,
+        commands=(PROFILE, REPORT),
+        help="Directory of the checkpoints.",
+    ),
+    Option(
+        key="retry_failed", flags=("--retry-failed",), kind=Boolean(), default=False,
+        target="checkpoint.retry_failed", group=CHECKPOINTS,
+        help="Try again what failed in an earlier run.",
+    ),
+    # ---------------------------------------------------- results and reports
+    Option(
+        key="export_path", flags=("-e", "--export-path"), kind=FilePath(), default=Path(),
+        target="export.path", group=EXPORT, commands=(PROFILE, REPORT),
+        help="Directory for results, plots, reports and the best configurations.",
+    ),
+    Option(
+        key="num_configs_per_model", flags=("--num-configs-per-model",), kind=Integer(1),
+        default=3, target="export.best", group=EXPORT,
+        help="How many configurations per model are refined and reported.",
+    ),
+    Option(
+        key="filename_model_inference", flags=("--filename-model-inference",), kind=Text(),
+        default="metrics-model-inference.csv", target="export.inference_file", group=EXPORT,
+        help="Name of the table of measurements.",
+    ),
+    Option(
+        key="inference_output_fields", flags=("--inference-output-fields",),
+        kind=ListOf(Text().parse, "FIELDS"),
+        default=(
+            "model_name", "batch_size", "concurrency", "model_config_path", "instance_group",
+            "max_batch_size", "satisfies_constraints", "perf_throughput", "perf_latency_p99",
+        ),
+        target="export.inference_fields", group=EXPORT,
+        help="Columns of the table of measurements.",
+    ),
+    Option(
+        key="skip_summary_reports", flags=("--skip-summary-reports",), kind=Boolean(),
+        default=False, target="export.skip_summary", group=EXPORT,
+        help="Write neither tables nor reports.",
+    ),
+    Option(
+        key="skip_detailed_reports", flags=("--skip-detailed-reports",), kind=Boolean(),
+        default=False, target="export.skip_detailed", group=EXPORT,
+        help="Write no detailed reports.",
+    ),
+    Option(
+        key="report_model_configs", flags=("-n", "--report-model-configs"),
+        kind=ListOf(Text().parse, "VARIANTS"), group=EXPORT, commands=(REPORT,),
+        help="The variants to report, such as add_sub_config_2.",
+    ),
+)  # fmt: skip
+
+
+def options_of(command: str) -> Sequence[Option]:
+    """The options of one command, in table order."""
+    return [option for option in OPTIONS if command in option.commands]

@@ -1,0 +1,123 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""`model_config_parameters`: checks them against Triton's ModelConfig and expands the sweeps.
+
+A value is read as one value of its field where that is possible, and as a list of alternatives
+where it is not: `max_batch_size: [4, 8]` sweeps, `preferred_batch_size: [4, 8]` is one value and
+`[[4, 8], [16]]` sweeps. Alternatives at any depth multiply. `null` leaves a field as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import islice, product
+from types import MappingProxyType
+from typing import Any
+
+from model_analyzer.config.kinds import Boolean, Integer, Kind, Number, Text
+from model_analyzer.config.model_config_fields import ENUMS, MESSAGES
+from model_analyzer.config.nodes import Node, Problems, did_you_mean
+
+_MOST_ALTERNATIVES = 100_000
+_SCALARS: Mapping[str, Kind] = {
+    "int": Integer(),
+    "float": Number(),
+    "bool": Boolean(),
+    "str": Text(),
+}
+
+Alternatives = tuple[Any, ...]
+
+
+class ModelConfigParameters:
+    """A mapping from fields of the model configuration to the values to try, in their order."""
+
+    metavar = "MAPPING"
+
+    def parse(self, node: Node) -> Mapping[str, Alternatives]:
+        return MappingProxyType(_fields(node, "ModelConfig"))
+
+
+def _fields(node: Node, message: str) -> dict[str, Alternatives]:
+    """The alternatives of each field of a message."""
+    if not node.is_mapping:
+        raise node.problem(f"expected a mapping of {message} fields, found {node.describe()}")
+    known = MESSAGES[message]
+    problems = Problems()
+    fields = {}
+    for entry in node.entries:
+        with problems.collect():
+            if entry.key not in known:
+                raise Node(entry.key, entry.where).problem(
+                    f"{message} has no field {entry.key!r}", did_you_mean(entry.key, list(known))
+                )
+            fields[entry.key] = _alternatives(entry.node, known[entry.key])
+    problems.raise_any()
+    return fields
+
+
+def _alternatives(node: Node, kind: str) -> Alternatives:
+    if node.is_null:
+        return (None,)
+    if kind.startswith("["):
+        return _repeated(node, kind[1:-1])
+    if node.is_list:
+        return tuple(value for item in node.items for value in _single(item, kind))
+    return _single(node, kind)
+
+
+def _single(node: Node, kind: str) -> Alternatives:
+    """The alternatives of one value that is not written as a list."""
+    if node.is_null:
+        return (None,)
+    if kind.startswith("{"):
+        if not node.is_mapping:
+            raise node.problem(f"expected a mapping, found {node.describe()}")
+        problems = Problems()
+        fields = {}
+        for entry in node.entries:
+            with problems.collect():
+                fields[entry.key] = _alternatives(entry.node, kind[1:-1])
+        problems.raise_any()
+        return _combine(node, fields)
+    if kind in _SCALARS:
+        return (_SCALARS[kind].parse(node),)
+    if kind in ENUMS:
+        return (_enum_value(node, kind),)
+    return _combine(node, _fields(node, kind))
+
+
+def _repeated(node: Node, kind: str) -> Alternatives:
+    """A list is one value, unless its items are lists (or null): then they are alternatives."""
+    if not node.is_list:
+        raise node.problem(f"expected a list, found {node.describe()}", "put it in [ ]")
+    if any(item.is_list or item.is_null for item in node.items):
+        return tuple(value for item in node.items for value in _alternatives(item, f"[{kind}]"))
+    return _limited(node, product(*(_single(item, kind) for item in node.items)))
+
+
+def _combine(node: Node, fields: Mapping[str, Alternatives]) -> Alternatives:
+    """Every combination of the fields' alternatives, the last field varying fastest."""
+    combinations = (
+        MappingProxyType(
+            {key: value for key, value in zip(fields, values, strict=True) if value is not None}
+        )
+        for values in product(*fields.values())
+    )
+    return _limited(node, combinations)
+
+
+def _limited(node: Node, combinations: Iterable[Any]) -> Alternatives:
+    values = tuple(islice(combinations, _MOST_ALTERNATIVES + 1))
+    if len(values) > _MOST_ALTERNATIVES:
+        raise node.problem(f"more than {_MOST_ALTERNATIVES} combinations")
+    return values
+
+
+def _enum_value(node: Node, kind: str) -> str:
+    word = str(node.value) if node.is_scalar else ""
+    if word not in ENUMS[kind]:
+        raise node.problem(
+            f"expected a {kind}, found {node.describe()}", did_you_mean(word, ENUMS[kind])
+        )
+    return word

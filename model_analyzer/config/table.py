@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What an option is, and how a mapping of options is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from model_analyzer.config.kinds import Kind
+from model_analyzer.config.nodes import Entry, Node, Problems, did_you_mean
+
+PROFILE = "profile"
+REPORT = "report"
+
+GENERAL = "General"
+REPOSITORY = "Model repository"
+MODELS = "Models and load"
+GOALS = "Goals"
+SEARCH = "Search"
+SERVER = "Triton server"
+LOAD_GENERATOR = "perf_analyzer"
+CHECKPOINTS = "Checkpoints"
+EXPORT = "Results and reports"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One option: `key` in YAML, `flags` on the command line (none: YAML only).
+
+    `target` is the `section.field` of the settings that takes the value as it is; options
+    without a target are put together in resolve.py. `default` is a parsed value.
+    """
+
+    key: str
+    flags: Sequence[str] = ()
+    kind: Kind
+    default: Any = None
+    target: str = ""
+    group: str
+    help: str
+    commands: Sequence[str] = (PROFILE,)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The values that somebody gave, parsed, by option key, and where each was written."""
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    where: Mapping[str, str] = field(default_factory=dict)
+
+
+def read(entries: Sequence[Entry], options: Sequence[Option], problems: Problems) -> Given:
+    """The values of `entries`; what is wrong with them goes to `problems`.
+
+    A null counts as not given; a false, zero or empty value counts.
+    """
+    known = {option.key: option for option in options}
+    values: dict[str, Any] = {}
+    where: dict[str, str] = {}
+    for entry in entries:
+        with problems.collect():
+            if entry.key not in known:
+                raise Node(entry.key, entry.where).problem(
+                    f"unknown option {entry.key!r}", did_you_mean(entry.key, list(known))
+                )
+            if entry.node.is_null:
+                continue
+            where[entry.key] = entry.node.where
+            values[entry.key] = known[entry.key].kind.parse(entry.node)
+    return Given(values, where)

@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The flags of the programs we start, by the names under which a user may set them.
+
+`config` checks names against these tables; `runner` writes command lines in their order.
+"""
+
+from __future__ import annotations
+
+# flag -> short option on the command line
+PERF_ANALYZER_SHORT_FLAGS = {
+    "model-name": "-m",
+    "model-version": "-x",
+    "batch-size": "-b",
+    "url": "-u",
+    "protocol": "-i",
+    "latency-report-file": "-f",
+    "http-header": "-H",
+}
+
+PERF_ANALYZER_VERBOSITY = ("verbose", "extra-verbose", "verbose-csv")
+
+PERF_ANALYZER_LONG_FLAGS = (
+    "service-kind", "model-signature-name", "async", "sync", "measurement-interval",
+    "concurrency-range", "request-rate-range", "request-distribution", "request-intervals",
+    "binary-search", "num-of-sequences", "latency-threshold", "max-threads",
+    "stability-percentage", "max-trials", "percentile", "input-data", "shared-memory",
+    "output-shared-memory-size", "shape", "sequence-length", "sequence-id-range",
+    "string-length", "string-data", "measurement-mode", "measurement-request-count",
+    "streaming", "grpc-compression-algorithm", "triton-server-directory", "model-repository",
+    "ssl-grpc-use-ssl", "ssl-grpc-root-certifications-file", "ssl-grpc-private-key-file",
+    "ssl-grpc-certificate-chain-file", "ssl-https-verify-peer", "ssl-https-verify-host",
+    "ssl-https-ca-certificates-file", "ssl-https-client-certificate-type",
+    "ssl-https-client-certificate-file", "ssl-https-private-key-type",
+    "ssl-https-private-key-file", "collect-metrics", "metrics-url", "metrics-interval",
+    "bls-composing-models",
+)  # fmt: skip
+
+# Written without a value when true, left out when false.
+PERF_ANALYZER_SWITCHES = frozenset(
+    {"streaming", "async", "sync", "binary-search", "ssl-grpc-use-ssl", "collect-metrics"}
+)
+
+# May be given several times.
+PERF_ANALYZER_REPEATABLE = ("input-data", "shape")
+
+# Values that name files: relative ones are meant from where the user stands.
+PERF_ANALYZER_PATHS = frozenset(
+    {
+        "input-data", "request-intervals", "ssl-grpc-root-certifications-file",
+        "ssl-grpc-private-key-file", "ssl-grpc-certificate-chain-file",
+        "ssl-https-ca-certificates-file", "ssl-https-client-certificate-file",
+        "ssl-https-private-key-file",
+    }
+)  # fmt: skip
+
+PERF_ANALYZER_FLAGS = (
+    *PERF_ANALYZER_LONG_FLAGS, *PERF_ANALYZER_SHORT_FLAGS, *PERF_ANALYZER_VERBOSITY,
+)  # fmt: skip
+
+TRITON_SERVER_FLAGS = (
+    "id", "exit-timeout-secs", "log-verbose", "log-info", "log-warning", "log-error",
+    "log-format", "log-file", "model-store", "model-repository", "exit-on-error",
+    "disable-auto-complete-config", "strict-readiness", "model-control-mode",
+    "repository-poll-secs", "load-model", "model-load-thread-count", "model-load-retry-count",
+    "model-namespacing", "allow-http", "http-address", "http-port", "reuse-http-port",
+    "http-header-forward-pattern", "http-thread-count", "http-restricted-api", "allow-grpc",
+    "grpc-address", "grpc-port", "reuse-grpc-port", "grpc-header-forward-pattern",
+    "grpc-infer-allocation-pool-size", "grpc-use-ssl", "grpc-use-ssl-mutual",
+    "grpc-server-cert", "grpc-server-key", "grpc-root-cert",
+    "grpc-infer-response-compression-level", "grpc-keepalive-time", "grpc-keepalive-timeout",
+    "grpc-keepalive-permit-without-calls", "grpc-http2-max-pings-without-data",
+    "grpc-http2-min-recv-ping-interval-without-data", "grpc-http2-max-ping-strikes",
+    "grpc-max-connection-age", "grpc-max-connection-age-grace", "grpc-restricted-protocol",
+    "allow-sagemaker", "sagemaker-port", "sagemaker-safe-port-range", "sagemaker-thread-count",
+    "allow-vertex-ai", "vertex-ai-port", "vertex-ai-thread-count", "vertex-ai-default-model",
+    "allow-metrics", "allow-gpu-metrics", "allow-cpu-metrics", "metrics-address",
+    "metrics-port", "metrics-interval-ms", "metrics-config", "trace-config",
+    "backend-directory", "backend-config", "repoagent-directory", "cache-config",
+    "cache-directory", "rate-limit", "rate-limit-resource", "pinned-memory-pool-byte-size",
+    "cuda-memory-pool-byte-size", "cuda-virtual-address-size",
+    "min-supported-compute-capability", "buffer-management-thread-count", "host-policy",
+    "model-load-gpu-limit", "strict-model-config", "response-cache-byte-size", "trace-file",
+    "trace-level", "trace-rate", "trace-count", "trace-log-frequency",
+)  # fmt: skip
+
+# Each of these may be given several times.
+TRITON_SERVER_REPEATABLE = (
+    "backend-config", "load-model", "host-policy", "cache-config", "trace-config",
+    "metrics-config", "rate-limit-resource", "cuda-memory-pool-byte-size",
+    "cuda-virtual-address-size", "model-load-gpu-limit", "grpc-restricted-protocol",
+    "http-restricted-api",
+)  # fmt: skip
+
+# What we decide, because a run depends on it.
+TRITON_SERVER_OWNED = frozenset(
+    {
+        "model-repository", "model-store", "model-control-mode", "http-port", "grpc-port",
+        "metrics-port",
+    }
+)  # fmt: skip

@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is wished for (objectives) and required (constraints): the only judge of better.
+
+The score of measurement A against B for one model is the sum, over its objectives, of
+`weight * gain / mean(A, B)`, with weights that add up to one; several models add up by their
+weightings. Positive means that A is better; 0.0488 says that 105 beats 100.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cmp_to_key
+from typing import TypeVar
+
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.metrics import ALIASES, METRICS
+
+DEFAULT_WEIGHT = 10
+DEFAULT_OBJECTIVE = "perf_throughput"
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Objective:
+    """A metric to be made better, with its weight among the objectives of the model."""
+
+    tag: str
+    weight: float = DEFAULT_WEIGHT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Constraint:
+    """A bound that a metric must keep, in the metric's unit; a value on the bound passes."""
+
+    tag: str
+    minimum: float | None = None
+    maximum: float | None = None
+
+    def excess(self, value: float) -> float:
+        """By how much `value` breaks the bound, as a fraction of the bound; 0 if it passes."""
+        if self.minimum is not None and value < self.minimum:
+            return (self.minimum - value) / abs(self.minimum or 1)
+        if self.maximum is not None and value > self.maximum:
+            return (value - self.maximum) / abs(self.maximum or 1)
+        return 0.0
+
+    def __str__(self) -> str:
+        header = METRICS[ALIASES.get(self.tag, self.tag)].header
+        name, _, unit = header.partition(" (")
+        unit = unit.rstrip(")")
+        low = f"Min {name}: {self.minimum:g} {unit}" if self.minimum is not None else ""
+        high = f"Max {name}: {self.maximum:g} {unit}" if self.maximum is not None else ""
+        return ", ".join(filter(None, (low, high)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelGoal:
+    """What one model is tuned for; `weighting` counts against other models of a trial."""
+
+    objectives: tuple[Objective, ...] = (Objective(tag=DEFAULT_OBJECTIVE),)
+    constraints: tuple[Constraint, ...] = ()
+    weighting: float = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Goal:
+    """What a trial is judged by: one `ModelGoal` for each of its models, in their order."""
+
+    models: tuple[ModelGoal, ...]
+
+    def shortfall(self, measurement: Measurement) -> float:
+        """How far the constraints are missed, in percent of their bounds, added up.
+
+        0 when all hold. A metric that was not measured cannot be judged and counts as kept;
+        `unchecked` names those.
+        """
+        total = 0.0
+        for index, goal in enumerate(self.models):
+            for constraint in goal.constraints:
+                value = measurement.model_value(index, constraint.tag)
+                if value is not None:
+                    total += constraint.excess(value) * 100
+        return total
+
+    def passes(self, measurement: Measurement) -> bool:
+        """Whether every constraint that can be checked holds."""
+        return self.shortfall(measurement) == 0
+
+    def unchecked(self, measurement: Measurement) -> tuple[str, ...]:
+        """Tags of the constraints whose metric the measurement does not have."""
+        return tuple(
+            constraint.tag
+            for index, goal in enumerate(self.models)
+            for constraint in goal.constraints
+            if measurement.model_value(index, constraint.tag) is None
+        )
+
+    def score(self, a: Measurement, b: Measurement) -> float:
+        """How much better `a` is than `b` by the objectives; constraints play no part."""
+        total = sum(goal.weighting for goal in self.models)
+        return sum(
+            self._model_score(index, a, b) * goal.weighting / total
+            for index, goal in enumerate(self.models)
+        )
+
+    def _model_score(self, index: int, a: Measurement, b: Measurement) -> float:
+        goal = self.models[index]
+        score, weights = 0.0, 0.0
+        for objective in goal.objectives:
+            metric = METRICS[ALIASES.get(objective.tag, objective.tag)]
+            new, old = a.model_value(index, metric.tag), b.model_value(index, metric.tag)
+            if new is None and old is None:
+                continue  # without data on either side the objective cannot tell them apart
+            if old is None:
+                return 1.0
+            if new is None:
+                return -1.0
+            weights += objective.weight
+            if new != old:
+                score += objective.weight * metric.gain(new, old) / ((abs(new) + abs(old)) / 2)
+        return score / weights if weights else 0.0
+
+    def gain_percent(self, new: Measurement, old: Measurement) -> float:
+        """How much better `new` is than `old`, in percent, for people to read."""
+        total = sum(goal.weighting for goal in self.models)
+        return sum(
+            self._model_gain_percent(index, new, old) * goal.weighting / total
+            for index, goal in enumerate(self.models)
+        )
+
+    def _model_gain_percent(self, index: int, a: Measurement, b: Measurement) -> float:
+        goal = self.models[index]
+        gain, weights = 0.0, 0.0
+        for objective in goal.objectives:
+            metric = METRICS[ALIASES.get(objective.tag, objective.tag)]
+            new, old = a.model_value(index, metric.tag), b.model_value(index, metric.tag)
+            if new is None and old is None:
+                continue
+            weights += objective.weight
+            if new is None or old is None:
+                gain += objective.weight * (100 if old is None else -100)
+            elif new != old:
+                # "half the latency" reads as 100 % better, as does "twice the throughput"
+                base = old if metric.gain(1, 0) > 0 else new
+                gain += objective.weight * metric.gain(new, old) / (base or 1) * 100
+        return gain / weights if weights else 0.0
+
+    def best_first(self, items: Iterable[T], measurement: Callable[[T], Measurement]) -> list[T]:
+        """`items` in order of merit: those that keep the constraints first, by score; then the
+        others, nearest to the constraints first. Equals stay in the order in which they came.
+        """
+
+        def compare(a: T, b: T) -> int:
+            one, two = measurement(a), measurement(b)
+            difference = self.shortfall(one) - self.shortfall(two) or self.score(two, one)
+            return (difference > 0) - (difference < 0)
+
+        return sorted(items, key=cmp_to_key(compare))

@@ -1,0 +1,179 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The metric catalogue: one row for each number that a measurement can hold.
+
+Values are kept in the unit that the header names: milliseconds, inferences per second,
+megabytes (10^6 bytes), percent, watts. Whoever reads a number from outside converts it once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+
+
+class Better(Enum):
+    """Which way a metric is to be pushed."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+
+
+class Source(Enum):
+    """Where a metric comes from, so that "no data" can be explained."""
+
+    LOAD_GENERATOR = "perf_analyzer"
+    LLM = "perf_analyzer's profile export"
+    GPU = "GPU monitor"
+    CPU = "CPU monitor"
+
+
+class Reduction(Enum):
+    """How several values become one."""
+
+    SUM = "sum"
+    MEAN = "mean"
+    MAX = "max"
+    MIN = "min"
+
+    def apply(self, values: Iterable[float]) -> float:
+        """The one value that stands for `values`, which must not be empty."""
+        numbers = list(values)
+        match self:
+            case Reduction.SUM:
+                return sum(numbers)
+            case Reduction.MEAN:
+                return sum(numbers) / len(numbers)
+            case Reduction.MAX:
+                return max(numbers)
+            case Reduction.MIN:
+                return min(numbers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """A number that a measurement may hold.
+
+    `over_models` reduces the models of one trial, `over_time` the samples of one device
+    and `over_gpus` several GPUs.
+    """
+
+    tag: str
+    header: str
+    better: Better
+    source: Source
+    over_models: Reduction
+    over_time: Reduction = Reduction.MEAN
+    over_gpus: Reduction = Reduction.MEAN
+
+    def gain(self, new: float, old: float) -> float:
+        """How much better `new` is than `old`, in the metric's unit; negative if worse."""
+        return new - old if self.better is Better.HIGHER else old - new
+
+
+def _load(tag: str, header: str, better: Better, over_models: Reduction) -> Metric:
+    return Metric(
+        tag=tag,
+        header=header,
+        better=better,
+        source=Source.LOAD_GENERATOR,
+        over_models=over_models,
+    )
+
+
+def _latency(tag: str, header: str) -> Metric:
+    return _load(tag, header, Better.LOWER, Reduction.MEAN)
+
+
+def _device(
+    tag: str,
+    header: str,
+    better: Better,
+    source: Source,
+    over_time: Reduction,
+    over_gpus: Reduction,
+) -> Metric:
+    return Metric(
+        tag=tag,
+        header=header,
+        better=better,
+        source=source,
+        over_models=Reduction.MEAN,
+        over_time=over_time,
+        over_gpus=over_gpus,
+    )
+
+
+def _llm_latencies(tag: str, name: str) -> list[Metric]:
+    statistics = {"avg": "Avg", "min": "Min", "max": "Max"}
+    statistics |= {f"p{p}": f"p{p}" for p in (99, 95, 90, 75, 50, 25)}
+    return [
+        Metric(
+            tag=f"{tag}_{short}",
+            header=f"{shown} {name} (ms)",
+            better=Better.LOWER,
+            source=Source.LLM,
+            over_models=Reduction.MEAN,
+        )
+        for short, shown in statistics.items()
+    ]
+
+
+_ROWS = [
+    _load("perf_throughput", "Throughput (infer/sec)", Better.HIGHER, Reduction.SUM),
+    _latency("perf_latency_avg", "Avg Latency (ms)"),
+    _latency("perf_latency_p50", "p50 Latency (ms)"),
+    _latency("perf_latency_p90", "p90 Latency (ms)"),
+    _latency("perf_latency_p95", "p95 Latency (ms)"),
+    _latency("perf_latency_p99", "p99 Latency (ms)"),
+    _latency("perf_client_response_wait", "Response Wait Time (ms)"),
+    _latency("perf_client_send_recv", "Client Send/Recv (ms)"),
+    _latency("perf_server_queue", "Server Queue time (ms)"),
+    _latency("perf_server_compute_input", "Server Compute Input time (ms)"),
+    _latency("perf_server_compute_infer", "Server Compute Infer time (ms)"),
+    _latency("perf_server_compute_output", "Server Compute Output time (ms)"),
+    _device(
+        "gpu_used_memory", "GPU Memory Usage (MB)", Better.LOWER,
+        Source.GPU, Reduction.MAX, Reduction.SUM,
+    ),
+    _device(
+        "gpu_free_memory", "GPU Memory Available (MB)", Better.HIGHER,
+        Source.GPU, Reduction.MIN, Reduction.SUM,
+    ),
+    _device(
+        "gpu_total_memory", "GPU Memory Total (MB)", Better.HIGHER,
+        Source.GPU, Reduction.MAX, Reduction.SUM,
+    ),
+    _device(
+        "gpu_utilization", "GPU Utilization (%)", Better.HIGHER,
+        Source.GPU, Reduction.MEAN, Reduction.MEAN,
+    ),
+    _device(
+        "gpu_power_usage", "GPU Power Usage (W)", Better.LOWER,
+        Source.GPU, Reduction.MEAN, Reduction.MEAN,
+    ),
+    _device(
+        "cpu_available_ram", "RAM Available (MB)", Better.HIGHER,
+        Source.CPU, Reduction.MIN, Reduction.MEAN,
+    ),
+    _device(
+        "cpu_used_ram", "RAM Usage (MB)", Better.LOWER,
+        Source.CPU, Reduction.MAX, Reduction.MEAN,
+    ),
+    *_llm_latencies("time_to_first_token", "Time To First Token"),
+    *_llm_latencies("inter_token_latency", "Inter Token Latency"),
+    Metric(
+        tag="output_token_throughput",
+        header="Output Token Throughput (tokens/sec)",
+        better=Better.HIGHER,
+        source=Source.LLM,
+        over_models=Reduction.SUM,
+    ),
+]  # fmt: skip
+
+METRICS: Mapping[str, Metric] = MappingProxyType({metric.tag: metric for metric in _ROWS})
+
+# Names that older configurations use for a metric of today.
+ALIASES: Mapping[str, str] = MappingProxyType({"perf_latency": "perf_latency_p99"})

@@ -1,0 +1,217 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Models, their facts, and the named configurations (variants) made from them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+DEFAULT_SUFFIX = "_config_default"
+
+# A model configuration: Triton's ModelConfig as nested mappings, tuples and scalars, with the
+# field names of the protobuf and 64-bit integers as integers.
+ModelConfig = Mapping[str, Any]
+
+_EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+
+def empty() -> Mapping[str, Any]:
+    """A mapping without entries: the default of fields that hold one."""
+    return _EMPTY
+
+
+def freeze(value: Any) -> Any:
+    """The same JSON-like value with read-only mappings and tuples inside."""
+    if isinstance(value, Mapping):
+        return MappingProxyType({str(key): freeze(item) for key, item in value.items()})
+    if isinstance(value, (list, tuple)):
+        return tuple(freeze(item) for item in value)
+    return value
+
+
+def thaw(value: Any) -> Any:
+    """The same value as plain dicts and lists, ready for `json` or a protobuf."""
+    if isinstance(value, Mapping):
+        return {key: thaw(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [thaw(item) for item in value]
+    return value
+
+
+def fingerprint(value: Any) -> str:
+    """32 hex digits that are equal for equal content, whatever the order of keys."""
+    text = json.dumps(thaw(value), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def apply_parameters(base: ModelConfig, parameters: Mapping[str, Any]) -> ModelConfig:
+    """`base` changed by one combination of model configuration parameters.
+
+    Mappings are merged key by key, anything else (lists too) replaces, and `None` leaves the
+    field as it is in `base`.
+    """
+    merged = dict(base)
+    for key, value in parameters.items():
+        if value is None:
+            continue
+        old = merged.get(key)
+        if isinstance(value, Mapping):
+            merged[key] = apply_parameters(old if isinstance(old, Mapping) else {}, value)
+        else:
+            merged[key] = freeze(value)
+    return MappingProxyType(merged)
+
+
+def max_batch_size(config: ModelConfig) -> int:
+    """The batch limit of a configuration; 0 means that the model does not batch."""
+    return int(config.get("max_batch_size", 0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFacts:
+    """What a model is before anything is changed; read once, before a search is chosen.
+
+    `files` is a fingerprint of all files of the model but its configuration. `composing` are
+    the models that an ensemble (or a BLS model, as far as it was told) calls, in step order.
+    """
+
+    name: str
+    config: ModelConfig
+    files: str
+    composing: tuple[ModelFacts, ...] = ()
+
+    @property
+    def is_ensemble(self) -> bool:
+        return "ensemble_scheduling" in self.config
+
+    @property
+    def supports_batching(self) -> bool:
+        return max_batch_size(self.config) > 0
+
+    @property
+    def supports_dynamic_batching(self) -> bool:
+        return self.supports_batching and "sequence_batching" not in self.config
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelVariant:
+    """A complete, named model configuration that a server can load.
+
+    `config` keeps the base model's name in its `name` field. Two variants are the same when
+    `identity` is: the name is only for people.
+    """
+
+    model: str
+    name: str
+    config: ModelConfig
+    files: str
+    composing: tuple[ModelVariant, ...] = ()
+
+    @property
+    def is_default(self) -> bool:
+        return self.name == self.model + DEFAULT_SUFFIX
+
+    @cached_property
+    def identity(self) -> str:
+        """Fingerprint of everything that the server would load."""
+        return fingerprint(
+            [self.model, self.config, self.files, [part.identity for part in self.composing]]
+        )
+
+    @property
+    def max_batch_size(self) -> int:
+        return max_batch_size(self.config)
+
+    @property
+    def largest_preferred_batch_size(self) -> int:
+        batching = self.config.get("dynamic_batching", {})
+        return max((int(size) for size in batching.get("preferred_batch_size", ())), default=0)
+
+    @property
+    def has_dynamic_batching(self) -> bool:
+        return "dynamic_batching" in self.config
+
+    @property
+    def platform(self) -> str:
+        """Backend or platform, whichever the configuration names."""
+        return str(self.config.get("backend") or self.config.get("platform") or "unknown")
+
+    def instances(self, *, gpus: int) -> Sequence[tuple[int, str]]:
+        """(count, "GPU" or "CPU") of each kind of instance, all groups added up.
+
+        A GPU group counts once for each GPU it names, or for each of the `gpus` present.
+        """
+        totals: dict[str, int] = {}
+        groups: Sequence[Mapping[str, Any]] = self.config.get("instance_group") or ({},)
+        for group in groups:
+            kind = str(group.get("kind", "KIND_AUTO")).removeprefix("KIND_")
+            if kind in ("AUTO", "MODEL"):
+                kind = "GPU" if gpus else "CPU"
+            count = int(group.get("count", 1))
+            if kind == "GPU":
+                count *= len(group.get("gpus", ())) or max(gpus, 1)
+            totals[kind] = totals.get(kind, 0) + count
+        return tuple((count, kind) for kind, count in totals.items())
+
+
+@dataclass(slots=True)
+class VariantNames:
+    """Gives each new configuration of a model the next name, and an old one its old name.
+
+    Names are `MODEL_config_default` for the model's own configuration, then `MODEL_config_0`,
+    `_1`, … in order of creation. The default is never looked up: a swept configuration that
+    happens to equal it gets a number of its own.
+    """
+
+    _names: dict[tuple[str, str], str] = field(default_factory=dict)
+    _next: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def known(cls, variants: Iterable[ModelVariant]) -> VariantNames:
+        """The names already given to `variants`, so that numbering goes on behind them."""
+        names = cls()
+        for variant in variants:
+            number = variant.name.removeprefix(f"{variant.model}_config_")
+            if number.isdecimal():
+                names._names[variant.model, fingerprint(variant.config)] = variant.name
+                names._next[variant.model] = max(names._next.get(variant.model, 0), int(number) + 1)
+        return names
+
+    def default(self, facts: ModelFacts) -> ModelVariant:
+        """The model as it is."""
+        return ModelVariant(
+            model=facts.name,
+            name=facts.name + DEFAULT_SUFFIX,
+            config=facts.config,
+            files=facts.files,
+            composing=tuple(self.default(part) for part in facts.composing),
+        )
+
+    def knows(self, facts: ModelFacts, parameters: Mapping[str, Any]) -> bool:
+        """Whether this configuration has a name already."""
+        return self._key(facts, parameters) in self._names
+
+    def variant(self, facts: ModelFacts, parameters: Mapping[str, Any]) -> ModelVariant:
+        """The model with `parameters` applied, under its stable name."""
+        key = self._key(facts, parameters)
+        if key not in self._names:
+            number = self._next.get(facts.name, 0)
+            self._names[key] = f"{facts.name}_config_{number}"
+            self._next[facts.name] = number + 1
+        return ModelVariant(
+            model=facts.name,
+            name=self._names[key],
+            config=apply_parameters(facts.config, parameters),
+            files=facts.files,
+            composing=tuple(self.default(part) for part in facts.composing),
+        )
+
+    @staticmethod
+    def _key(facts: ModelFacts, parameters: Mapping[str, Any]) -> tuple[str, str]:
+        return facts.name, fingerprint(apply_parameters(facts.config, parameters))

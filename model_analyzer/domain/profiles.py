@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""All that is known so far, as a value: what results and reports are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.domain.models import ModelVariant, empty
+from model_analyzer.domain.trials import Failure, Trial
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Device:
+    """A GPU of the machine that measured; `memory` in MB (10^6 bytes)."""
+
+    uuid: str
+    name: str
+    memory: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialRecord:
+    """A trial with its outcome, as it was recorded."""
+
+    trial: Trial
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredTrial:
+    """A trial that gave a measurement."""
+
+    trial: Trial
+    measurement: Measurement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedTrial:
+    """A trial that gave none."""
+
+    trial: Trial
+    failure: Failure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """Records in the order of measuring, and where they were measured.
+
+    `host` describes machine, server and tools, as text by name.
+    """
+
+    records: tuple[TrialRecord, ...] = ()
+    devices: tuple[Device, ...] = ()
+    host: Mapping[str, str] = field(default_factory=empty)
+
+    @property
+    def variants(self) -> tuple[ModelVariant, ...]:
+        """Every top-level variant that was tried, in order of first trial."""
+        found = {
+            work.variant.identity: work.variant
+            for record in self.records
+            for work in record.trial.workloads
+        }
+        return tuple(found.values())
+
+    @property
+    def measured(self) -> tuple[MeasuredTrial, ...]:
+        return tuple(
+            MeasuredTrial(trial=record.trial, measurement=record.outcome)
+            for record in self.records
+            if isinstance(record.outcome, Measurement)
+        )
+
+    @property
+    def failed(self) -> tuple[FailedTrial, ...]:
+        return tuple(
+            FailedTrial(trial=record.trial, failure=record.outcome)
+            for record in self.records
+            if isinstance(record.outcome, Failure)
+        )

@@ -1,0 +1,102 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The interfaces between the rooms, each with at least two implementations (fakes count)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Protocol
+
+from model_analyzer.domain.measurements import ModelMeasurement, Notice, Outcome, Values
+from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.settings import Protocol as ClientProtocol
+from model_analyzer.domain.trials import Failure, ServerSetup, Trial, Workload
+
+
+class Search(Protocol):
+    """Proposes what to measure next. Same settings and answers, same questions."""
+
+    @property
+    def most_trials(self) -> int:
+        """How many trials there can be at most, for showing progress."""
+
+    def ask(self) -> Trial | None:
+        """The next trial, or None when there is nothing left worth measuring."""
+
+    def tell(self, trial: Trial, outcome: Outcome) -> None:
+        """The answer to the trial asked last."""
+
+
+class Runner(Protocol):
+    """Measures trials, one at a time."""
+
+    def run(self, trial: Trial) -> Outcome:
+        """The outcome of `trial`. Raises only when no further trial makes sense."""
+
+
+class State(Protocol):
+    """Remembers outcomes."""
+
+    def outcome_of(self, trial: Trial) -> Outcome | None:
+        """What was recorded for a trial with this key, if it is to be used again."""
+
+    def record(self, trial: Trial, outcome: Outcome) -> None:
+        """Keep the outcome: it is on disk when this returns."""
+
+
+class Server(Protocol):
+    """A Triton server that can be made to serve variants."""
+
+    def serve(self, variants: Sequence[ModelVariant], setup: ServerSetup) -> Failure | None:
+        """Make these variants (composing ones included) the ones that are loaded and ready."""
+
+    def discard(self) -> None:
+        """Throw the server away: the next `serve` starts a fresh one. Twice is fine."""
+
+    def endpoint(self, protocol: ClientProtocol) -> str:
+        """HOST:PORT for clients; only after `serve`."""
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the server can still answer, as far as is known."""
+
+    def log_tail(self) -> tuple[str, ...]:
+        """The last telling lines of the server's log."""
+
+
+class Readings(Protocol):
+    """What a load generator read: one measurement for each workload, in order."""
+
+    @property
+    def models(self) -> tuple[ModelMeasurement, ...]: ...
+
+    @property
+    def notices(self) -> tuple[Notice, ...]: ...
+
+    @property
+    def commands(self) -> tuple[str, ...]: ...
+
+
+class LoadGenerator(Protocol):
+    """Puts workloads on a server and reads what comes back."""
+
+    def generate(self, workloads: Sequence[Workload], server: Server) -> Readings | Failure:
+        """Readings for all workloads, or why there are none."""
+
+
+class Monitor(Protocol):
+    """Observes the machine while it is entered; its values are complete after leaving it."""
+
+    def __enter__(self) -> object: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+    @property
+    def host(self) -> Values:
+        """Values of the whole server."""

@@ -1,0 +1,203 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is measured: loads, workloads and trials, and how a trial can fail."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from typing import Any
+
+from model_analyzer.domain.models import ModelVariant, empty, fingerprint
+from model_analyzer.domain.secrets import masked
+
+# perf_analyzer flags that say where things are, not what is measured. `input-data` and
+# `request-intervals` name files: their content counts, see `Workload.inputs`.
+_FLAGS_WITHOUT_MEANING = frozenset(
+    {
+        "url", "metrics-url", "metrics-interval", "collect-metrics", "latency-report-file",
+        "input-data", "request-intervals", "verbose", "extra-verbose", "verbose-csv",
+        "triton-server-directory", "model-repository", "model-name", "http-header",
+        "ssl-grpc-root-certifications-file", "ssl-grpc-private-key-file",
+        "ssl-grpc-certificate-chain-file", "ssl-https-ca-certificates-file",
+        "ssl-https-client-certificate-file", "ssl-https-private-key-file",
+    }
+)  # fmt: skip
+
+# The same for tritonserver.
+_SERVER_FLAGS_WITHOUT_MEANING = frozenset(
+    {
+        "id", "http-port", "grpc-port", "metrics-port", "http-address", "grpc-address",
+        "metrics-address", "log-verbose", "log-info", "log-warning", "log-error", "log-format",
+        "log-file", "model-store", "model-repository", "exit-timeout-secs", "backend-directory",
+        "repoagent-directory", "cache-directory", "metrics-interval-ms", "grpc-server-cert",
+        "grpc-server-key", "grpc-root-cert",
+    }
+)  # fmt: skip
+
+
+class LoadKind(Enum):
+    """What the client keeps constant."""
+
+    CONCURRENCY = "concurrency"
+    REQUEST_RATE = "request_rate"
+    REQUEST_INTERVALS = "request_intervals"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """What the client does: `value` requests in flight, or requests per second, each of
+    `batch_size` inferences. With request intervals the times come from a file and `value` is 0.
+    """
+
+    kind: LoadKind = LoadKind.CONCURRENCY
+    value: int
+    batch_size: int = 1
+
+    def __str__(self) -> str:
+        parts = [] if self.batch_size == 1 else [f"client batch size={self.batch_size}"]
+        match self.kind:
+            case LoadKind.CONCURRENCY:
+                parts.append(f"concurrency={self.value}")
+            case LoadKind.REQUEST_RATE:
+                parts.append(f"request-rate-range={self.value}")
+            case LoadKind.REQUEST_INTERVALS:
+                parts = [f"client batch size={self.batch_size}"]
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """One variant under one load, with the user's own perf_analyzer flags.
+
+    `inputs` is a fingerprint of the files that the flags name (input data, intervals), or "".
+    """
+
+    variant: ModelVariant
+    load: Load
+    flags: Mapping[str, Any] = field(default_factory=empty)
+    inputs: str = ""
+
+    @property
+    def is_legal(self) -> bool:
+        """Whether a server could run it at all.
+
+        The client must not send more than the variant takes, and no preferred batch may exceed
+        the largest one, in the variant or in a composing one.
+        """
+        if self.load.batch_size > max(self.variant.max_batch_size, 1):
+            return False
+        parts = self.variant.composing or (self.variant,)
+        return all(
+            part.largest_preferred_batch_size <= max(part.max_batch_size, 1) for part in parts
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerSetup:
+    """What a measurement owes to the server rather than to the variant.
+
+    `devices` are the UUIDs of the GPUs in use, sorted; empty on a machine without. `flags` have
+    dashes in their names.
+    """
+
+    launch: str = "local"
+    version: str = ""
+    protocol: str = "grpc"
+    devices: tuple[str, ...] = ()
+    flags: Mapping[str, Any] = field(default_factory=empty)
+    environment: Mapping[str, str] = field(default_factory=empty)
+
+    @cached_property
+    def identity(self) -> str:
+        """Fingerprint of what counts: ports, paths, log flags and secrets do not."""
+        flags = {
+            name: value
+            for name, value in self.flags.items()
+            if name not in _SERVER_FLAGS_WITHOUT_MEANING
+        }
+        environment = {name: masked(name, value) for name, value in self.environment.items()}
+        return fingerprint(
+            [self.launch, self.version, self.protocol, self.devices, flags, environment]
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """The workloads measured together, on a server set up in one way."""
+
+    workloads: tuple[Workload, ...]
+    setup: ServerSetup
+
+    @cached_property
+    def key(self) -> str:
+        """Fingerprint of all that can change the outcome: same key, same measurement."""
+        return fingerprint(
+            [
+                self.setup.identity,
+                [
+                    [
+                        work.variant.identity,
+                        [work.load.kind.value, work.load.value, work.load.batch_size],
+                        {
+                            flag: value
+                            for flag, value in work.flags.items()
+                            if flag not in _FLAGS_WITHOUT_MEANING
+                        },
+                        work.inputs,
+                    ]
+                    for work in self.workloads
+                ],
+            ]
+        )
+
+    @property
+    def is_legal(self) -> bool:
+        return all(work.is_legal for work in self.workloads)
+
+    @property
+    def models(self) -> str:
+        """Names of the models, joined as in file names and tables."""
+        return ",".join(work.variant.model for work in self.workloads)
+
+    @property
+    def variants(self) -> str:
+        """Names of the variants, joined as in file names and tables."""
+        return ",".join(work.variant.name for work in self.workloads)
+
+    def __str__(self) -> str:
+        return "; ".join(f"{work.variant.name}: {work.load}" for work in self.workloads)
+
+
+class FailureReason(Enum):
+    """Why a trial gave no measurement."""
+
+    MODEL_NOT_LOADED = "the model did not load"
+    LOAD_TIMEOUT = "the model did not become ready in time"
+    REQUEST_FAILED = "requests failed"
+    UNSTABLE = "the measurement did not become stable"
+    NO_REQUESTS = "no request finished within the measurement window"
+    TIMEOUT = "perf_analyzer did not finish in time"
+    LOAD_GENERATOR_BUSY = "perf_analyzer used too much CPU"
+    LOAD_GENERATOR_DIED = "perf_analyzer was killed"
+    SERVER_DIED = "the server died"
+    NO_RESULT = "perf_analyzer ended without a result"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A trial that gave no measurement: kept, shown, and not tried again unless asked.
+
+    `message` is one sentence about what happened, `log` the lines that decide it, `hint` what
+    to do. Times are seconds since the epoch and seconds.
+    """
+
+    reason: FailureReason
+    message: str
+    log: tuple[str, ...] = ()
+    hint: str = ""
+    commands: tuple[str, ...] = ()
+    started: float = 0.0
+    duration_s: float = 0.0

@@ -1,0 +1,258 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Rankings to documents: everything that a report says, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal
+from model_analyzer.domain.metrics import METRICS
+from model_analyzer.domain.profiles import Device, FailedTrial
+from model_analyzer.reports.plots import Chart, latency_breakdown, throughput_over_latency
+from model_analyzer.reports.tables import Table, detailed_table, instances_text, show, summary_table
+from model_analyzer.results.ranking import Ranking, VariantResult
+from model_analyzer.results.selection import gain_over_default, top, top_with_default
+
+RESULTS_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where the numbers come from: the machine and its tools by name, and when it was written."""
+
+    host: Mapping[str, str]
+    devices: Sequence[Device]
+    written: str
+    checkpoint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """The answer for one model.
+
+    `headline` is a sentence in parts, of which every second one (1, 3, …) is to be stressed.
+    """
+
+    model: str
+    headline: tuple[str, ...]
+    remarks: tuple[str, ...]
+    constraints: str
+    table: Table
+    winners: int
+    charts: tuple[Chart, ...]
+    failures: tuple[FailedTrial, ...]
+    notices: tuple[str, ...]
+    difference: str
+    origin: Origin
+
+    @property
+    def sentence(self) -> str:
+        return "".join(self.headline)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detail:
+    """Everything about one variant."""
+
+    variant: str
+    sentence: str
+    table: Table
+    charts: tuple[Chart, ...]
+    configuration: str
+    commands: tuple[str, ...]
+    origin: Origin
+
+
+def build_summary(
+    ranking: Ranking, *, best: int, origin: Origin, difference: str, complete: bool
+) -> Summary:
+    """The summary of a model with its `best` variants. `difference` is that of the recommended
+    configuration from the original, as text; `complete` tells whether the search came to its end.
+    """
+    gpus = len(origin.devices)
+    chosen = top_with_default(ranking, best)
+    remarks = []
+    if not complete:
+        remarks.append(
+            "The run ended before the search was complete: run it again to go on from here."
+        )
+    passing = len([result for result in ranking.results if result.passes])
+    if not ranking.any_passes and ranking.results:
+        remarks.append(
+            f"Requested top {best} configs, but none satisfied constraints. Showing available"
+            " constraint failing configs for this model."
+        )
+    elif passing < best:
+        remarks.append(
+            f"Requested top {best} configs, but found only {passing}. Showing all available"
+            " configs for this model."
+        )
+    unchecked = {
+        tag for result in chosen for tag in ranking.goal.unchecked(result.best.measurement)
+    }
+    remarks += [
+        f"The constraint on {METRICS[tag].header} could not be checked: it was not measured."
+        for tag in sorted(unchecked)
+    ]
+    notices = [notice.text for result in chosen for notice in result.best.measurement.notices]
+    return Summary(
+        model=ranking.model,
+        headline=headline(ranking, gpus=gpus),
+        remarks=tuple(remarks),
+        constraints=constraints_text(ranking.goal),
+        table=summary_table(chosen, ranking, gpus=gpus),
+        winners=len(top(ranking, best)),
+        charts=(throughput_over_latency(chosen, ranking.goal),) if chosen else (),
+        failures=ranking.failed,
+        notices=tuple(dict.fromkeys(notices)),
+        difference=difference,
+        origin=origin,
+    )
+
+
+def build_detail(result: VariantResult, *, origin: Origin, configuration: str) -> Detail:
+    """The detailed report of one variant; `configuration` is its config.pbtxt."""
+    variant = result.variant
+    count = len(result.measured)
+    batching = "enabled" if variant.has_dynamic_batching else "disabled"
+    devices = ", ".join(sorted({device.name for device in origin.devices})) or "CPU"
+    return Detail(
+        variant=variant.name,
+        sentence=(
+            f"{variant.name} uses {instances_text(variant, gpus=len(origin.devices))} instances"
+            f" with a max batch size of {variant.max_batch_size} and has dynamic batching"
+            f" {batching}. {count} measurement{'s' if count != 1 else ''} on {devices};"
+            f" platform {variant.platform}."
+        ),
+        table=detailed_table(result),
+        charts=(latency_breakdown(result), throughput_over_latency([result], Goal(models=()))),
+        configuration=configuration,
+        commands=tuple(
+            dict.fromkeys(
+                command for item in result.measured for command in item.measurement.commands
+            )
+        ),
+        origin=origin,
+    )
+
+
+def headline(ranking: Ranking, *, gpus: int) -> tuple[str, ...]:
+    """The answer in one sentence, every second part to be stressed."""
+    if not ranking.results:
+        return (f"No configuration of {ranking.model} could be measured.",)
+    best = ranking.results[0]
+    measurement = best.best.measurement
+    count = (
+        f"In {len(ranking.measured)} measurements across {len(ranking.results)} configurations, "
+    )
+    what = _what(best, gpus)
+    values = _values(best)
+    if not best.passes:
+        missed = ranking.goal.shortfall(measurement)
+        return (
+            count + "no configuration meets the constraints; the nearest is ",
+            best.variant.name,
+            f" ({what}): {values}, which misses them by {missed:.0f} %.",
+        )
+    return (count, best.variant.name, f" ({what}) gives {values}{_against_default(ranking)}.")
+
+
+def _what(result: VariantResult, gpus: int) -> str:
+    variant = result.variant
+    parts = [f"{instances_text(variant, gpus=gpus)} instances"]
+    if variant.max_batch_size:
+        parts.append(f"max batch size {variant.max_batch_size}")
+        parts.append(f"dynamic batching {'on' if variant.has_dynamic_batching else 'off'}")
+    return ", ".join(parts)
+
+
+def _values(result: VariantResult) -> str:
+    measurement = result.best.measurement
+    throughput = measurement.value("perf_throughput")
+    latency = measurement.value("perf_latency_p99")
+    text = f"{show(throughput)} infer/sec"
+    if latency is not None:
+        text += f" at p99 {show(latency)} ms"
+    return f"{text} ({result.best.trial.workloads[0].load})"
+
+
+def _against_default(ranking: Ranking) -> str:
+    default = ranking.default
+    if default is None:
+        return "; the default configuration gave no measurement to compare with"
+    gain = gain_over_default(ranking)
+    if gain is None:
+        return ": no other configuration is better than this default"
+    base = _values(default)
+    fails = "" if default.passes else ", and it fails the constraints"
+    noise = f" ± {gain.noise:.0f}" if gain.noise is not None else ""
+    if not gain.is_clear:
+        return (
+            f", no clear gain over the default configuration ({gain.percent:.0f}{noise} %;"
+            f" it gives {base}{fails})"
+        )
+    return (
+        f", {gain.percent:.0f}{noise} % better than the default configuration at"
+        f" {_objectives_text(ranking.goal)} (it gives {base}{fails})"
+    )
+
+
+def _objectives_text(goal: Goal) -> str:
+    tags = {objective.tag for model in goal.models for objective in model.objectives}
+    return "maximizing throughput" if tags == {DEFAULT_OBJECTIVE} else "meeting the objectives"
+
+
+def constraints_text(goal: Goal) -> str:
+    """The constraints of all models, or `None`."""
+    texts = [str(constraint) for model in goal.models for constraint in model.constraints]
+    return ", ".join(texts) or "None"
+
+
+def results_document(rankings: Sequence[Ranking], origin: Origin) -> dict[str, Any]:
+    """All results for machines; its layout is numbered by RESULTS_VERSION."""
+    return {
+        "version": RESULTS_VERSION,
+        "written": origin.written,
+        "host": dict(origin.host),
+        "models": [
+            {
+                "model": ranking.model,
+                "sentence": "".join(headline(ranking, gpus=len(origin.devices))),
+                "constraints": constraints_text(ranking.goal),
+                "variants": [
+                    {
+                        "variant": result.variant.name,
+                        "satisfies_constraints": result.passes,
+                        "measurements": [
+                            {
+                                "load": item.trial.workloads[0].load.kind.value,
+                                "value": item.trial.workloads[0].load.value,
+                                "batch_size": item.trial.workloads[0].load.batch_size,
+                                "satisfies_constraints": ranking.goal.passes(item.measurement),
+                                "metrics": {
+                                    tag: value
+                                    for tag in METRICS
+                                    if (value := item.measurement.value(tag)) is not None
+                                },
+                            }
+                            for item in result.measured
+                        ],
+                    }
+                    for result in ranking.results
+                ],
+                "failures": [
+                    {
+                        "trial": str(failed.trial),
+                        "reason": failed.failure.reason.value,
+                        "message": failed.failure.message,
+                        "hint": failed.failure.hint,
+                    }
+                    for failed in ranking.failed
+                ],
+            }
+            for ranking in rankings
+        ],
+    }

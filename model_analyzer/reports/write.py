@@ -1,0 +1,56 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The export directory: the only place that writes results, and always whole files."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from model_analyzer.errors import OutputError
+
+
+class ExportDirectory:
+    """Writes files below `path`, creating it if needed."""
+
+    def __init__(self, path: Path) -> None:
+        """Makes sure that it can be written to, so that nobody finds out after hours."""
+        self.path = path
+        with _explained(path):
+            path.mkdir(parents=True, exist_ok=True)
+            probe = path / f".write-test-{os.getpid()}"
+            probe.touch()
+            probe.unlink()
+
+    def write(self, text: str, *parts: str) -> Path:
+        """Writes `text` to the file named by `parts` below the directory; its path."""
+        path = self.path.joinpath(*map(safe_name, parts))
+        temporary = path.with_name(f".{path.name}.tmp")
+        with _explained(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                temporary.write_text(text, encoding="utf-8")
+                temporary.replace(path)
+            except OSError:
+                temporary.unlink(missing_ok=True)
+                raise
+        return path
+
+
+def safe_name(name: str) -> str:
+    """`name` as one path component that stays where it is put."""
+    name = re.sub(r"[\x00-\x1f/\\]", "_", name)[:200]
+    return f"_{name}" if name in ("", ".", "..") or name.startswith(".") else name
+
+
+@contextlib.contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(
+            f"cannot write {error.filename or path}: {error.strerror}; check --export-path"
+        ) from error

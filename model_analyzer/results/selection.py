@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What of a ranking is shown, and what the best gains over the default."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
+from model_analyzer.results.ranking import Ranking, VariantResult
+from model_analyzer.results.statistics import ratio_noise, relative_noise
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gain:
+    """How much better the best variant is than the default one, in percent.
+
+    `noise` is the uncertainty of that number in percent points, where it can be told.
+    """
+
+    percent: float
+    noise: float | None
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the gain is more than noise."""
+        return self.percent > (self.noise or 0)
+
+
+def top(ranking: Ranking, count: int) -> Sequence[VariantResult]:
+    """The `count` best results: those that pass the constraints, or if none does, the nearest."""
+    passing = [result for result in ranking.results if result.passes]
+    return (passing or list(ranking.results))[:count]
+
+
+def top_with_default(ranking: Ranking, count: int) -> Sequence[VariantResult]:
+    """The same with the default, wherever it stands."""
+    chosen = list(top(ranking, count))
+    if ranking.default is not None and ranking.default not in chosen:
+        chosen.append(ranking.default)
+    return chosen
+
+
+def gain_over_default(ranking: Ranking) -> Gain | None:
+    """What the best gains over the default; None if there is nothing to compare, or if the best
+    is the default itself.
+    """
+    default = ranking.default
+    if default is None or not ranking.results or ranking.results[0] is default:
+        return None
+    best, base = ranking.results[0].best.measurement, default.best.measurement
+    percent = ranking.goal.gain_percent(best, base)
+    noise = None
+    tags = {objective.tag for model in ranking.goal.models for objective in model.objectives}
+    if tags == {DEFAULT_OBJECTIVE} and len(best.models) == 1:
+        # windows tell the noise of throughput, and of nothing else
+        ratio = ratio_noise(
+            relative_noise(best.models[0].windows), relative_noise(base.models[0].windows)
+        )
+        noise = None if ratio is None else ratio * (100 + percent)
+    return Gain(percent=percent, noise=noise)

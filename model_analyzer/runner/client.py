@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Talks to a Triton server about itself and its models, over gRPC, always with a deadline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tritonclient.grpc as grpcclient
+from tritonclient.utils import InferenceServerException, triton_to_np_dtype
+
+from model_analyzer.domain.models import ModelConfig
+from model_analyzer.runner.model_config import to_json
+
+_QUICK_S = 10.0
+
+
+class ServerCallError(Exception):
+    """The server refused or did not answer; `timed_out` tells which."""
+
+    def __init__(self, message: str, *, timed_out: bool) -> None:
+        super().__init__(message)
+        self.timed_out = timed_out
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The outputs of one inference: name to number of values."""
+
+    sizes: Mapping[str, int]
+
+    @property
+    def is_empty(self) -> bool:
+        return bool(self.sizes) and not any(self.sizes.values())
+
+
+class ServerClient:
+    """A connection to one server; close it with the server's end."""
+
+    def __init__(self, address: str) -> None:
+        self._client = grpcclient.InferenceServerClient(address)
+
+    def close(self) -> None:
+        self._client.close()
+
+    def version(self) -> str:
+        """The server's version; raises ServerCallError while it is not ready."""
+        try:
+            return str(self._client.get_server_metadata(client_timeout=_QUICK_S).version)
+        except InferenceServerException as error:
+            raise _call_error(error) from error
+
+    def load(self, config: ModelConfig, timeout_s: float) -> None:
+        """Loads a model with this configuration, in place of what the repository says.
+
+        The whole configuration is sent: the server would not merge a part of one.
+        """
+        try:
+            self._client.load_model(
+                config["name"], config=to_json(config), client_timeout=timeout_s
+            )
+        except InferenceServerException as error:
+            raise _call_error(error) from error
+
+    def infer_zeros(self, config: ModelConfig, timeout_s: float) -> Answer:
+        """Sends one request of zeros (empty text) to a model whose shapes are all fixed."""
+        batch = [1] if config.get("max_batch_size", 0) else []
+        inputs = []
+        for tensor in config["input"]:
+            kind = tensor["data_type"].removeprefix("TYPE_").replace("STRING", "BYTES")
+            shape = batch + [int(size) for size in tensor["dims"]]
+            item = grpcclient.InferInput(tensor["name"], shape, kind)
+            empty = b"" if kind == "BYTES" else 0
+            item.set_data_from_numpy(np.full(shape, empty, dtype=triton_to_np_dtype(kind)))
+            inputs.append(item)
+        try:
+            result = self._client.infer(config["name"], inputs, client_timeout=timeout_s)
+        except InferenceServerException as error:
+            raise _call_error(error) from error
+        sizes = {}
+        for tensor in config["output"]:
+            values = result.as_numpy(tensor["name"])
+            sizes[tensor["name"]] = 0 if values is None else int(values.size)
+        return Answer(sizes)
+
+
+def has_fixed_shapes(config: ModelConfig) -> bool:
+    """Whether a request can be made up for the model without knowing more about it."""
+    tensors: Sequence[Mapping[str, Any]] = (*config.get("input", ()), *config.get("output", ()))
+    return (
+        bool(config.get("input"))
+        and all(int(size) > 0 for tensor in tensors for size in tensor.get("dims", (0,)))
+        and all(
+            triton_to_np_dtype(tensor["data_type"].removeprefix("TYPE_").replace("STRING", "BYTES"))
+            for tensor in tensors
+        )
+        and "sequence_batching" not in config
+        and not config.get("model_transaction_policy", {}).get("decoupled", False)
+    )
+
+
+def _call_error(error: InferenceServerException) -> ServerCallError:
+    timed_out = "DEADLINE_EXCEEDED" in str(error.status())
+    return ServerCallError(str(error.message()), timed_out=timed_out)

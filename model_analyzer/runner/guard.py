@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Stands between us and one child process, so that nothing of it outlives us.
+
+A program of its own, run as `python -I -S guard.py LIFELINE ENDED` by process.py. LIFELINE is
+the read end of a pipe that first tells what to run and is then held open by model-analyzer. When
+it closes, whatever the reason (kill -9 included), the child's whole process group is killed.
+The same happens to what is left of the group when the child itself ends: Triton's Python
+backend leaves stubs behind when the server is killed under load, and those never end. Shared
+memory regions with the given prefix are removed. Signals are passed on to the group.
+
+ENDED is the write end of a pipe that nobody else holds: it closes when everything is over.
+
+The message on the lifeline is its length as ten digits, then byte strings, each ended by a NUL
+byte: the shared memory prefix (may be empty), the number of arguments, the arguments, and
+NAME=VALUE pairs.
+
+Standard library only, and little of it: this starts once for every perf_analyzer.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+
+_SHM = "/dev/shm"
+_PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_CANNOT_START = 127
+
+
+def main(lifeline: int, ended: int) -> int:
+    os.set_inheritable(lifeline, False)
+    os.set_inheritable(ended, False)
+    message = _read_message(lifeline)
+    if message is None:
+        return _CANNOT_START
+    prefix, command, environment = message
+
+    wakeup, waker = os.pipe()
+    os.set_blocking(waker, False)
+    signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
+    for number in (*_PASSED_ON, signal.SIGCHLD):
+        signal.signal(number, lambda *_: None)
+    try:
+        child = os.posix_spawnp(
+            command[0],
+            command,
+            environment,
+            setpgroup=0,
+            setsigdef=(*_PASSED_ON, signal.SIGCHLD, signal.SIGPIPE),
+        )
+    except OSError as error:
+        print(f"{os.fsdecode(command[0])}: {error.strerror}", file=sys.stderr)
+        return _CANNOT_START
+    try:
+        _watch(child, lifeline, wakeup)
+    finally:
+        # The unreaped child keeps its group's number from being given to somebody else.
+        _signal_group(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        _remove_shared_memory(prefix)
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+def _watch(child: int, lifeline: int, wakeup: int) -> None:
+    """Returns when the child has ended or is to be killed."""
+    while True:
+        ready, _, _ = select.select([lifeline, wakeup], [], [])
+        if lifeline in ready and not os.read(lifeline, 1):
+            return
+        if wakeup in ready:
+            for number in os.read(wakeup, 64):
+                if number != signal.SIGCHLD:
+                    _signal_group(child, number)
+        if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+            return
+
+
+def _read_message(lifeline: int) -> tuple[str, list[bytes], dict[bytes, bytes]] | None:
+    length = _read(lifeline, 10)
+    data = _read(lifeline, int(length)) if length else None
+    if not data:
+        return None
+    prefix, count, *rest = data[:-1].split(b"\0")
+    command = rest[: int(count)]
+    environment = dict(pair.split(b"=", 1) for pair in rest[int(count) :])
+    return os.fsdecode(prefix), command, environment
+
+
+def _read(lifeline: int, size: int) -> bytes | None:
+    """Exactly `size` bytes, or None if the other end is gone."""
+    data = b""
+    while len(data) < size:
+        more = os.read(lifeline, size - len(data))
+        if not more:
+            return None
+        data += more
+    return data
+
+
+def _signal_group(leader: int, number: int) -> None:
+    try:
+        os.killpg(leader, number)
+    except (ProcessLookupError, PermissionError):
+        pass  # ended, or between the fork and the new group: then there is nobody to tell
+
+
+def _remove_shared_memory(prefix: str) -> None:
+    if not prefix:
+        return
+    try:
+        names = os.listdir(_SHM)
+    except OSError:
+        return
+    for name in names:
+        if name.startswith(prefix):
+            try:
+                os.unlink(f"{_SHM}/{name}")
+            except OSError:
+                pass
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2])))

@@ -1,0 +1,40 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the machine is, in words, for reports and checkpoints."""
+
+from __future__ import annotations
+
+import os
+import platform
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+
+import psutil
+
+
+def describe_host() -> Mapping[str, str]:
+    """Name, system, processor and memory of this machine."""
+    memory = psutil.virtual_memory().total / 2**30
+    return {
+        "Host": socket.gethostname(),
+        "System": f"{_system()}, Linux {platform.release()}",
+        "Processor": f"{_processor()}, {len(os.sched_getaffinity(0))} cores",
+        "Memory": f"{memory:.0f} GiB",
+    }
+
+
+def _system() -> str:
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME", "unknown system")
+    except OSError:
+        return "unknown system"
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
+    except OSError:
+        return platform.machine()
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())

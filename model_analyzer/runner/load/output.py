@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What perf_analyzer's table and text say. Pure, and the place where its units end."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from model_analyzer.domain.measurements import Values
+
+# column -> (tag, what one unit of the catalogue is in the column's unit)
+_COLUMNS: Mapping[str, tuple[str, float]] = {
+    "Inferences/Second": ("perf_throughput", 1),
+    "Avg latency": ("perf_latency_avg", 1000),
+    "p50 latency": ("perf_latency_p50", 1000),
+    "p90 latency": ("perf_latency_p90", 1000),
+    "p95 latency": ("perf_latency_p95", 1000),
+    "p99 latency": ("perf_latency_p99", 1000),
+    "request/response": ("perf_client_send_recv", 1000),
+    "send/recv": ("perf_client_send_recv", 1000),
+    "response wait": ("perf_client_response_wait", 1000),
+    "Server Queue": ("perf_server_queue", 1000),
+    "Server Compute Input": ("perf_server_compute_input", 1000),
+    "Server Compute Infer": ("perf_server_compute_infer", 1000),
+    "Server Compute Output": ("perf_server_compute_output", 1000),
+}
+
+_SERVER_SIDE = ("perf_throughput", "perf_server_")
+
+# perf_analyzer judges stability by its last three windows, and reports those.
+_WINDOWS_REPORTED = 3
+
+_PASS = re.compile(r"Pass \[\d+\] throughput: ([\d.]+(?:e[+-]?\d+)?) infer/sec")
+_TELLING = re.compile(r"error|fail|unrecognized|invalid|unable|not found|No valid", re.IGNORECASE)
+_NOT_TELLING = re.compile(r"^Pass \[|initialize NVML")
+_REQUESTS = re.compile(r"^\s*Request count: (\d+)\s*$", re.MULTILINE)
+
+
+class Verdict(Enum):
+    """How a run of perf_analyzer ended."""
+
+    DONE = "done"
+    UNSTABLE = "unstable"
+    TOO_SHORT = "too short"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What the text output tells beside the table.
+
+    `requests` is behind the reported latencies; `windows` are the throughputs of the windows
+    looked at last, in inferences per second.
+    """
+
+    requests: int | None
+    windows: tuple[float, ...]
+
+    @property
+    def spread(self) -> float:
+        """Half the range of the windows as a fraction of their mean; 0 with fewer than two."""
+        if len(self.windows) < 2:
+            return 0.0
+        mean = sum(self.windows) / len(self.windows)
+        return (max(self.windows) - min(self.windows)) / 2 / mean if mean else 0.0
+
+
+def parse_table(text: str) -> Values | None:
+    """The metrics of the last row of the CSV table, or None if it has no row with a throughput."""
+    rows = list(csv.DictReader(text.splitlines()))
+    if not rows:
+        return None
+    values: dict[str, float] = {}
+    for column, cell in rows[-1].items():
+        if column in _COLUMNS and cell is not None:
+            tag, divisor = _COLUMNS[column]
+            number = _number(cell)
+            if number is not None:
+                values[tag] = number / divisor
+    return values if "perf_throughput" in values else None
+
+
+def parse_composing_table(text: str) -> Values | None:
+    """The same for a composing model, whose table has server-side values only."""
+    values = parse_table(text)
+    if values is None:
+        return None
+    return {tag: value for tag, value in values.items() if tag.startswith(_SERVER_SIDE)}
+
+
+def composing_model(file: str, table: str) -> str | None:
+    """The model that a table beside `table` is about: it is called `MODEL_vVERSION.TABLE`."""
+    found = re.fullmatch(rf"(.+)_v\d+\.{re.escape(table)}", file)
+    return found[1] if found else None
+
+
+def parse_report(text: str) -> Report:
+    """The number of requests and the windows that perf_analyzer's text tells about."""
+    requests = _REQUESTS.findall(text)
+    windows = [float(rate) for rate in _PASS.findall(text)]
+    return Report(
+        requests=int(requests[-1]) if requests else None,
+        windows=tuple(windows[-_WINDOWS_REPORTED:]),
+    )
+
+
+def judge(status: int, text: str, *, has_table: bool) -> Verdict:
+    """How the run ended. Exit status 0 without a table is a failure, and status 99 always is."""
+    if status == 0 and has_table:
+        return Verdict.DONE
+    if status not in (99, *range(128, 160)):
+        if status == 2 or "Failed to obtain stable measurement" in text:
+            return Verdict.UNSTABLE
+        if status == 3 or "Please use a larger time window" in text:
+            return Verdict.TOO_SHORT
+    return Verdict.FAILED
+
+
+def deciding_lines(text: str) -> tuple[str, ...]:
+    """The lines of the output that tell why it failed, the first one deciding."""
+    lines = list(_telling(text))
+    return tuple(line[:500] for line in lines[:8])
+
+
+def _telling(text: str) -> Iterator[str]:
+    for line in text.splitlines():
+        line = line.strip()
+        if line.startswith("Usage: "):
+            return  # the help text says nothing about what went wrong
+        if _TELLING.search(line) and not _NOT_TELLING.search(line):
+            yield line
+
+
+def _number(cell: str) -> float | None:
+    try:
+        number = float(cell)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None

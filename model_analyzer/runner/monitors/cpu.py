@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Memory of the server and of the processes of its models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import TracebackType
+
+import psutil
+
+from model_analyzer.domain.measurements import Values
+from model_analyzer.domain.metrics import METRICS
+from model_analyzer.runner.monitors.sampler import Sampler
+
+_MB = 1e6
+
+
+class CpuMonitor:
+    """Samples RAM while entered; `processes` gives the server's process tree.
+
+    Used memory is what would be free without these processes (unique set size), so that
+    memory shared between the instances of a model is not counted several times.
+    """
+
+    def __init__(
+        self, processes: Callable[[], Sequence[psutil.Process]], interval_s: float
+    ) -> None:
+        self._processes = processes
+        self._samples: dict[str, list[float]] = {"cpu_used_ram": [], "cpu_available_ram": []}
+        self._sampler = Sampler(self._sample, interval_s)
+
+    def __enter__(self) -> CpuMonitor:
+        self._sampler.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._sampler.__exit__(kind, error, trace)
+
+    @property
+    def host(self) -> Values:
+        return {
+            tag: round(METRICS[tag].over_time.apply(samples), 1)
+            for tag, samples in self._samples.items()
+            if samples
+        }
+
+    def _sample(self) -> None:
+        used = sum(map(_unique_bytes, self._processes()))
+        if used:
+            self._samples["cpu_used_ram"].append(used / _MB)
+        self._samples["cpu_available_ram"].append(psutil.virtual_memory().available / _MB)
+
+
+def _unique_bytes(process: psutil.Process) -> int:
+    try:
+        return int(process.memory_full_info().uss)
+    except psutil.Error:
+        return 0  # it has just ended

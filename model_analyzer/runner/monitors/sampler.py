@@ -1,0 +1,47 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Calls a function again and again in a thread of its own: the only thread we start."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from types import TracebackType
+
+
+class Sampler:
+    """While entered, calls `sample` at once and then every `interval_s` seconds.
+
+    What `sample` raises ends the sampling and is raised again when the block is left.
+    """
+
+    def __init__(self, sample: Callable[[], None], interval_s: float) -> None:
+        self._sample = sample
+        self._interval_s = interval_s
+        self._stop = threading.Event()
+        self._error: Exception | None = None
+        self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
+
+    def __enter__(self) -> Sampler:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stop.set()
+        self._thread.join()
+        if self._error is not None and kind is None:
+            raise self._error
+
+    def _run(self) -> None:
+        try:
+            while True:
+                self._sample()
+                if self._stop.wait(self._interval_s):
+                    return
+        except Exception as error:  # noqa: BLE001 (handed to the thread that asked for it)
+            self._error = error

@@ -1,0 +1,167 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Child processes: started behind a guard, waited for without polling, gone when we are."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+import psutil
+
+_GUARD = Path(__file__).with_name("guard.py")
+
+
+class Process:
+    """A running child, with everything that it starts in its process group.
+
+    Its output (both streams) goes to the end of `output`. A context manager: leaving it kills
+    what still runs. Shared memory whose name begins with `shm_prefix` is removed at the end.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        output: Path,
+        directory: Path | None = None,
+        shm_prefix: str = "",
+    ) -> None:
+        lifeline, self._lifeline = os.pipe()
+        self._ended, ended = os.pipe()
+        try:
+            with open(output, "ab") as log:
+                # -I and -S: no site-packages and no PYTHON* variables, so that it starts at once
+                self._guard = subprocess.Popen(
+                    [sys.executable, "-I", "-S", str(_GUARD), str(lifeline), str(ended)],
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    cwd=directory,
+                    pass_fds=(lifeline, ended),
+                    start_new_session=True,
+                )
+        finally:
+            os.close(lifeline)
+            os.close(ended)
+        self._tell(command, environment, shm_prefix)
+
+    def __enter__(self) -> Process:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.kill()
+
+    @property
+    def is_running(self) -> bool:
+        return self._guard.poll() is None
+
+    @property
+    def status(self) -> int | None:
+        """The exit status, 128 + N after signal N, or None while it runs."""
+        return self._guard.poll()
+
+    def wait(self, timeout_s: float) -> int | None:
+        """The exit status, or None if it still runs after `timeout_s` seconds."""
+        if self._ended >= 0:
+            select.select([self._ended], [], [], max(timeout_s, 0))
+        return self._guard.wait() if self._has_ended() else self._guard.poll()
+
+    def send(self, number: signal.Signals) -> None:
+        """Sends a signal to the child and its process group."""
+        self._guard.send_signal(number)
+
+    def terminate(self) -> None:
+        """Asks it to end, without waiting."""
+        self.send(signal.SIGTERM)
+
+    def stop(self, grace_s: float) -> int | None:
+        """Asks it to end, and kills it if that has not happened after `grace_s` seconds."""
+        if self.is_running:
+            self.terminate()
+            self.wait(grace_s)
+        self.kill()
+        return self.status
+
+    def kill(self) -> None:
+        """Ends it at once, with its process group. Killing twice is fine."""
+        if self._lifeline >= 0:
+            os.close(self._lifeline)
+            self._lifeline = -1
+        self._guard.wait()
+        if self._ended >= 0:
+            os.close(self._ended)
+            self._ended = -1
+
+    def tree(self) -> Sequence[psutil.Process]:
+        """The child and all its descendants, as far as they run."""
+        try:
+            return psutil.Process(self._guard.pid).children(recursive=True)
+        except psutil.NoSuchProcess:
+            return []
+
+    def _has_ended(self) -> bool:
+        """Whether the other end of the `ended` pipe, which only the guard holds, is closed."""
+        return self._ended < 0 or bool(select.select([self._ended], [], [], 0)[0])
+
+    def _tell(self, command: Sequence[str], environment: Mapping[str, str], prefix: str) -> None:
+        parts = [prefix, str(len(command)), *command]
+        parts += [f"{name}={value}" for name, value in environment.items()]
+        body = b"".join(os.fsencode(part) + b"\0" for part in parts)
+        message = b"%010d" % len(body) + body
+        try:
+            while message:
+                message = message[os.write(self._lifeline, message) :]
+        except BrokenPipeError:
+            pass  # the guard could not start: its exit status tells
+
+
+def describe_status(status: int) -> str:
+    """An exit status in words."""
+    if status > 128:
+        try:
+            return f"killed by {signal.Signals(status - 128).name}"
+        except ValueError:
+            pass
+    return f"exit status {status}"
+
+
+def run(
+    command: Sequence[str],
+    *,
+    environment: Mapping[str, str] | None = None,
+    directory: Path | None = None,
+    timeout_s: float,
+) -> tuple[int, str]:
+    """Runs a command to its end; its exit status and both its streams as text.
+
+    A command that cannot be started, or does not end in time, gives 127 and why.
+    """
+    try:
+        done = subprocess.run(
+            command,
+            env=environment,
+            cwd=directory,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=timeout_s,
+            check=False,
+        )
+    except OSError as error:
+        return 127, f"{command[0]}: {error.strerror}"
+    except subprocess.TimeoutExpired:
+        return 127, f"{command[0]}: still running after {timeout_s:g} s"
+    return done.returncode, done.stdout.decode(errors="replace")

@@ -1,0 +1,257 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Finds the tritonserver and the perf_analyzer to use, and checks that they really start."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from model_analyzer.errors import ConfigError, ModelAnalyzerError, Problem, RuntimeNotFound
+from model_analyzer.runner.process import run
+
+VERSION = "2.51.0"
+INSTALL = "model-analyzer runtime install"
+
+_CONTAINER_SERVER = Path("/opt/tritonserver/bin/tritonserver")
+_CHECK_S = 20.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """An executable, the arguments and variables that it needs here, and how it was found."""
+
+    path: Path
+    origin: str
+    arguments: tuple[str, ...] = ()
+    environment: Mapping[str, str]
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledRuntime:
+    """What `model-analyzer runtime install` has put into the cache directory."""
+
+    root: Path
+
+    @property
+    def server(self) -> Path:
+        return self.root / "pytriton" / "tritonserver" / "bin" / "tritonserver"
+
+    @property
+    def backends(self) -> Path:
+        return self.root / "pytriton" / "tritonserver" / "backends"
+
+    @property
+    def caches(self) -> Path:
+        return self.root / "pytriton" / "tritonserver" / "caches"
+
+    @property
+    def stub(self) -> Path:
+        return self.backends / "python" / "triton_python_backend_stub"
+
+    @property
+    def libraries(self) -> Path:
+        return self.root / "nvidia_pytriton.libs"
+
+    @property
+    def perf_analyzer(self) -> Path:
+        return self.root / "bin" / "perf_analyzer"
+
+    @property
+    def python(self) -> Path:
+        """The interpreter of the models, in an environment of its own."""
+        return self.root / "python" / "bin" / "python3"
+
+    @property
+    def libpython(self) -> Path:
+        """A directory, or a link to one, that holds the shared libpython of the models."""
+        return self.root / "libpython"
+
+    @property
+    def exists(self) -> bool:
+        return self.server.exists() and self.perf_analyzer.exists() and self.python.exists()
+
+    @property
+    def numpy_version(self) -> str:
+        """The version of numpy that the models get, or "" if they have none."""
+        for site in (self.root / "python" / "lib").glob("python3*/site-packages"):
+            for found in site.glob("numpy-*.dist-info"):
+                return found.name.removeprefix("numpy-").removesuffix(".dist-info")
+        return ""
+
+    def server_environment(self, base: Mapping[str, str]) -> Mapping[str, str]:
+        """`base` such that the server's first python3 is that of the models."""
+        path = os.pathsep.join(filter(None, (str(self.python.parent), base.get("PATH", ""))))
+        return {**base, "PATH": path, **_library_path(base, self.libpython)}
+
+    def load_generator_environment(self, base: Mapping[str, str]) -> Mapping[str, str]:
+        """`base` such that perf_analyzer finds its libraries."""
+        return {**base, **_library_path(base, self.libraries)}
+
+
+def _library_path(base: Mapping[str, str], directory: Path) -> Mapping[str, str]:
+    paths = filter(None, (str(directory), base.get("LD_LIBRARY_PATH", "")))
+    return {"LD_LIBRARY_PATH": os.pathsep.join(paths)}
+
+
+def cache_directory(environment: Mapping[str, str]) -> Path:
+    """Where model-analyzer keeps what it can get again."""
+    base = environment.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "model-analyzer"
+
+
+def installed_runtime(environment: Mapping[str, str]) -> InstalledRuntime:
+    """The place of the installed runtime, whether or not anything is there."""
+    return InstalledRuntime(cache_directory(environment) / f"runtime-{VERSION}")
+
+
+def find_tritonserver(given: str | None, environment: Mapping[str, str]) -> Program:
+    """The server to start: the `given` one, or the first that starts of those on the PATH, in
+    /opt/tritonserver/bin and in the installed runtime.
+    """
+    if given is not None:
+        path = _given("triton_server_path", given, environment)
+        return Program(path=path, origin="--triton-server-path", environment=environment)
+    reasons: list[str] = []
+    for program in _server_candidates(environment):
+        reason = why_server_fails(program)
+        if not reason:
+            return program
+        reasons.append(reason)
+    raise _not_found("tritonserver", "the PATH, /opt/tritonserver/bin", reasons)
+
+
+def find_perf_analyzer(given: str | None, environment: Mapping[str, str]) -> Program:
+    """The load generator: the `given` one, or the first that starts of those on the PATH and in
+    the installed runtime. Its version is filled in.
+    """
+    if given is not None:
+        path = _given("perf_analyzer_path", given, environment)
+        program = Program(path=path, origin="--perf-analyzer-path", environment=environment)
+        version, reason = perf_analyzer_version(program)
+        if reason:
+            raise RuntimeNotFound(f"{reason}; `ldd {path}` shows missing libraries")
+        return _with_version(program, version)
+    reasons: list[str] = []
+    for program in _perf_analyzer_candidates(environment):
+        version, reason = perf_analyzer_version(program)
+        if not reason:
+            return _with_version(program, version)
+        reasons.append(reason)
+    raise _not_found("perf_analyzer", "the PATH", reasons)
+
+
+def why_server_fails(program: Program) -> str:
+    """Why this tritonserver does not start, or "" if it does."""
+    status, output = run(
+        [str(program.path), "--help"], environment=program.environment, timeout_s=_CHECK_S
+    )
+    if "--model-repository" in output:
+        return ""
+    return f"{program.path} does not start: {_reason(status, output)}"
+
+
+def perf_analyzer_version(program: Program) -> tuple[str, str]:
+    """The version of this perf_analyzer, and why it does not start or "" if it does."""
+    status, output = run(
+        [str(program.path), "--version"], environment=program.environment, timeout_s=_CHECK_S
+    )
+    found = re.search(r"[Vv]ersion\s+(\S+)", output)
+    if status == 0 and found:
+        return found[1], ""
+    return "", f"{program.path} does not start: {_reason(status, output)}"
+
+
+def check_models_python(program: Program, environment: Mapping[str, str]) -> None:
+    """Refuses an installed runtime whose models would answer with empty tensors."""
+    runtime = installed_runtime(environment)
+    version = runtime.numpy_version if program.path == runtime.server else "1"
+    if not version.startswith("1"):
+        have = f"numpy {version}" if version else "no numpy"
+        raise RuntimeNotFound(
+            f"the Python of the models ({runtime.python}) has {have}, but this server needs"
+            f" numpy 1: with another, models answer with empty tensors; run `{INSTALL}`"
+        )
+
+
+def _server_candidates(environment: Mapping[str, str]) -> Iterator[Program]:
+    on_path = shutil.which("tritonserver", path=environment.get("PATH"))
+    if on_path:
+        yield Program(path=Path(on_path), origin="PATH", environment=environment)
+    if _CONTAINER_SERVER.exists():
+        yield Program(
+            path=_CONTAINER_SERVER, origin=str(_CONTAINER_SERVER.parent), environment=environment
+        )
+    runtime = installed_runtime(environment)
+    if runtime.exists:
+        yield installed_server(runtime, environment)
+
+
+def installed_server(runtime: InstalledRuntime, environment: Mapping[str, str]) -> Program:
+    """The tritonserver of the installed runtime."""
+    return Program(
+        path=runtime.server,
+        origin="installed runtime",
+        arguments=(
+            f"--backend-directory={runtime.backends}",
+            f"--cache-directory={runtime.caches}",
+        ),
+        environment=runtime.server_environment(environment),
+        version=VERSION,
+    )
+
+
+def _perf_analyzer_candidates(environment: Mapping[str, str]) -> Iterator[Program]:
+    on_path = shutil.which("perf_analyzer", path=environment.get("PATH"))
+    if on_path:
+        yield Program(path=Path(on_path), origin="PATH", environment=environment)
+    runtime = installed_runtime(environment)
+    if runtime.exists:
+        yield Program(
+            path=runtime.perf_analyzer,
+            origin="installed runtime",
+            environment=runtime.load_generator_environment(environment),
+        )
+
+
+def _given(option: str, given: str, environment: Mapping[str, str]) -> Path:
+    """The executable that the user named by a path, or by a name on the PATH."""
+    found = shutil.which(given, path=environment.get("PATH"))
+    if found:
+        return Path(found).absolute()
+    path = Path(given)
+    if not path.exists():
+        what = f"{given} does not exist" if "/" in given else f"no {given!r} on the PATH"
+    elif path.is_dir():
+        what = f"{given} is a directory"
+    else:
+        what = f"{given} is not executable"
+    raise ConfigError(Problem(where=option, what=what, hint=f"leave it out after `{INSTALL}`"))
+
+
+def _not_found(name: str, places: str, reasons: list[str]) -> ModelAnalyzerError:
+    if reasons:
+        return RuntimeNotFound(f"no {name} starts: {'; '.join(reasons)}; run `{INSTALL}`")
+    return RuntimeNotFound(f"no {name} on {places}, and no runtime is installed: run `{INSTALL}`")
+
+
+def _reason(status: int, output: str) -> str:
+    """The line of a program's output that says why it did not start."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    telling = [line for line in lines if "error" in line.lower() or "not found" in line.lower()]
+    return (telling or lines or [f"exit status {status}"])[0][:300]
+
+
+def _with_version(program: Program, version: str) -> Program:
+    return Program(
+        path=program.path,
+        origin=program.origin,
+        arguments=program.arguments,
+        environment=program.environment,
+        version=version,
+    )

@@ -1,0 +1,119 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Addresses of a server: given by the user, or chosen among the free ports of this machine."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from model_analyzer.domain.settings import Protocol, ServerSettings
+from model_analyzer.errors import ServerError
+
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a server listens (`bind`) and where clients find it (`host`)."""
+
+    bind: str
+    port: int
+
+    @property
+    def host(self) -> str:
+        return LOOPBACK if self.bind in ("0.0.0.0", "::") else self.bind
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
+    @property
+    def accepts(self) -> bool:
+        """Whether something listens there."""
+        try:
+            socket.create_connection((self.host, self.port), timeout=1).close()
+        except OSError:
+            return False
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoints:
+    """The three addresses of a server."""
+
+    http: Address
+    grpc: Address
+    metrics: Address
+
+    def of(self, protocol: Protocol) -> Address:
+        return self.http if protocol is Protocol.HTTP else self.grpc
+
+
+def are_chosen(settings: ServerSettings) -> bool:
+    """Whether at least one port is ours to choose, so that another try may go better."""
+    return None in (settings.http_endpoint, settings.grpc_endpoint, settings.metrics_url)
+
+
+def choose_endpoints(settings: ServerSettings) -> Endpoints:
+    """The addresses given in the settings, and free ports for the others.
+
+    Raises ServerError if something listens on a given port.
+    """
+    given = {
+        "triton_http_endpoint": settings.http_endpoint,
+        "triton_grpc_endpoint": settings.grpc_endpoint,
+        "triton_metrics_url": settings.metrics_url,
+    }
+    free = iter(_free_ports(len(given)))
+    addresses = {
+        option: Address(LOOPBACK, next(free)) if text is None else _parse(text)
+        for option, text in given.items()
+    }
+    for option, text in given.items():
+        if text is not None:
+            _check_free(option, addresses[option])
+    http, grpc, metrics = addresses.values()
+    return Endpoints(http, grpc, metrics)
+
+
+def listening(endpoints: Endpoints, flags: Mapping[str, object]) -> bool:
+    """Whether the server listens wherever its flags let it."""
+    wanted = {
+        "allow-http": endpoints.http,
+        "allow-grpc": endpoints.grpc,
+        "allow-metrics": endpoints.metrics,
+    }
+    return all(
+        address.accepts
+        for switch, address in wanted.items()
+        if str(flags.get(switch, "true")).lower() not in ("false", "0")
+    )
+
+
+def _parse(text: str) -> Address:
+    host, _, port = text.split("://")[-1].split("/")[0].rpartition(":")
+    return Address(LOOPBACK if host == "localhost" else host, int(port))
+
+
+def _check_free(option: str, address: Address) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address.bind, address.port))
+        except OSError as error:
+            raise ServerError(
+                f"cannot listen on {address.bind}:{address.port} ({error.strerror}): stop what uses"
+                f" it, or leave {option} out to have a free port chosen"
+            ) from error
+
+
+def _free_ports(count: int) -> list[int]:
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for one in sockets:
+            one.bind((LOOPBACK, 0))
+        return [one.getsockname()[1] for one in sockets]
+    finally:
+        for one in sockets:
+            one.close()

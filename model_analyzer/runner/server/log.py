@@ -1,0 +1,79 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the server's log says: the lines that decide, and what to do about them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+_MOST_BYTES = 256 * 1024
+_MOST_LINES = 12
+
+# What a Triton server says on a machine without GPU; none of it is an error.
+_NOISE = re.compile(
+    r"pinned system memory|CudaDriverHelper|initialize NVML|DCGM|Failed to get CUDA"
+    r"|CUDA memory pool|cuda_memory_manager"
+)
+_ERROR = re.compile(r"E\d{4} |error: |E \[")
+_PREFIX = re.compile(r"^E\d{4} [\d:.]+ \d+ (?:\S+:\d+\] )?")
+
+_HINTS = (
+    (r"invalid or unsupported gpu id", "there is no such GPU here: set cpu_only for the model"),
+    (r"unable to find backend library", "this server has no such backend: use one that has"),
+    (
+        r"ModuleNotFoundError: No module named '([\w.]+)'",
+        "install it for the models: model-analyzer runtime install --with PACKAGE",
+    ),
+    (
+        r"out of memory|CUDA error 2|cudaMalloc",
+        "fewer instances or smaller batches need less memory",
+    ),
+    (r"preferred size must be <= max batch size", "lower preferred_batch_size"),
+    (r"is not healthy", "the model's process ended: see its own messages in the server's log"),
+)
+
+
+class ServerLog:
+    """The log file of a server, and how far it has been read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._mark = 0
+
+    def mark(self) -> None:
+        """Remember this point: `errors` gives what comes behind it."""
+        self._mark = self._size()
+
+    def errors(self) -> tuple[str, ...]:
+        """The error lines since the mark, without time and place, noise left out."""
+        lines = [line for line in self._lines() if _ERROR.match(line) and not _NOISE.search(line)]
+        return tuple(_PREFIX.sub("", line)[:500] for line in lines[-_MOST_LINES:])
+
+    def tail(self) -> tuple[str, ...]:
+        """The last lines since the mark, errors if there are any."""
+        return self.errors() or tuple(line[:500] for line in self._lines()[-_MOST_LINES:])
+
+    def _lines(self) -> Sequence[str]:
+        try:
+            with open(self.path, "rb") as file:
+                file.seek(max(self._mark, self._size() - _MOST_BYTES))
+                text = file.read().decode(errors="replace")
+        except OSError:
+            return ()
+        return [line.rstrip() for line in text.splitlines() if line.strip()]
+
+    def _size(self) -> int:
+        try:
+            return self.path.stat().st_size
+        except OSError:
+            return 0
+
+
+def hint(*texts: str) -> str:
+    """What to do about an error that one of the texts shows, or ""."""
+    for pattern, advice in _HINTS:
+        if any(re.search(pattern, text) for text in texts):
+            return advice
+    return ""

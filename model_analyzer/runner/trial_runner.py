@@ -1,0 +1,77 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""One trial: variants in place, load on, monitors around it, and an outcome at the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
+
+from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.domain.protocols import LoadGenerator, Monitor, Server
+from model_analyzer.domain.trials import Failure, FailureReason, Trial
+from model_analyzer.runner.repository import OutputRepository
+
+# After these the server may be in any state: a crashed model process is never started again.
+_SPOILS_SERVER = frozenset(
+    {
+        FailureReason.REQUEST_FAILED,
+        FailureReason.TIMEOUT,
+        FailureReason.SERVER_DIED,
+        FailureReason.LOAD_TIMEOUT,
+        FailureReason.NO_REQUESTS,
+    }
+)
+
+
+class TrialRunner:
+    """Measures trials on one server with one load generator.
+
+    `monitor` makes a fresh monitor for each trial, or is None. `interruptible` is entered while
+    a trial runs: only then may an interrupt raise.
+    """
+
+    def __init__(
+        self,
+        server: Server,
+        load_generator: LoadGenerator,
+        output: OutputRepository,
+        *,
+        monitor: Callable[[], Monitor] | None,
+        interruptible: Callable[[], AbstractContextManager[object]],
+    ) -> None:
+        self._server = server
+        self._load_generator = load_generator
+        self._output = output
+        self._monitor = monitor
+        self._interruptible = interruptible
+
+    def run(self, trial: Trial) -> Outcome:
+        for work in trial.workloads:
+            self._output.write(work.variant)
+        started, clock = time.time(), time.monotonic()
+        with self._interruptible():
+            outcome = self._measure(trial)
+        if isinstance(outcome, Failure) and outcome.reason in _SPOILS_SERVER:
+            self._server.discard()
+        return replace(outcome, started=started, duration_s=time.monotonic() - clock)
+
+    def _measure(self, trial: Trial) -> Outcome:
+        failure = self._server.serve([work.variant for work in trial.workloads], trial.setup)
+        if failure is not None:
+            return failure
+        with ExitStack() as stack:
+            monitor = self._monitor() if self._monitor is not None else None
+            if monitor is not None:
+                stack.enter_context(monitor)
+            readings = self._load_generator.generate(trial.workloads, self._server)
+        if isinstance(readings, Failure):
+            return readings
+        return Measurement(
+            models=readings.models,
+            host=monitor.host if monitor is not None else {},
+            notices=readings.notices,
+            commands=readings.commands,
+        )

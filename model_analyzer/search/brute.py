@@ -1,0 +1,226 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Brute search: every variant in a fixed order, with rules that stop where nothing grows.
+
+Automatic: the default, then instance counts, batch limits (doubling), client batch sizes and
+loads (doubling), nested in that order. Manual: the default, then every combination of the
+listed model configuration parameters. The order and the stop rules are those that users of
+existing tools know.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.models import ModelVariant, VariantNames, thaw
+from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.settings import SearchSettings
+from model_analyzer.domain.trials import LoadKind, Trial
+from model_analyzer.search.plan import Plan, Subject, doubling, measure
+
+log = logging.getLogger(__name__)
+
+_WINDOW = 4
+_LEAST_GAIN = 0.05
+
+Steps = Generator[Trial, Outcome, "Swept"]
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What a sweep measured, and whether a failure ended it."""
+
+    measured: list[MeasuredTrial]
+    failed: bool
+
+    @property
+    def throughput(self) -> float | None:
+        """The largest throughput measured."""
+        return max((_throughput(item) for item in self.measured), default=None)
+
+
+class BruteSearch:
+    """The plan of a brute search over one model."""
+
+    def __init__(self, subject: Subject, settings: SearchSettings, names: VariantNames) -> None:
+        self._subject = subject
+        self._settings = settings
+        self._names = names
+        # Listed values are what the user wants measured; searched ones may be cut short.
+        self._stops_early = settings.early_exit or not subject.settings.loads
+
+    @property
+    def is_manual(self) -> bool:
+        return self._settings.disable or bool(self._subject.settings.parameters)
+
+    @property
+    def most_trials(self) -> int:
+        """How many trials there are if no rule stops anything."""
+        variants = len(self._combinations()) if self.is_manual else len(list(self._grid()))
+        return (
+            (1 + variants)
+            * len(self._subject.settings.batch_sizes)
+            * len(load_values(self._subject, self._settings))
+        )
+
+    def plan(self) -> Plan:
+        log.info("")
+        log.info("Starting %s brute search", "manual" if self.is_manual else "automatic")
+        log.info("")
+        default = self._names.default(self._subject.facts)
+        measured = (yield from self._sweep_variant(default)).measured
+        if self.is_manual:
+            measured += yield from self._manual()
+        else:
+            measured += yield from self._automatic()
+        return measured
+
+    # -- automatic ---------------------------------------------------------------------------
+
+    def _automatic(self) -> Plan:
+        measured: list[MeasuredTrial] = []
+        for count in self._instance_counts():
+            highest = 0.0
+            for size in self._batch_limits():
+                swept = yield from self._sweep_variant(self._variant(self._parameters(count, size)))
+                measured += swept.measured
+                if swept.throughput is None or swept.throughput <= highest:
+                    if swept.throughput is not None:
+                        log.info(
+                            "No longer increasing max_batch_size because throughput has plateaued"
+                        )
+                    break
+                highest = swept.throughput
+        return measured
+
+    def _grid(self) -> Iterator[tuple[int, int | None]]:
+        return product(self._instance_counts(), self._batch_limits())
+
+    def _instance_counts(self) -> Sequence[int]:
+        if self._subject.facts.is_ensemble:
+            return ()  # an ensemble has no instances of its own
+        return range(self._settings.min_instance_count, self._settings.max_instance_count + 1)
+
+    def _batch_limits(self) -> Sequence[int | None]:
+        if not self._subject.facts.supports_batching:
+            return (None,)
+        return doubling(self._settings.min_model_batch_size, self._settings.max_model_batch_size)
+
+    def _parameters(self, count: int, batch_limit: int | None) -> Mapping[str, Any]:
+        kind = "KIND_CPU" if self._subject.settings.cpu_only else "KIND_GPU"
+        parameters: dict[str, Any] = {"instance_group": [{"count": count, "kind": kind}]}
+        if batch_limit is not None:
+            parameters["max_batch_size"] = batch_limit
+            if self._subject.facts.supports_dynamic_batching:
+                parameters["dynamic_batching"] = {}
+        return parameters
+
+    # -- manual ------------------------------------------------------------------------------
+
+    def _manual(self) -> Plan:
+        # All variants get their names before the first is measured, in the order written.
+        groups = [[self._variant(parameters) for parameters in group] for group in self._groups()]
+        measured: list[MeasuredTrial] = []
+        for group in groups:
+            highest = 0.0
+            for variant in group:
+                swept = yield from self._sweep_variant(variant)
+                measured += swept.measured
+                if self._settings.early_exit:
+                    if swept.throughput is None or swept.throughput <= highest:
+                        break
+                    highest = swept.throughput
+        return measured
+
+    def _groups(self) -> Sequence[Sequence[Mapping[str, Any]]]:
+        """Combinations of all other parameters, each with every listed batch limit."""
+        alternatives = dict(self._subject.settings.parameters)
+        limits = alternatives.pop("max_batch_size", None)
+        if not alternatives and limits is None:
+            return []
+        combinations = [
+            dict(zip(alternatives, values, strict=True))
+            for values in product(*alternatives.values())
+        ]
+        if limits is None:
+            return [[combination] for combination in combinations]
+        return [
+            [{**combination, "max_batch_size": limit} for limit in limits]
+            for combination in combinations
+        ]
+
+    def _combinations(self) -> Sequence[Mapping[str, Any]]:
+        return [parameters for group in self._groups() for parameters in group]
+
+    # -- common ------------------------------------------------------------------------------
+
+    def _variant(self, parameters: Mapping[str, Any]) -> ModelVariant:
+        known = self._names.knows(self._subject.facts, parameters)
+        variant = self._names.variant(self._subject.facts, parameters)
+        if known:
+            log.info("Found existing model config: %s", variant.name)
+        else:
+            log.info("Creating model config: %s", variant.name)
+            for key, value in parameters.items():
+                if value is not None:
+                    action = f"Enabling {key}" if value == {} else f"Setting {key} to {thaw(value)}"
+                    log.info("  %s", action)
+        log.info("")
+        return variant
+
+    def _sweep_variant(self, variant: ModelVariant) -> Steps:
+        """Every client batch size with every load; a failure ends both loops."""
+        measured: list[MeasuredTrial] = []
+        best: list[float] = []
+        for batch_size in self._subject.settings.batch_sizes:
+            swept = yield from self._sweep_loads(variant, batch_size)
+            measured += swept.measured
+            if swept.failed:
+                return Swept(measured, failed=True)
+            if swept.throughput is not None:
+                best.append(swept.throughput)
+            if self._stops_early and has_plateaued(best):
+                log.info("No longer increasing client batch size as throughput has plateaued")
+                break
+        return Swept(measured, failed=False)
+
+    def _sweep_loads(self, variant: ModelVariant, batch_size: int) -> Steps:
+        measured: list[MeasuredTrial] = []
+        for value in load_values(self._subject, self._settings):
+            trial = self._subject.trial(variant, value, batch_size)
+            if not trial.is_legal:
+                log.info("Skipping illegal run configuration: %s", trial)
+            measurement = yield from measure(trial)
+            if measurement is None:
+                return Swept(measured, failed=True)
+            measured.append(MeasuredTrial(trial=trial, measurement=measurement))
+            if self._stops_early and has_plateaued([_throughput(item) for item in measured]):
+                what = self._subject.settings.load_kind.value.replace("_", " ")
+                log.info("No longer increasing %s as throughput has plateaued", what)
+                break
+        return Swept(measured, failed=False)
+
+
+def load_values(subject: Subject, settings: SearchSettings) -> Sequence[int]:
+    """The listed loads of the model, or the doubling series between the search's bounds."""
+    if subject.settings.loads:
+        return subject.settings.loads
+    assert subject.settings.load_kind is LoadKind.CONCURRENCY
+    return doubling(settings.min_concurrency, settings.max_concurrency)
+
+
+def has_plateaued(throughputs: Sequence[float]) -> bool:
+    """Whether the best of the last four beats the oldest of them by no more than 5 %."""
+    window = throughputs[-_WINDOW:]
+    if len(window) < _WINDOW:
+        return False
+    return max(window) - window[0] <= _LEAST_GAIN * window[0]
+
+
+def _throughput(item: MeasuredTrial) -> float:
+    return item.measurement.value("perf_throughput") or 0.0

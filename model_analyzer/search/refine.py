@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""After a search: the whole load sweep for the best variants, then the highest load that passes.
+
+The sweep stops when the objectives no longer gain. If some load passes the constraints and the
+next higher one fails, the boundary between them is found by binary search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from itertools import pairwise
+
+from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.trials import Trial
+from model_analyzer.search.plan import Plan, Subject, measure
+
+_WINDOW = 4
+_LEAST_GAIN = 0.05
+
+Step = Generator[Trial, Outcome, Measurement | None]
+
+
+def refine(
+    subject: Subject,
+    measured: Sequence[MeasuredTrial],
+    *,
+    best: int,
+    loads: Sequence[int],
+    steps: int,
+) -> Plan:
+    """Refines the `best` variants of `measured` and the default one over `loads`, ascending.
+
+    At most `steps` further loads are tried for each variant between the last that passes and
+    the first that fails.
+    """
+    added: list[MeasuredTrial] = []
+    for variant, batch_size in best_variants(subject.goal, measured, best):
+        refinement = _Refinement(subject, variant, batch_size, measured)
+        yield from refinement.sweep(loads)
+        yield from refinement.search_boundary(loads, steps)
+        added += refinement.added
+    return added
+
+
+def best_variants(
+    goal: Goal, measured: Sequence[MeasuredTrial], count: int
+) -> Sequence[tuple[ModelVariant, int]]:
+    """The `count` best variants and the default, each with the client batch size of its best.
+
+    Variants that pass the constraints are taken; only where none passes, those that fail.
+    """
+    ordered = goal.best_first(measured, lambda item: item.measurement)
+    first: dict[str, MeasuredTrial] = {}
+    for item in ordered:
+        first.setdefault(item.trial.variants, item)
+    passing = [item for item in first.values() if goal.passes(item.measurement)]
+    chosen = (passing or list(first.values()))[:count]
+    chosen += [
+        item
+        for item in first.values()
+        if item not in chosen and item.trial.workloads[0].variant.is_default
+    ]
+    return [
+        (item.trial.workloads[0].variant, item.trial.workloads[0].load.batch_size)
+        for item in chosen
+    ]
+
+
+class _Refinement:
+    """The loads of one variant: what is known already is not asked again."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        variant: ModelVariant,
+        batch_size: int,
+        measured: Sequence[MeasuredTrial],
+    ) -> None:
+        self._subject = subject
+        self._variant = variant
+        self._batch_size = batch_size
+        self._goal = subject.goal
+        self._known: dict[int, Measurement | None] = {}
+        self.added: list[MeasuredTrial] = []
+        for item in measured:
+            work = item.trial.workloads[0]
+            if work.variant.identity == variant.identity and work.load.batch_size == batch_size:
+                self._known[work.load.value] = item.measurement
+
+    def sweep(self, loads: Sequence[int]) -> Generator[Trial, Outcome, None]:
+        done: list[Measurement] = []
+        for value in loads:
+            if self._gains_no_more(done):
+                return
+            measurement = yield from self._measure(value)
+            if measurement is None:
+                return
+            done.append(measurement)
+
+    def search_boundary(self, loads: Sequence[int], steps: int) -> Generator[Trial, Outcome, None]:
+        pairs = [
+            (low, high)
+            for low, high in pairwise(loads)
+            if self._passes(low) is True and self._passes(high) is False
+        ]
+        if not pairs:
+            return
+        low, high = pairs[-1]
+        for _ in range(steps):
+            middle = (low + high) // 2
+            if middle == low:
+                return
+            measurement = yield from self._measure(middle)
+            if measurement is not None and self._goal.passes(measurement):
+                low = middle
+            else:
+                high = middle
+
+    def _measure(self, value: int) -> Step:
+        if value not in self._known:
+            trial = self._subject.trial(self._variant, value, self._batch_size)
+            measurement = yield from measure(trial)
+            self._known[value] = measurement
+            if measurement is not None:
+                self.added.append(MeasuredTrial(trial=trial, measurement=measurement))
+        return self._known[value]
+
+    def _passes(self, value: int) -> bool | None:
+        measurement = self._known.get(value)
+        return None if measurement is None else self._goal.passes(measurement)
+
+    def _gains_no_more(self, done: Sequence[Measurement]) -> bool:
+        window = done[-_WINDOW:]
+        if len(window) < _WINDOW:
+            return False
+        return max(self._goal.score(later, window[0]) for later in window) < _LEAST_GAIN

@@ -1,0 +1,49 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checkpoint lines: one JSON object each, ending with a checksum of the rest of the line.
+
+A line reads `{"entry":KIND,…,"crc":"8 hex digits"}`. The checksum (CRC-32) covers the line as
+it would be without the `crc` field, so any JSON tool can read the file and ours can trust it.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+_MARK = b',"crc":"'
+_TAIL = len(_MARK) + 8 + len(b'"}')
+_MOST_BYTES = 64 * 2**20
+
+Entry = Mapping[str, Any]
+
+
+class DamagedLine(ValueError):
+    """A line that is not what was written; the text says how it shows."""
+
+
+def encode(entry: Entry) -> bytes:
+    """The line for `entry`, with its line end."""
+    body = json.dumps(entry, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    return body[:-1] + _MARK + b"%08x" % zlib.crc32(body) + b'"}\n'
+
+
+def decode(line: bytes) -> dict[str, Any]:
+    """The entry of a line (with or without its line end)."""
+    line = line.removesuffix(b"\n")
+    if len(line) > _MOST_BYTES:
+        raise DamagedLine("a line of more than 64 MiB")
+    if line[-_TAIL : -_TAIL + len(_MARK)] != _MARK:
+        raise DamagedLine("no checksum at its end")
+    body = line[:-_TAIL] + b"}"
+    if b"%08x" % zlib.crc32(body) != line[-10:-2]:
+        raise DamagedLine("the checksum does not match")
+    try:
+        entry = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise DamagedLine(f"not JSON: {error}") from error
+    if not isinstance(entry, dict) or not isinstance(entry.get("entry"), str):
+        raise DamagedLine("not an entry")
+    return entry

@@ -1,0 +1,223 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The keeper of all outcomes: remembers, makes durable, writes numbered checkpoints."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from types import MappingProxyType, TracebackType
+
+from model_analyzer import __version__
+from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.profiles import Device, Profile, TrialRecord
+from model_analyzer.domain.trials import Failure, Trial
+from model_analyzer.errors import CheckpointError
+from model_analyzer.state.codec import Decoder, Encoder, decode_device, encode_device
+from model_analyzer.state.journal import (
+    FORMAT,
+    Content,
+    Journal,
+    Lock,
+    checkpoint_indices,
+    checkpoint_path,
+    read_checkpoint,
+    read_journal,
+    write_checkpoint,
+)
+from model_analyzer.state.lines import Entry
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a checkpoint directory holds. `damage` names each file that is not intact."""
+
+    records: Mapping[str, TrialRecord]
+    devices: tuple[Device, ...]
+    host: Mapping[str, str]
+    source: Path | None
+    uuid: str
+    damage: tuple[str, ...]
+
+    @property
+    def profile(self) -> Profile:
+        return Profile(records=tuple(self.records.values()), devices=self.devices, host=self.host)
+
+
+def load(directory: Path) -> Loaded:
+    """All outcomes in `directory`: the newest intact checkpoint, then the journal.
+
+    Where newer checkpoints are damaged, their intact entries are used on top of it.
+    """
+    contents: list[tuple[Path, Content]] = []
+    for index in reversed(checkpoint_indices(directory)):
+        path = checkpoint_path(directory, index)
+        contents.append((path, read_checkpoint(path)))
+        if not contents[-1][1].damage:
+            break
+    contents.reverse()
+    journal = directory / "journal"
+    contents.append((journal, read_journal(journal)))
+
+    records: dict[str, TrialRecord] = {}
+    damage: list[str] = []
+    header: Mapping[str, object] = {}
+    for path, content in contents:
+        reason = content.damage
+        decoder = Decoder()
+        for entry in content.entries:
+            try:
+                decoded = decoder.record(entry)
+            except ValueError as error:
+                reason = reason or str(error)
+                continue
+            if decoded is not None:
+                key, record = decoded
+                records[key] = record
+        if reason:
+            damage.append(f"{path} is damaged ({reason})")
+        header = content.header or header
+    return Loaded(
+        records=records,
+        devices=tuple(map(decode_device, _list(header.get("devices")))),
+        host=MappingProxyType({str(k): str(v) for k, v in _dict(header.get("host")).items()}),
+        source=contents[0][0] if contents[0][0] != journal or contents[0][1].entries else None,
+        uuid=str(header.get("uuid", "")),
+        damage=tuple(damage),
+    )
+
+
+def _list(value: object) -> Sequence[Mapping[str, object]]:
+    return value if isinstance(value, list) else []
+
+
+def _dict(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, dict) else {}
+
+
+class ProfileState:
+    """Outcomes by trial key, durable one by one.
+
+    `newest` is the newest checkpoint (or the journal), or None while there is none.
+
+    A context manager: on leaving, files are closed and the directory is free for the next run.
+    """
+
+    def __init__(self, directory: Path, *, retry_failed: bool = False) -> None:
+        """Opens `directory` for writing, creating it if needed, and loads what it holds."""
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CheckpointError(
+                f"{directory}: cannot be created: {error.strerror};"
+                " choose another --checkpoint-directory"
+            ) from error
+        self._directory = directory
+        self._retry_failed = retry_failed
+        self._lock = Lock(directory)
+        try:
+            loaded = load(directory)
+            self._journal = Journal(directory / "journal")
+        except CheckpointError:
+            self._lock.release()
+            raise
+        self._records = dict(loaded.records)
+        self._devices = loaded.devices
+        self._host = loaded.host
+        self._parent = loaded.uuid
+        self.newest = loaded.source
+        self._earlier = frozenset(loaded.records)
+        self._next = max(checkpoint_indices(directory), default=-1) + 1
+        self._encoder = Encoder()
+        for sentence in loaded.damage:
+            log.warning("%s: using what is intact", sentence)
+        if loaded.source is None:
+            log.info("No checkpoint file found, starting a fresh run.")
+        else:
+            log.info("Loaded checkpoint from file %s", loaded.source)
+
+    def __enter__(self) -> ProfileState:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._journal.close()
+        self._lock.release()
+
+    @property
+    def profile(self) -> Profile:
+        """Everything known so far."""
+        return Profile(
+            records=tuple(self._records.values()), devices=self._devices, host=self._host
+        )
+
+    def describe(self, *, devices: Sequence[Device], host: Mapping[str, str]) -> None:
+        """Says where the coming outcomes are measured."""
+        self._devices = tuple(devices)
+        self._host = MappingProxyType(dict(host))
+
+    def outcome_of(self, trial: Trial) -> Outcome | None:
+        """The outcome recorded for this trial; a failure of an earlier run may be retried."""
+        record = self._records.get(trial.key)
+        if record is None:
+            return None
+        if (
+            self._retry_failed
+            and isinstance(record.outcome, Failure)
+            and trial.key in self._earlier
+        ):
+            return None
+        return record.outcome
+
+    def record(self, trial: Trial, outcome: Outcome) -> None:
+        """Keeps the outcome: it is on disk when this returns."""
+        record = TrialRecord(trial=trial, outcome=outcome)
+        entries = list(self._encoder.record(trial.key, record))
+        if self._journal.is_empty:
+            entries.insert(0, self._header())
+        self._journal.append(entries)
+        self._earlier -= {trial.key}
+        self._records.pop(trial.key, None)
+        self._records[trial.key] = record
+
+    def save(self) -> Path | None:
+        """Folds the journal into the next numbered checkpoint, if it holds anything."""
+        if self._journal.is_empty:
+            log.info("No changes made to analyzer data, no checkpoint saved.")
+            return None
+        path = checkpoint_path(self._directory, self._next)
+        identity = str(uuid.uuid4())
+        header = {**self._header(), "uuid": identity, "parent": self._parent, "index": self._next}
+        write_checkpoint(path, header, self._entries())
+        self._journal.clear()
+        self._encoder = Encoder()
+        self._parent = identity
+        self._next += 1
+        self.newest = path
+        log.info("Saved checkpoint to %s", path)
+        return path
+
+    def _header(self) -> Entry:
+        return {
+            "entry": "header",
+            "format": FORMAT,
+            "tool": __version__,
+            "time": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            "devices": [encode_device(device) for device in self._devices],
+            "host": dict(self._host),
+        }
+
+    def _entries(self) -> Iterator[Entry]:
+        encoder = Encoder()
+        for key, record in self._records.items():
+            yield from encoder.record(key, record)

@@ -1,0 +1,137 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The dependency rule: which room may import which, and where effects have their address.
+
+Written down for people in docs/architecture.md; kept here.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import model_analyzer
+
+PACKAGE = Path(model_analyzer.__file__).parent
+
+# room -> rooms it may import, besides itself; a file at the top of the package is its own room
+MAY_IMPORT = {
+    "domain": set(),
+    "errors": set(),
+    "config": {"domain", "errors"},
+    "search": {"domain", "errors"},
+    "runner": {"domain", "errors"},
+    "state": {"domain", "errors"},
+    "results": {"domain"},
+    "reports": {"domain", "results", "errors"},
+    "profiling": {"domain", "errors"},
+    "__init__": set(),
+    "__main__": {"cli"},
+    "cli": {
+        "domain",
+        "errors",
+        "config",
+        "search",
+        "runner",
+        "state",
+        "results",
+        "reports",
+        "profiling",
+    },
+}
+
+STANDARD_LIBRARY_ONLY = {"domain", "errors", "results", "profiling", "search"}
+
+# imports that touch the world -> where they may occur
+ADDRESSES = {
+    "subprocess": {"runner/process.py"},
+    "threading": {"runner/monitors/sampler.py"},
+    "multiprocessing": set(),
+    "asyncio": set(),
+    "signal": {"cli/signals.py", "runner/process.py", "runner/guard.py"},
+    "socket": {"runner/server/endpoints.py", "runner/host.py", "state/journal.py"},
+    "fcntl": {"state/journal.py", "runner/install.py"},
+    "yaml": {"config/sources.py"},
+    "tritonclient": {"runner/client.py", "runner/model_config.py"},
+    "pynvml": {"runner/monitors/gpu.py"},
+    "vl_convert": {"reports/html.py"},
+    "jinja2": {"reports/html.py"},
+    "pickle": set(),
+    "random": set(),
+}  # fmt: skip
+
+# calls that touch the world -> rooms (or files) where they may occur
+CALLS = {
+    "open": {"runner", "state"},
+    "print": {"runner/guard.py"},
+    "time.time": {"runner"},
+    "time.monotonic": {"runner"},
+    "time.sleep": set(),
+    "sys.exit": {"cli/main.py", "runner/guard.py"},
+    "eval": set(),
+    "exec": set(),
+}  # fmt: skip
+
+
+def sources() -> list[Path]:
+    return sorted(path for path in PACKAGE.rglob("*.py") if "starter" not in path.parts)
+
+
+def room_of(path: Path) -> str:
+    first = path.relative_to(PACKAGE).parts[0]
+    return first.removesuffix(".py")
+
+
+def imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            yield str(node.module)
+
+
+def calls(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call):
+            yield ast.unparse(node.func)
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_room_imports_only_what_it_may(path: Path) -> None:
+    room = room_of(path)
+    used = {name.split(".")[1] for name in imports(path) if name.startswith("model_analyzer.")} - {
+        room
+    }
+    assert used <= MAY_IMPORT[room]
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_effects_happen_at_their_address(path: Path) -> None:
+    place = path.relative_to(PACKAGE).as_posix()
+    for name in imports(path):
+        allowed = ADDRESSES.get(name.split(".")[0])
+        assert allowed is None or place in allowed, f"{place} imports {name}"
+    for call in calls(path):
+        allowed = CALLS.get(call)
+        assert allowed is None or {place, room_of(path)} & allowed, f"{place} calls {call}()"
+
+
+def test_pure_rooms_need_no_library() -> None:
+    import sys
+
+    for path in sources():
+        if room_of(path) in STANDARD_LIBRARY_ONLY:
+            foreign = {
+                name.split(".")[0]
+                for name in imports(path)
+                if name.split(".")[0] not in {*sys.stdlib_module_names, "model_analyzer"}
+            }
+            assert not foreign, f"{path} imports {foreign}"
+
+
+def test_every_room_is_in_the_table() -> None:
+    assert {room_of(path) for path in sources()} == set(MAY_IMPORT)
