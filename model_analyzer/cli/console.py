@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Sequence
 from types import TracebackType
 
+from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -25,6 +26,7 @@ from model_analyzer.reports.tables import Table, show
 log = logging.getLogger(__name__)
 
 _LAST = 5
+_LOG_WIDTH = 120
 
 
 class _LogHandler(logging.Handler):
@@ -55,7 +57,9 @@ class View:
 
     def __init__(self, verbosity: int) -> None:
         self._verbosity = verbosity
-        self._console = Console(soft_wrap=False)
+        self._console = Console()
+        if not self._console.is_terminal:
+            self._console = Console(width=_LOG_WIDTH)
         self._live: Live | None = None
         self._progress = _progress()
         self._task = self._progress.add_task("", total=None)
@@ -190,7 +194,7 @@ class View:
 
 def rich_table(table: Table) -> RichTable:
     """A table for the terminal."""
-    shown = RichTable(header_style="bold", expand=False)
+    shown = RichTable(box=box.SIMPLE_HEAD, header_style="bold")
     for index, header in enumerate(table.headers):
         numbers = all(isinstance(row[index], (int, float)) for row in table.rows)
         shown.add_column(header, justify="right" if numbers else "left", overflow="fold")

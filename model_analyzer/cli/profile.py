@@ -30,10 +30,10 @@ from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, Interrupted
 from model_analyzer.profiling import TrialFinished, profile
 from model_analyzer.reports.build import build_summary
-from model_analyzer.reports.tables import inference_table
+from model_analyzer.reports.tables import answer_table, inference_table
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.ranking import Ranking, rank
-from model_analyzer.results.selection import top
+from model_analyzer.results.selection import top, top_with_default
 from model_analyzer.runner.host import describe_host
 from model_analyzer.runner.load.command import named_files
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
@@ -288,8 +288,9 @@ def _write(
     if verbosity > 0:
         for line in plain_table("Models (Inference)", table):
             view.print(line)
-    for summary in summaries:
-        view.answer(summary.sentence, summary.table)
+    for ranking, summary in zip(rankings, summaries, strict=True):
+        shown = top_with_default(ranking, settings.best)
+        view.answer(summary.sentence, answer_table(shown, ranking, gpus=len(origin.devices)))
         for remark in summary.remarks:
             log.warning("%s", remark)
     if error_log:

@@ -11,6 +11,7 @@ from typing import Any
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.profiles import Device, FailedTrial
+from model_analyzer.domain.trials import Load, LoadKind
 from model_analyzer.reports.plots import Chart, latency_breakdown, throughput_over_latency
 from model_analyzer.reports.tables import Table, detailed_table, instances_text, show, summary_table
 from model_analyzer.results.ranking import Ranking, VariantResult
@@ -176,7 +177,18 @@ def _values(result: VariantResult) -> str:
     text = f"{show(throughput)} infer/sec"
     if latency is not None:
         text += f" at p99 {show(latency)} ms"
-    return f"{text} ({result.best.trial.workloads[0].load})"
+    return f"{text} {_under(result.best.trial.workloads[0].load)}"
+
+
+def _under(load: Load) -> str:
+    match load.kind:
+        case LoadKind.CONCURRENCY:
+            words = f"with {load.value} concurrent request{'s' if load.value != 1 else ''}"
+        case LoadKind.REQUEST_RATE:
+            words = f"under {load.value} requests/sec"
+        case LoadKind.REQUEST_INTERVALS:
+            words = "under the given request intervals"
+    return words if load.batch_size == 1 else f"{words} of batch {load.batch_size}"
 
 
 def _against_default(ranking: Ranking) -> str:
@@ -185,19 +197,17 @@ def _against_default(ranking: Ranking) -> str:
         return "; the default configuration gave no measurement to compare with"
     gain = gain_over_default(ranking)
     if gain is None:
-        return ": no other configuration is better than this default"
+        return ": it is the default configuration, and no other is better"
     base = _values(default)
-    fails = "" if default.passes else ", and it fails the constraints"
+    fails = ", and fails the constraints" if not default.passes else ""
     noise = f" ± {gain.noise:.0f}" if gain.noise is not None else ""
-    if not gain.is_clear:
-        return (
-            f", no clear gain over the default configuration ({gain.percent:.0f}{noise} %;"
-            f" it gives {base}{fails})"
-        )
-    return (
-        f", {gain.percent:.0f}{noise} % better than the default configuration at"
-        f" {_objectives_text(ranking.goal)} (it gives {base}{fails})"
+    verdict = (
+        f"{gain.percent:.0f}{noise} % better than the default configuration at"
+        f" {_objectives_text(ranking.goal)}"
+        if gain.is_clear
+        else f"no clear gain over the default configuration ({gain.percent:.0f}{noise} %)"
     )
+    return f": {verdict}, which gives {base}{fails}"
 
 
 def _objectives_text(goal: Goal) -> str:

@@ -9,10 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.results.ranking import VariantResult
 
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
-_WIDTH, _HEIGHT = 640, 340
+_WIDTH, _HEIGHT = 820, 380
+
+# latencies that span more than this factor get a logarithmic axis
+_WIDE = 10
 
 # Distinguishable with any kind of colour vision (Okabe and Ito); the default is always grey.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
@@ -47,7 +51,7 @@ class Chart:
 
 def throughput_over_latency(results: Sequence[VariantResult], goal: Goal) -> Chart:
     """One line for each variant over its loads; constraints on either axis are dashed."""
-    points = [
+    points: list[dict[str, Any]] = [
         {
             "variant": result.variant.name,
             "load": str(item.trial.workloads[0].load),
@@ -56,8 +60,10 @@ def throughput_over_latency(results: Sequence[VariantResult], goal: Goal) -> Cha
             "best": result is results[0] and item is result.best,
         }
         for result in results
-        for item in result.measured
+        for item in sorted(result.measured, key=_load_order)
     ]
+    for order, point in enumerate(points):
+        point["order"] = order
     names = [result.variant.name for result in results]
     colours = iter(_COLOURS * (len(names) // len(_COLOURS) + 1))
     scale = {
@@ -66,7 +72,12 @@ def throughput_over_latency(results: Sequence[VariantResult], goal: Goal) -> Cha
             _DEFAULT_COLOUR if result.variant.is_default else next(colours) for result in results
         ],
     }
-    x = {"field": "x", "type": "quantitative", "title": _LATENCY}
+    latencies = [point["x"] for point in points if point["x"]]
+    wide = bool(latencies) and max(latencies) > _WIDE * min(latencies)
+    x = {
+        "field": "x", "type": "quantitative", "title": _LATENCY,
+        "scale": {"type": "log" if wide else "linear", "nice": True, "zero": not wide},
+    }  # fmt: skip
     y = {"field": "y", "type": "quantitative", "title": _THROUGHPUT}
     colour = {
         "field": "variant", "type": "nominal", "scale": scale, "sort": names,
@@ -75,7 +86,7 @@ def throughput_over_latency(results: Sequence[VariantResult], goal: Goal) -> Cha
     layers: list[dict[str, Any]] = [
         {
             "mark": {"type": "line", "strokeWidth": 2},
-            "encoding": {"x": x, "y": y, "color": colour, "order": {"field": "x"}},
+            "encoding": {"x": x, "y": y, "color": colour, "order": {"field": "order"}},
         },
         {
             "mark": {"type": "point", "filled": True, "size": 45},
@@ -99,13 +110,7 @@ def throughput_over_latency(results: Sequence[VariantResult], goal: Goal) -> Cha
 
 def latency_breakdown(result: VariantResult) -> Chart:
     """Where the time goes inside the server, for each load."""
-    loads = sorted(
-        result.measured,
-        key=lambda item: (
-            item.trial.workloads[0].load.batch_size,
-            item.trial.workloads[0].load.value,
-        ),
-    )
+    loads = sorted(result.measured, key=_load_order)
     order = [str(item.trial.workloads[0].load) for item in loads]
     points = [
         {
@@ -138,6 +143,11 @@ def latency_breakdown(result: VariantResult) -> Chart:
         caption=f"Average time inside the server, by load, for {result.variant.name}.",
         spec=_spec(points, [layer]),
     )
+
+
+def _load_order(item: MeasuredTrial) -> tuple[int, int]:
+    load = item.trial.workloads[0].load
+    return load.batch_size, load.value
 
 
 def _limits(goal: Goal, tag: str, axis: str) -> list[dict[str, Any]]:

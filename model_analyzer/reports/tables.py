@@ -132,9 +132,7 @@ def inference_table(rankings: Sequence[Ranking], fields: Sequence[str], *, gpus:
     return Table(headers=tuple(headers), rows=tuple(zip(*cells, strict=True)) if cells else ())
 
 
-def summary_table(
-    results: Sequence[VariantResult], ranking: Ranking, *, gpus: int, with_load: bool = True
-) -> Table:
+def summary_table(results: Sequence[VariantResult], ranking: Ranking, *, gpus: int) -> Table:
     """One row for each variant, at its best measurement."""
     has_ram = any(result.best.measurement.value("cpu_used_ram") for result in results)
     headers = [
@@ -170,6 +168,27 @@ def summary_table(
         )
         rows.append(tuple(row))
     return Table(headers=tuple(headers), rows=tuple(rows))
+
+
+def answer_table(results: Sequence[VariantResult], ranking: Ranking, *, gpus: int) -> Table:
+    """The summary in as few characters as a terminal has."""
+    rows = []
+    for result in results:
+        variant, best = result.variant, result.best
+        load = best.trial.workloads[0].load
+        rows.append(
+            (
+                variant.name,
+                instances_text(variant, gpus=gpus),
+                variant.max_batch_size,
+                load.value if load.batch_size == 1 else f"{load.value} x {load.batch_size}",
+                best.measurement.value("perf_throughput"),
+                best.measurement.value("perf_latency_p99"),
+                "yes" if result.passes else "NO",
+            )
+        )
+    headers = ("Configuration", "Instances", "Batch", "Load", "Infer/s", "p99 ms", "Meets")
+    return Table(headers=headers, rows=tuple(rows))
 
 
 def detailed_table(result: VariantResult) -> Table:

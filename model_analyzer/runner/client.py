@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import queue
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -65,26 +66,42 @@ class ServerClient:
         except InferenceServerException as error:
             raise _call_error(error) from error
 
-    def infer_zeros(self, config: ModelConfig, timeout_s: float) -> Answer:
-        """Sends one request of zeros (empty text) to a model whose shapes are all fixed."""
-        batch = [1] if config.get("max_batch_size", 0) else []
-        inputs = []
-        for tensor in config["input"]:
-            kind = tensor["data_type"].removeprefix("TYPE_").replace("STRING", "BYTES")
-            shape = batch + [int(size) for size in tensor["dims"]]
-            item = grpcclient.InferInput(tensor["name"], shape, kind)
-            empty = b"" if kind == "BYTES" else 0
-            item.set_data_from_numpy(np.full(shape, empty, dtype=triton_to_np_dtype(kind)))
-            inputs.append(item)
-        try:
-            result = self._client.infer(config["name"], inputs, client_timeout=timeout_s)
-        except InferenceServerException as error:
-            raise _call_error(error) from error
+    def infer_zeros(self, config: ModelConfig, count: int, timeout_s: float) -> Answer:
+        """Sends `count` requests of zeros (empty text) at once to a model whose shapes are all
+        fixed; the answer to the one that came back last.
+        """
+        inputs = _zeros(config)
+        answers: queue.SimpleQueue[tuple[Any, Any]] = queue.SimpleQueue()
+        for _ in range(count):
+            self._client.async_infer(
+                config["name"],
+                inputs,
+                lambda result, error: answers.put((result, error)),
+                client_timeout=timeout_s,
+            )
+        result = None
+        for _ in range(count):
+            result, error = answers.get(timeout=timeout_s + 1)
+            if error is not None:
+                raise _call_error(error)
         sizes = {}
         for tensor in config["output"]:
-            values = result.as_numpy(tensor["name"])
+            values = result.as_numpy(tensor["name"]) if result is not None else None
             sizes[tensor["name"]] = 0 if values is None else int(values.size)
         return Answer(sizes)
+
+
+def _zeros(config: ModelConfig) -> list[Any]:
+    batch = [1] if config.get("max_batch_size", 0) else []
+    inputs = []
+    for tensor in config["input"]:
+        kind = tensor["data_type"].removeprefix("TYPE_").replace("STRING", "BYTES")
+        shape = batch + [int(size) for size in tensor["dims"]]
+        item = grpcclient.InferInput(tensor["name"], shape, kind)
+        empty = b"" if kind == "BYTES" else 0
+        item.set_data_from_numpy(np.full(shape, empty, dtype=triton_to_np_dtype(kind)))
+        inputs.append(item)
+    return inputs
 
 
 def has_fixed_shapes(config: ModelConfig) -> bool:

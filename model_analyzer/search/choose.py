@@ -29,4 +29,6 @@ def choose(
             )
         return measured
 
-    return PlannedSearch(plan(), brute.most_trials)
+    refined = 0 if subject.settings.loads or not subject.settings.goal.constraints else best + 1
+    most = brute.most_trials + refined * settings.max_binary_search_steps
+    return PlannedSearch(plan(), most)

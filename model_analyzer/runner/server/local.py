@@ -37,6 +37,8 @@ _GRACE_S = 5.0
 _LOOK_S = 0.01
 _PORT_TRIES = 5
 _SETTLE_S = 15.0
+_WARM_UP_S = 10.0
+_MOST_WARM_UPS = 32
 _STUB = "triton_python_backend_stub"
 
 
@@ -69,7 +71,6 @@ class LocalServer:
         self._client: ServerClient | None = None
         self._endpoints: Endpoints | None = None
         self._loaded: dict[str, str] = {}
-        self._answers_checked: set[str] = set()
 
     def __enter__(self) -> LocalServer:
         return self
@@ -201,7 +202,6 @@ class LocalServer:
         except ServerCallError as error:
             lines = self._log.tail() if not self._process.is_running else ()
             return f"does not answer: {lines[-1] if lines else error}"
-        self._answers_checked.clear()
         return ""
 
     def _command(self, endpoints: Endpoints, setup: ServerSetup, prefix: str) -> list[str]:
@@ -264,7 +264,7 @@ class LocalServer:
             except ServerCallError as error:
                 return self._load_failure(variant, error)
             self._loaded[name] = variant.identity
-            self._check_answers(client, variant)
+            self._warm_up(client, variant)
         if self._settles:
             self._settle(wanted)
         return None
@@ -299,24 +299,25 @@ class LocalServer:
             hint=hint(str(error), *lines),
         )
 
-    def _check_answers(self, client: ServerClient, variant: ModelVariant) -> None:
-        """One request of zeros, once for each model: its answer must not be empty.
+    def _warm_up(self, client: ServerClient, variant: ModelVariant) -> None:
+        """A few requests of zeros, so that no measurement pays for the first ones.
 
-        A Python backend built for numpy 1 sends empty tensors under numpy 2, without any error,
-        and every measurement would look plausible.
+        Their answers must not be empty: a Python backend built for numpy 1 sends empty tensors
+        under numpy 2, without any error, and every measurement would look plausible.
         """
         config = variant.config
-        if variant.model in self._answers_checked or config.get("backend") != "python":
-            return
-        self._answers_checked.add(variant.model)
         if not has_fixed_shapes(config):
             return
+        instances = sum(n for n, _ in variant.instances(gpus=len(self._setup.devices)))
         try:
-            answer = client.infer_zeros(config, timeout_s=10)
+            answer = client.infer_zeros(
+                config, min(2 * instances, _MOST_WARM_UPS), timeout_s=_WARM_UP_S
+            )
         except ServerCallError as error:
-            log.debug("%s does not answer a request of zeros: %s", variant.name, error)
+            # not every model likes zeros; perf_analyzer will tell what it really cannot do
+            log.debug("%s does not answer requests of zeros: %s", variant.name, error)
             return
-        if answer.is_empty:
+        if answer.is_empty and config.get("backend") == "python":
             raise ServerError(
                 f"{variant.model} answers with empty tensors: the python3 that the server finds"
                 " first on its PATH probably has numpy 2, and this server needs numpy 1; run"

@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""`model-analyzer init`: a starter directory that works as it is."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import click
+
+from model_analyzer.errors import EXIT_OK, ConfigError, OutputError, Problem
+
+STARTER = Path(__file__).parents[1] / "starter"
+
+
+def init() -> click.Command:
+    return _init
+
+
+@click.command("init", context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("directory", type=click.Path(path_type=Path))
+def _init(directory: Path) -> int:
+    """Write example models and a commented configuration into a new DIRECTORY.
+
+    Nothing is overwritten: the directory must not exist, or be empty.
+    """
+    target = directory.absolute()
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise ConfigError(
+            Problem(
+                where=str(directory),
+                what="exists and is not empty" if target.is_dir() else "is a file",
+                hint="name a new directory: nothing is overwritten",
+            )
+        )
+    try:
+        shutil.copytree(
+            STARTER, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
+        )
+        config = target / "config.yaml"
+        text = config.read_text(encoding="utf-8")
+        text = text.replace("CONFIG_FILE", str(directory / "config.yaml"))
+        config.write_text(text.replace("DIRECTORY", str(target)), encoding="utf-8")
+    except (OSError, shutil.Error) as error:
+        raise OutputError(f"cannot write {directory}: {error}") from error
+    click.echo(f"Wrote {directory}. Next: model-analyzer profile -f {directory / 'config.yaml'}")
+    return EXIT_OK
