@@ -53,7 +53,7 @@ ADDRESSES = {
     "asyncio": set(),
     "signal": {"cli/signals.py", "runner/process.py", "runner/guard.py"},
     "socket": {"runner/server/endpoints.py", "runner/host.py", "state/journal.py"},
-    "fcntl": {"state/journal.py", "runner/install.py"},
+    "fcntl": {"state/journal.py", "runner/install.py", "runner/workspace.py"},
     "yaml": {"config/sources.py"},
     "tritonclient": {"runner/client.py", "runner/model_config.py"},
     "pynvml": {"runner/monitors/gpu.py"},

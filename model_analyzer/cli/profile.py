@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import logging
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -27,7 +26,7 @@ from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.models import ModelFacts, VariantNames
 from model_analyzer.domain.settings import ModelSettings, ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
-from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, Interrupted
+from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, Interrupted, OutputError
 from model_analyzer.profiling import TrialFinished, profile
 from model_analyzer.reports.build import build_summary
 from model_analyzer.reports.tables import answer_table, inference_table
@@ -54,6 +53,7 @@ from model_analyzer.runner.runtime import (
 )
 from model_analyzer.runner.server.local import LocalServer
 from model_analyzer.runner.trial_runner import TrialRunner
+from model_analyzer.runner.workspace import Workspace
 from model_analyzer.search.choose import choose
 from model_analyzer.search.plan import Subject
 from model_analyzer.state.profile_state import ProfileState
@@ -127,7 +127,7 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
         ProfileState(settings.checkpoint.directory, retry_failed=settings.checkpoint.retry_failed)
     )
 
-    work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="model-analyzer-")))
+    work = stack.enter_context(Workspace())
     staged = stage(repository, facts.values(), work / "models")
     server = stack.enter_context(
         LocalServer(
@@ -231,7 +231,12 @@ def _inputs(model: ModelSettings) -> str:
 def _server_log(given: Path | None, work: Path) -> Path:
     """The server's log file, empty: its lines of this run are what counts."""
     path = given or work / "server.log"
-    path.write_bytes(b"")
+    try:
+        path.write_bytes(b"")
+    except OSError as error:
+        raise OutputError(
+            f"cannot write {path}: {error.strerror}; check --triton-output-path"
+        ) from error
     return path
 
 

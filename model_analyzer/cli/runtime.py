@@ -51,9 +51,9 @@ def show() -> int:
     """Show what is installed, and whether it starts."""
     from model_analyzer.runner.runtime import (
         INSTALL,
-        Program,
+        VERSION,
+        find_tritonserver,
         installed_runtime,
-        installed_server,
         perf_analyzer_version,
         why_server_fails,
     )
@@ -63,15 +63,9 @@ def show() -> int:
     if not found.exists:
         click.echo(f"No runtime in {found.root}: run `{INSTALL}`")
         return EXIT_RUN_FAILED
-    server = installed_server(found, environment)
-    load = Program(
-        path=found.perf_analyzer,
-        origin=server.origin,
-        environment=found.load_generator_environment(environment),
-    )
-    version, load_reason = perf_analyzer_version(load)
-    server_reason = why_server_fails(server)
-    click.echo(f"tritonserver   {server_reason or f'{server.version}  {found.server}'}")
+    server_reason = why_server_fails(find_tritonserver(str(found.server), environment))
+    version, load_reason = perf_analyzer_version(found.load_generator(environment))
+    click.echo(f"tritonserver   {server_reason or f'{VERSION}  {found.server}'}")
     click.echo(f"perf_analyzer  {load_reason or f'{version}  {found.perf_analyzer}'}")
     click.echo(f"model Python   numpy {found.numpy_version or 'missing'}  {found.python}")
     return EXIT_RUN_FAILED if server_reason or load_reason else EXIT_OK

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,21 +21,24 @@ class Interrupts:
     `Interrupted` inside it. SIGTERM and SIGHUP count as the first, and as the third 30 s later.
 
     Handlers only count, and raise nowhere but inside `interruptible`: outside of it, finished
-    measurements are on their way to disk.
+    measurements are on their way to disk. Python calls a handler once for signals that arrive
+    together; the wakeup pipe has a byte for each, so it is what we count.
     """
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
+        self._arrived, self._wakeup = os.pipe()
+        os.set_blocking(self._arrived, False)
+        os.set_blocking(self._wakeup, False)
         self._count = 0
         self._leave_now = False
         self._inside = False
 
     def install(self) -> None:
         """Takes over the signals of this process."""
-        signal.signal(signal.SIGINT, self._interrupt)
-        signal.signal(signal.SIGTERM, self._terminate)
-        signal.signal(signal.SIGHUP, self._terminate)
-        signal.signal(signal.SIGALRM, self._time_is_up)
+        signal.set_wakeup_fd(self._wakeup, warn_on_full_buffer=False)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
+            signal.signal(number, self._handle)
 
     @property
     def requested(self) -> bool:
@@ -52,7 +56,24 @@ class Interrupts:
         finally:
             self._inside = False
 
-    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        try:
+            arrived = os.read(self._arrived, 4096)
+        except BlockingIOError:
+            return  # counted already, together with one that came before
+        for one in arrived:
+            match one:
+                case signal.SIGINT:
+                    self._interrupt()
+                case signal.SIGTERM | signal.SIGHUP:
+                    self._terminate(signal.Signals(one).name)
+                case signal.SIGALRM:
+                    self._say("Time is up. Saving state and exiting immediately.")
+                    self._leave_now = True
+        if self._leave_now:
+            self._leave()
+
+    def _interrupt(self) -> None:
         self._count += 1
         if self._count < MOST:
             self._say(
@@ -63,23 +84,18 @@ class Interrupts:
             self._say(
                 "Received SIGINT maximum number of times. Saving state and exiting immediately."
             )
-            self._leave()
+            self._leave_now = True
 
-    def _terminate(self, number: int, frame: FrameType | None) -> None:
+    def _terminate(self, name: str) -> None:
         if not self._count:
             self._count = 1
             self._say(
-                f"Received {signal.Signals(number).name}. Will attempt to exit after current"
-                f" measurement, at the latest in {_TERMINATE_S} s."
+                f"Received {name}. Will attempt to exit after current measurement, at the latest"
+                f" in {_TERMINATE_S} s."
             )
             signal.alarm(_TERMINATE_S)
 
-    def _time_is_up(self, number: int, frame: FrameType | None) -> None:
-        self._say("Time is up. Saving state and exiting immediately.")
-        self._leave()
-
     def _leave(self) -> None:
-        self._leave_now = True
         if self._inside:
             self._inside = False
             raise Interrupted("interrupted")

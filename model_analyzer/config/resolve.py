@@ -173,12 +173,10 @@ def _model(entry: ModelEntry, values: Mapping[str, Any], remarks: list[str]) -> 
     if not loads and values["run_config_search_disable"]:
         loads = (1,)
 
-    objectives = own.get("objectives") or values["objectives"]
     return ModelSettings(
         name=entry.name,
         cpu_only=own.get("cpu_only", False),
         goal=_goal(entry.given, values),
-        has_own_objectives=bool(objectives),
         batch_sizes=tuple(batch_sizes),
         load_kind=kind,
         loads=tuple(loads),

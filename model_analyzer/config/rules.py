@@ -14,7 +14,7 @@ Rule = Callable[[Given, Mapping[str, Any]], Iterator[Problem]]
 
 
 def _needs_models(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
-    if "profile_models" not in given.values:
+    if "profile_models" not in given.where:
         yield Problem(
             where="profile_models",
             what="no model is named",
@@ -23,7 +23,7 @@ def _needs_models(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _needs_repository(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
-    if "model_repository" not in given.values:
+    if "model_repository" not in given.where:
         yield Problem(
             where="model_repository",
             what="no model repository is given",
@@ -72,7 +72,7 @@ PROFILE_RULES: Sequence[Rule] = (
 
 
 def _needs_variants(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
-    if "report_model_configs" not in given.values:
+    if "report_model_configs" not in given.where:
         yield Problem(
             where="report_model_configs",
             what="no variant is named",

@@ -44,7 +44,6 @@ class ModelSettings:
     name: str
     cpu_only: bool
     goal: ModelGoal
-    has_own_objectives: bool
     batch_sizes: tuple[int, ...]
     load_kind: LoadKind
     loads: tuple[int, ...]

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -39,6 +38,7 @@ from model_analyzer.runner.runtime import (
     why_server_fails,
 )
 from model_analyzer.runner.server.local import LocalServer
+from model_analyzer.runner.workspace import Workspace
 
 # A Triton server takes its shared memory for the Python backend from there: 1 MiB an instance.
 _LEAST_SHM_MB = 64
@@ -163,7 +163,7 @@ def _tiny_model(server: Program, load: Program | None, tiny_models: Path) -> Ite
     """Loads a model, sends it one request, and lets perf_analyzer measure it for a moment."""
     names = ("a model loads and answers", "perf_analyzer measures it")
     with ExitStack() as stack:
-        work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="model-analyzer-")))
+        work = stack.enter_context(Workspace())
         repository = ModelRepository(tiny_models)
         facts = repository.facts("add_sub")
         local = stack.enter_context(

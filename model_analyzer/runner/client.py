@@ -20,11 +20,12 @@ _QUICK_S = 10.0
 
 
 class ServerCallError(Exception):
-    """The server refused or did not answer; `timed_out` tells which."""
+    """The server refused, did not answer in time (`timed_out`) or went away (`lost`)."""
 
-    def __init__(self, message: str, *, timed_out: bool) -> None:
+    def __init__(self, message: str, *, timed_out: bool = False, lost: bool = False) -> None:
         super().__init__(message)
         self.timed_out = timed_out
+        self.lost = lost
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,5 +121,9 @@ def has_fixed_shapes(config: ModelConfig) -> bool:
 
 
 def _call_error(error: InferenceServerException) -> ServerCallError:
-    timed_out = "DEADLINE_EXCEEDED" in str(error.status())
-    return ServerCallError(str(error.message()), timed_out=timed_out)
+    status = str(error.status())
+    return ServerCallError(
+        str(error.message()),
+        timed_out="DEADLINE_EXCEEDED" in status,
+        lost="UNAVAILABLE" in status,
+    )

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from model_analyzer.errors import ConfigError, ModelAnalyzerError, Problem, RuntimeNotFound
@@ -23,11 +23,11 @@ _CHECK_S = 20.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """An executable, the arguments and variables that it needs here, and how it was found."""
+    """An executable, the flags and variables that it needs here, and how it was found."""
 
     path: Path
     origin: str
-    arguments: tuple[str, ...] = ()
+    flags: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str]
     version: str = ""
 
@@ -45,10 +45,6 @@ class InstalledRuntime:
     @property
     def backends(self) -> Path:
         return self.root / "pytriton" / "tritonserver" / "backends"
-
-    @property
-    def caches(self) -> Path:
-        return self.root / "pytriton" / "tritonserver" / "caches"
 
     @property
     def stub(self) -> Path:
@@ -89,9 +85,13 @@ class InstalledRuntime:
         path = os.pathsep.join(filter(None, (str(self.python.parent), base.get("PATH", ""))))
         return {**base, "PATH": path, **_library_path(base, self.libpython)}
 
-    def load_generator_environment(self, base: Mapping[str, str]) -> Mapping[str, str]:
-        """`base` such that perf_analyzer finds its libraries."""
-        return {**base, **_library_path(base, self.libraries)}
+    def load_generator(self, base: Mapping[str, str]) -> Program:
+        """perf_analyzer, with `base` such that it finds its libraries."""
+        return Program(
+            path=self.perf_analyzer,
+            origin="installed runtime",
+            environment={**base, **_library_path(base, self.libraries)},
+        )
 
 
 def _library_path(base: Mapping[str, str], directory: Path) -> Mapping[str, str]:
@@ -116,7 +116,7 @@ def find_tritonserver(given: str | None, environment: Mapping[str, str]) -> Prog
     """
     if given is not None:
         path = _given("triton_server_path", given, environment)
-        return Program(path=path, origin="--triton-server-path", environment=environment)
+        return _server(path, "--triton-server-path", environment)
     reasons: list[str] = []
     for program in _server_candidates(environment):
         reason = why_server_fails(program)
@@ -133,15 +133,18 @@ def find_perf_analyzer(given: str | None, environment: Mapping[str, str]) -> Pro
     if given is not None:
         path = _given("perf_analyzer_path", given, environment)
         program = Program(path=path, origin="--perf-analyzer-path", environment=environment)
+        runtime = installed_runtime(environment)
+        if path.resolve() == runtime.perf_analyzer.resolve():
+            program = runtime.load_generator(environment)
         version, reason = perf_analyzer_version(program)
         if reason:
             raise RuntimeNotFound(f"{reason}; `ldd {path}` shows missing libraries")
-        return _with_version(program, version)
+        return replace(program, version=version)
     reasons: list[str] = []
     for program in _perf_analyzer_candidates(environment):
         version, reason = perf_analyzer_version(program)
         if not reason:
-            return _with_version(program, version)
+            return replace(program, version=version)
         reasons.append(reason)
     raise _not_found("perf_analyzer", "the PATH", reasons)
 
@@ -182,28 +185,29 @@ def check_models_python(program: Program, environment: Mapping[str, str]) -> Non
 def _server_candidates(environment: Mapping[str, str]) -> Iterator[Program]:
     on_path = shutil.which("tritonserver", path=environment.get("PATH"))
     if on_path:
-        yield Program(path=Path(on_path), origin="PATH", environment=environment)
+        yield _server(Path(on_path), "PATH", environment)
     if _CONTAINER_SERVER.exists():
-        yield Program(
-            path=_CONTAINER_SERVER, origin=str(_CONTAINER_SERVER.parent), environment=environment
-        )
+        yield _server(_CONTAINER_SERVER, str(_CONTAINER_SERVER.parent), environment)
     runtime = installed_runtime(environment)
     if runtime.exists:
-        yield installed_server(runtime, environment)
+        yield _server(runtime.server, "installed runtime", environment)
 
 
-def installed_server(runtime: InstalledRuntime, environment: Mapping[str, str]) -> Program:
-    """The tritonserver of the installed runtime."""
-    return Program(
-        path=runtime.server,
-        origin="installed runtime",
-        arguments=(
-            f"--backend-directory={runtime.backends}",
-            f"--cache-directory={runtime.caches}",
-        ),
-        environment=runtime.server_environment(environment),
-        version=VERSION,
-    )
+def _server(path: Path, origin: str, environment: Mapping[str, str]) -> Program:
+    """The server at `path`, with the backends and caches that lie beside it.
+
+    A server looks for them in /opt/tritonserver, wherever it is itself.
+    """
+    runtime = installed_runtime(environment)
+    if path.resolve() == runtime.server.resolve():
+        environment = runtime.server_environment(environment)
+    home = path.resolve().parent.parent
+    flags = {
+        flag: str(home / name)
+        for name, flag in {"backends": "backend-directory", "caches": "cache-directory"}.items()
+        if (home / name).is_dir()
+    }
+    return Program(path=path, origin=origin, flags=flags, environment=environment)
 
 
 def _perf_analyzer_candidates(environment: Mapping[str, str]) -> Iterator[Program]:
@@ -212,11 +216,7 @@ def _perf_analyzer_candidates(environment: Mapping[str, str]) -> Iterator[Progra
         yield Program(path=Path(on_path), origin="PATH", environment=environment)
     runtime = installed_runtime(environment)
     if runtime.exists:
-        yield Program(
-            path=runtime.perf_analyzer,
-            origin="installed runtime",
-            environment=runtime.load_generator_environment(environment),
-        )
+        yield runtime.load_generator(environment)
 
 
 def _given(option: str, given: str, environment: Mapping[str, str]) -> Path:
@@ -231,7 +231,7 @@ def _given(option: str, given: str, environment: Mapping[str, str]) -> Path:
         what = f"{given} is a directory"
     else:
         what = f"{given} is not executable"
-    raise ConfigError(Problem(where=option, what=what, hint=f"leave it out after `{INSTALL}`"))
+    raise ConfigError(Problem(where=option, what=what, hint=f"or leave it out and run `{INSTALL}`"))
 
 
 def _not_found(name: str, places: str, reasons: list[str]) -> ModelAnalyzerError:
@@ -245,13 +245,3 @@ def _reason(status: int, output: str) -> str:
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     telling = [line for line in lines if "error" in line.lower() or "not found" in line.lower()]
     return (telling or lines or [f"exit status {status}"])[0][:300]
-
-
-def _with_version(program: Program, version: str) -> Program:
-    return Program(
-        path=program.path,
-        origin=program.origin,
-        arguments=program.arguments,
-        environment=program.environment,
-        version=version,
-    )

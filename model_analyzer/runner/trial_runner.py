@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
@@ -13,6 +14,8 @@ from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.protocols import LoadGenerator, Monitor, Server
 from model_analyzer.domain.trials import Failure, FailureReason, Trial
 from model_analyzer.runner.repository import OutputRepository
+
+log = logging.getLogger(__name__)
 
 # After these the server may be in any state: a crashed model process is never started again.
 _SPOILS_SERVER = frozenset(
@@ -24,6 +27,10 @@ _SPOILS_SERVER = frozenset(
         FailureReason.NO_REQUESTS,
     }
 )
+
+
+# Somebody may have killed the process. If it happens again, it is the variant.
+_MAY_BE_CHANCE = frozenset({FailureReason.SERVER_DIED, FailureReason.LOAD_GENERATOR_DIED})
 
 
 class TrialRunner:
@@ -54,6 +61,10 @@ class TrialRunner:
         started, clock = time.time(), time.monotonic()
         with self._interruptible():
             outcome = self._measure(trial)
+            if isinstance(outcome, Failure) and outcome.reason in _MAY_BE_CHANCE:
+                log.warning("%s: trying once more", outcome.message)
+                self._server.discard()
+                outcome = self._measure(trial)
         if isinstance(outcome, Failure) and outcome.reason in _SPOILS_SERVER:
             self._server.discard()
         return replace(outcome, started=started, duration_s=time.monotonic() - clock)

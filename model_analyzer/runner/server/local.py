@@ -34,6 +34,7 @@ from model_analyzer.runner.server.log import ServerLog, hint
 log = logging.getLogger(__name__)
 
 _GRACE_S = 5.0
+_DYING_S = 2.0
 _LOOK_S = 0.01
 _PORT_TRIES = 5
 _SETTLE_S = 15.0
@@ -170,7 +171,9 @@ class LocalServer:
                 return
             taken = "already in use" in reason and are_chosen(self._settings)
             if not taken or attempt == _PORT_TRIES:
-                raise ServerError(f"{self._program.path} {reason}; its log: {self._log.path}")
+                raise ServerError(
+                    f"{self._program.path} {reason} (--triton-output-path FILE keeps its log)"
+                )
 
     def _start_once(self, endpoints: Endpoints, setup: ServerSetup) -> str:
         """Starts the process and waits until it is ready; "" or why it is not."""
@@ -207,6 +210,7 @@ class LocalServer:
     def _command(self, endpoints: Endpoints, setup: ServerSetup, prefix: str) -> list[str]:
         given = {name: v for name, v in setup.flags.items() if name not in TRITON_SERVER_OWNED}
         defaults: dict[str, str] = {
+            **self._program.flags,
             "http-address": endpoints.http.bind,
             "grpc-address": endpoints.grpc.bind,
             "exit-timeout-secs": f"{_GRACE_S:.0f}",
@@ -223,7 +227,7 @@ class LocalServer:
             "grpc-port": str(endpoints.grpc.port),
             "metrics-port": str(endpoints.metrics.port),
         }
-        command = [str(self._program.path), *self._program.arguments]
+        command = [str(self._program.path)]
         for name, value in flags.items():
             command += _flag(name, value)
         command.append(f"--backend-config=python,shm-region-prefix-name={prefix}")
@@ -281,6 +285,8 @@ class LocalServer:
                 hint="--model-load-timeout gives it more; a model process that cannot start"
                 " never ends loading: `model-analyzer doctor` checks that",
             )
+        if error.lost and self._process is not None:
+            self._process.wait(_DYING_S)  # the connection breaks a moment before the process ends
         if not self.is_alive:
             self.discard()
             return Failure(

@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""A temporary directory for one run, swept up by the next run if this one cannot."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from types import TracebackType
+
+_PREFIX = "model-analyzer-"
+_LOCK = "in-use"
+
+
+class Workspace:
+    """A context manager that gives the path of a new directory and removes it at the end.
+
+    After kill -9 there is no end. So the directory is kept locked while it is used, and
+    directories of ours that nobody locks are removed at the next start.
+    """
+
+    def __enter__(self) -> Path:
+        _sweep()
+        self._path = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        self._lock = os.open(self._path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        return self._path
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        shutil.rmtree(self._path, ignore_errors=True)
+        os.close(self._lock)
+
+
+def _sweep() -> None:
+    """Removes what killed runs of this user have left behind."""
+    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*/{_LOCK}"):
+        try:
+            lock = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            continue  # somebody else's, or just removed
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            continue  # in use
+        else:
+            if os.fstat(lock).st_uid == os.getuid():
+                shutil.rmtree(path.parent, ignore_errors=True)
+        finally:
+            os.close(lock)

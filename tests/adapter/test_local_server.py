@@ -1,0 +1,363 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The local server: starting, loading, failing and stopping, with a pretend tritonserver."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model_analyzer.domain.models import ModelFacts, ModelVariant, VariantNames
+from model_analyzer.domain.settings import Protocol, ServerRestart, ServerSettings
+from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup
+from model_analyzer.errors import ServerError
+from model_analyzer.runner.runtime import Program
+from model_analyzer.runner.server.local import LocalServer
+
+SETTINGS = ServerSettings(
+    path=None,
+    protocol=Protocol.GRPC,
+    http_endpoint=None,
+    grpc_endpoint=None,
+    metrics_url=None,
+    log=None,
+    ready_timeout_s=10,
+    load_timeout_s=10,
+    restart=ServerRestart.AUTO,
+)
+
+Make = Callable[..., LocalServer]
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[Make]:
+    with ExitStack() as stack:
+
+        def build(program: Path, **settings: Any) -> LocalServer:
+            server = LocalServer(
+                Program(path=program, origin="test", environment=dict(os.environ)),
+                replace(SETTINGS, **settings),
+                tmp_path,
+                log_file=tmp_path / "server.log",
+                settles=False,
+            )
+            return stack.enter_context(server)
+
+        yield build
+
+
+def facts(name: str = "m", fake: str = "") -> ModelFacts:
+    config: dict[str, Any] = {
+        "name": name,
+        "backend": "python",
+        "max_batch_size": 8,
+        "input": ({"name": "IN", "data_type": "TYPE_FP32", "dims": (4,)},),
+        "output": ({"name": "OUT", "data_type": "TYPE_FP32", "dims": (4,)},),
+    }
+    if fake:
+        config["parameters"] = {"fake": {"string_value": fake}}
+    return ModelFacts(name=name, config=config, files="f")
+
+
+def variants(name: str = "m", count: int = 3, fake: str = "") -> list[ModelVariant]:
+    names = VariantNames()
+    return [
+        names.variant(facts(name, fake), {"instance_group": [{"count": n, "kind": "KIND_CPU"}]})
+        for n in range(1, count + 1)
+    ]
+
+
+def started(pretend) -> int:
+    return len([call for call in pretend.server_calls if call.startswith("start")])
+
+
+def loads(pretend) -> list[str]:
+    return [call for call in pretend.server_calls if call.startswith("load")]
+
+
+def test_variants_are_loaded_one_after_another_on_one_server(pretend, make: Make) -> None:
+    server = make(pretend.tritonserver())
+    one, two, three = variants()
+
+    for variant in (one, two, three):
+        assert server.serve([variant], ServerSetup()) is None
+
+    assert started(pretend) == 1
+    assert loads(pretend) == [f"load m count={n} max_batch_size=8" for n in (1, 2, 3)]
+
+
+def test_a_variant_in_place_is_not_loaded_again(pretend, make: Make) -> None:
+    server = make(pretend.tritonserver())
+    one = variants()[0]
+
+    server.serve([one], ServerSetup())
+    server.serve([one], ServerSetup())
+
+    assert len(loads(pretend)) == 1
+
+
+def test_composing_models_are_loaded_before_the_one_that_calls_them(pretend, make: Make) -> None:
+    server = make(pretend.tritonserver())
+    whole = replace(VariantNames().default(facts("whole")), composing=tuple(variants("part", 1)))
+
+    server.serve([whole], ServerSetup())
+
+    assert [call.split()[1] for call in loads(pretend)] == ["part", "whole"]
+
+
+def test_a_changed_composing_variant_is_loaded_though_the_top_stays(pretend, make: Make) -> None:
+    server = make(pretend.tritonserver())
+    parts = variants("part", 2)
+    top = VariantNames().default(facts("whole"))
+
+    for part in parts:
+        server.serve([replace(top, composing=(part,))], ServerSetup())
+
+    assert "load part count=2 max_batch_size=8" in loads(pretend)
+
+
+def test_other_server_flags_mean_another_server(pretend, make: Make) -> None:
+    server = make(pretend.tritonserver())
+    one = variants()[0]
+
+    server.serve([one], ServerSetup())
+    server.serve([one], ServerSetup(flags={"rate-limit": "off"}))
+    server.serve([one], ServerSetup(environment={"A": "1"}))
+
+    assert started(pretend) == 3
+
+
+def test_another_model_gets_the_machine_for_itself(pretend, make: Make) -> None:
+    server = make(pretend.tritonserver())
+
+    server.serve([variants("a")[0]], ServerSetup())
+    server.serve([variants("b")[0]], ServerSetup())
+
+    assert started(pretend) == 2
+
+
+@pytest.mark.parametrize(
+    ("policy", "starts"), [(ServerRestart.VARIANT, 3), (ServerRestart.AUTO, 1)]
+)
+def test_the_restart_policy_is_kept(
+    pretend, make: Make, policy: ServerRestart, starts: int
+) -> None:
+    server = make(pretend.tritonserver(), restart=policy)
+
+    for variant in variants():
+        server.serve([variant], ServerSetup())
+
+    assert started(pretend) == starts
+
+
+def test_the_server_is_bound_to_loopback_and_takes_our_flags_and_the_users(
+    pretend, make: Make
+) -> None:
+    server = make(pretend.tritonserver())
+
+    server.serve(
+        [variants()[0]],
+        ServerSetup(
+            flags={"log-verbose": "1", "backend-config": ("a,b=c", "d,e=f"), "http-port": "1"}
+        ),
+    )
+
+    words = pretend.server_calls[0].split()
+    assert "--http-address=127.0.0.1" in words
+    assert "--grpc-address=127.0.0.1" in words
+    assert "--model-control-mode=explicit" in words
+    assert "--disable-auto-complete-config" in words
+    assert "--log-verbose=1" in words
+    assert {"--backend-config=a,b=c", "--backend-config=d,e=f"} <= set(words)
+    assert "--http-port=1" not in words  # a run depends on it, so it is ours
+    assert any(
+        word.startswith("--backend-config=python,shm-region-prefix-name=ma_") for word in words
+    )
+
+
+@pytest.mark.parametrize(
+    "flags", [{"strict-model-config": "false"}, {"disable-auto-complete-config": "false"}]
+)
+def test_completion_of_configurations_can_be_asked_for(pretend, make: Make, flags) -> None:
+    make(pretend.tritonserver()).serve([variants()[0]], ServerSetup(flags=flags))
+
+    assert "--disable-auto-complete-config" not in pretend.server_calls[0].split()
+
+
+def test_given_endpoints_are_used(pretend, make: Make) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = make(pretend.tritonserver(), grpc_endpoint=f"localhost:{port}")
+
+    server.serve([variants()[0]], ServerSetup())
+
+    assert server.endpoint(Protocol.GRPC) == f"127.0.0.1:{port}"
+
+
+def test_a_given_port_in_use_is_named_with_its_option(pretend, make: Make) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        server = make(pretend.tritonserver(), metrics_url=f"http://localhost:{port}/metrics")
+
+        with pytest.raises(ServerError, match=f"127.0.0.1:{port}.*triton_metrics_url"):
+            server.serve([variants()[0]], ServerSetup())
+
+    assert started(pretend) == 0
+
+
+def test_a_server_that_ends_at_once_says_why(pretend, make: Make) -> None:
+    server = make(
+        pretend.tritonserver(die="error: creating server: Internal - failed to stat file")
+    )
+    began = time.monotonic()
+
+    with pytest.raises(ServerError, match="failed to stat file"):
+        server.serve([variants()[0]], ServerSetup())
+
+    assert time.monotonic() - began < 5
+
+
+def test_a_server_that_never_gets_ready_is_given_up(pretend, make: Make, mark) -> None:
+    server = make(pretend.tritonserver(never_ready=True), ready_timeout_s=1)
+
+    with pytest.raises(ServerError, match="not ready within 1 s"):
+        server.serve([variants()[0]], ServerSetup())
+
+
+def test_a_slow_start_is_waited_for(pretend, make: Make) -> None:
+    assert make(pretend.tritonserver(start_s=1)).serve([variants()[0]], ServerSetup()) is None
+
+
+def test_a_model_that_fails_is_a_failure_with_reason_and_hint(pretend, make: Make) -> None:
+    server = make(pretend.tritonserver())
+
+    failure = server.serve([variants(fake="fail")[0]], ServerSetup())
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.MODEL_NOT_LOADED
+    assert "ModuleNotFoundError: No module named 'nosuch'" in failure.message
+    assert "runtime install --with" in failure.hint
+
+
+def test_a_refused_configuration_gives_the_reason_from_the_log_and_costs_no_server(
+    pretend, make: Make
+) -> None:
+    server = make(pretend.tritonserver())
+
+    failure = server.serve([variants(fake="refuse")[0]], ServerSetup())
+    assert server.serve([variants()[0]], ServerSetup()) is None
+
+    assert isinstance(failure, Failure)
+    assert "Invalid config override: as asked" in failure.message
+    assert started(pretend) == 1
+
+
+def test_what_fails_beside_another_variant_is_tried_on_a_fresh_server(pretend, make: Make) -> None:
+    server = make(pretend.tritonserver())
+    first = variants()[0]
+    crowded = variants(fake="crowded")[1]
+
+    assert server.serve([first], ServerSetup()) is None
+    assert server.serve([crowded], ServerSetup()) is None
+
+    assert started(pretend) == 2
+
+
+def test_what_fails_on_a_fresh_server_is_not_tried_again(pretend, make: Make) -> None:
+    server = make(pretend.tritonserver())
+
+    assert server.serve([variants(fake="fail")[0]], ServerSetup()) is not None
+
+    assert len(loads(pretend)) == 1
+
+
+def test_a_load_that_hangs_is_ended_by_its_deadline(pretend, make: Make) -> None:
+    server = make(pretend.tritonserver(), load_timeout_s=1)
+    began = time.monotonic()
+
+    failure = server.serve([variants(fake="hang")[0]], ServerSetup())
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.LOAD_TIMEOUT
+    assert "--model-load-timeout" in failure.hint
+    assert time.monotonic() - began < 5
+    assert server.serve([variants()[0]], ServerSetup()) is None
+    assert started(pretend) == 2
+
+
+def test_a_server_that_dies_while_loading_is_told_apart(pretend, make: Make) -> None:
+    failure = make(pretend.tritonserver()).serve([variants(fake="die")[0]], ServerSetup())
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.SERVER_DIED
+    assert any("segmentation fault" in line for line in failure.log)
+
+
+def test_empty_answers_end_the_run_since_every_number_would_be_wrong(pretend, make: Make) -> None:
+    with pytest.raises(ServerError, match=r"empty tensors.*numpy 2"):
+        make(pretend.tritonserver()).serve([variants(fake="empty")[0]], ServerSetup())
+
+
+def test_each_new_variant_is_warmed_up_before_it_is_measured(pretend, make: Make) -> None:
+    server = make(pretend.tritonserver())
+
+    server.serve([variants()[2]], ServerSetup())
+
+    assert pretend.server_calls.count("infer m") == 6  # twice for each of its three instances
+
+
+def test_an_ordinary_stop_asks_and_waits(pretend, make: Make) -> None:
+    server = make(pretend.tritonserver(stop_s=0.5))
+    server.serve([variants()[0]], ServerSetup())
+
+    server.begin_stop()
+    server.stop()
+
+    assert pretend.server_calls[-1] == "stop"
+    assert not server.is_alive
+
+
+def test_a_server_that_does_not_stop_is_killed(pretend, make: Make, mark, monkeypatch) -> None:
+    server = make(pretend.tritonserver(deaf=True))
+    server.serve([variants()[0]], ServerSetup())
+    began = time.monotonic()
+
+    server.stop()
+
+    assert not server.is_alive
+    assert time.monotonic() - began < 8
+
+
+def test_discarding_is_quick_and_can_be_repeated(pretend, make: Make) -> None:
+    server = make(pretend.tritonserver(deaf=True))
+    server.serve([variants()[0]], ServerSetup())
+    began = time.monotonic()
+
+    server.discard()
+    server.discard()
+
+    assert time.monotonic() - began < 1
+    assert server.serve([variants()[0]], ServerSetup()) is None
+
+
+def test_variables_of_the_server_are_expanded(pretend, make: Make, tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    program = tmp_path / "server.sh"
+    program.write_text(f'#!/bin/sh\necho "$PLUGIN" > {seen}\necho error: enough\nexit 1\n')
+    program.chmod(0o755)
+
+    with pytest.raises(ServerError):
+        make(program).serve([variants()[0]], ServerSetup(environment={"PLUGIN": "a:$HOME"}))
+
+    assert seen.read_text().strip() == f"a:{os.environ['HOME']}"

@@ -1,0 +1,249 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Running perf_analyzer: windows, failures and time limits, with a pretend program."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model_analyzer.domain.measurements import NoticeKind
+from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol
+from model_analyzer.domain.trials import Failure, FailureReason, Load, Workload
+from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer, Reading
+from model_analyzer.runner.runtime import Program
+
+
+class AliveServer:
+    """A server of which only the address matters."""
+
+    is_alive = True
+
+    def serve(self, variants: Any, setup: Any) -> None:
+        return None
+
+    def discard(self) -> None:
+        return None
+
+    def endpoint(self, protocol: Protocol) -> str:
+        return "127.0.0.1:1"
+
+    def log_tail(self) -> tuple[str, ...]:
+        return ("the last words of the server",)
+
+
+class DyingServer(AliveServer):
+    """Alive when the load begins, dead at the first look."""
+
+    is_alive = False
+
+
+@pytest.fixture
+def make(tmp_path: Path):
+    def build(program: Path, **settings: Any) -> PerfAnalyzer:
+        defaults: dict[str, Any] = {
+            "path": None, "timeout_s": 20, "max_launches": 10, "most_cpu_percent": 1e6,
+        }  # fmt: skip
+        (tmp_path / "work").mkdir()
+        return PerfAnalyzer(
+            Program(path=program, origin="test", environment=dict(os.environ)),
+            LoadGeneratorSettings(**{**defaults, **settings}),
+            Protocol.GRPC,
+            work_directory=tmp_path / "work",
+            user_directory=tmp_path,
+        )
+
+    return build
+
+
+def work(value: int = 1, **flags: str) -> Workload:
+    variant = ModelVariant(model="m", name="m_config_0", config={}, files="f")
+    named = {name.replace("_", "-"): text for name, text in flags.items()}
+    return Workload(variant=variant, load=Load(value=value), flags=named)
+
+
+def option(arguments: list[str], name: str) -> str | None:
+    return arguments[arguments.index(name) + 1] if name in arguments else None
+
+
+def test_a_good_run_is_read_at_the_first_launch(pretend, make) -> None:
+    program = pretend.perf_analyzer(
+        {"throughput": 123.4, "p99_us": 5600, "windows": [120, 123, 126]}
+    )
+
+    reading = make(program).generate([work()], AliveServer())
+
+    assert isinstance(reading, Reading)
+    assert reading.models[0].values["perf_throughput"] == 123.4
+    assert reading.models[0].values["perf_latency_p99"] == 5.6
+    assert reading.models[0].requests == 1000
+    assert reading.models[0].windows == (120, 123, 126)
+    assert reading.notices == ()
+    assert len(pretend.launches) == 1
+
+
+def test_several_workloads_are_measured_at_the_same_time(pretend, make) -> None:
+    program = pretend.perf_analyzer({"sleep_s": 0.6})
+    began = time.monotonic()
+
+    reading = make(program).generate([work(1), work(2)], AliveServer())
+
+    assert isinstance(reading, Reading)
+    assert [m.values["perf_throughput"] for m in reading.models] == [100, 200]
+    assert time.monotonic() - began < 1.1
+
+
+def test_a_window_that_is_too_small_is_doubled_until_it_is_not(pretend, make, caplog) -> None:
+    short = {"status": 3, "text": "No valid requests recorded within time interval."}
+    program = pretend.perf_analyzer(short, short, {})
+    caplog.set_level("INFO")
+
+    reading = make(program).generate(
+        [work(measurement_mode="time_windows", measurement_interval="10")], AliveServer()
+    )
+
+    assert isinstance(reading, Reading)
+    intervals = [option(launch, "--measurement-interval") for launch in pretend.launches]
+    assert intervals == ["10", "20", "40"]
+    assert "measurement window is too small, increased to 20 ms" in caplog.text
+
+
+def test_an_unstable_result_is_taken_with_a_notice_after_three_larger_windows(
+    pretend, make
+) -> None:
+    unstable = {
+        "status": 2,
+        "text": "Failed to obtain stable measurement.",
+        "windows": [50, 90, 60],
+    }
+    program = pretend.perf_analyzer(unstable, unstable, unstable, {"windows": [80, 100, 120]})
+
+    reading = make(program).generate([work()], AliveServer())
+
+    assert isinstance(reading, Reading)
+    counts = [option(launch, "--measurement-request-count") for launch in pretend.launches]
+    stability = [option(launch, "--stability-percentage") for launch in pretend.launches]
+    assert counts == [None, "134", "400", "800"]
+    assert stability == [None, None, None, "999"]
+    assert [notice.kind for notice in reading.notices] == [NoticeKind.UNSTABLE]
+    assert "±20%" in reading.notices[0].text
+
+
+def test_what_was_learned_of_windows_helps_the_next_load(pretend, make) -> None:
+    unstable = {"status": 2, "text": "Failed to obtain stable measurement."}
+    program = pretend.perf_analyzer(unstable, {})
+    generator = make(program)
+    flags = {"measurement_mode": "time_windows", "measurement_interval": "100"}
+
+    generator.generate([work(1, **flags)], AliveServer())
+    generator.generate([work(2, **flags)], AliveServer())
+
+    intervals = [option(launch, "--measurement-interval") for launch in pretend.launches]
+    assert intervals == ["100", "200", "200"]
+
+
+def test_launches_are_limited(pretend, make) -> None:
+    program = pretend.perf_analyzer({"status": 3, "text": "Please use a larger time window."})
+
+    failure = make(program, max_launches=4).generate([work()], AliveServer())
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.NO_REQUESTS
+    assert len(pretend.launches) == 4
+
+
+def test_few_requests_are_noticed(pretend, make) -> None:
+    reading = make(pretend.perf_analyzer({"requests": 40})).generate([work()], AliveServer())
+
+    assert isinstance(reading, Reading)
+    assert [notice.kind for notice in reading.notices] == [NoticeKind.FEW_REQUESTS]
+    assert "40 requests" in reading.notices[0].text
+
+
+@pytest.mark.parametrize(
+    ("step", "reason", "words"),
+    [
+        (
+            {"status": 99, "text": "Failed to maintain requested inference load.\n"
+             "Thread [0] had error: out of luck"},
+            FailureReason.REQUEST_FAILED, "out of luck",
+        ),
+        ({"status": 0, "table": False}, FailureReason.NO_RESULT, "without a result"),
+        ({"status": 0, "table": "what is this"}, FailureReason.NO_RESULT, "without a result"),
+        ({"signal": 9}, FailureReason.LOAD_GENERATOR_DIED, "killed by SIGKILL"),
+        ({"signal": 11}, FailureReason.LOAD_GENERATOR_DIED, "killed by SIGSEGV"),
+    ],
+)  # fmt: skip
+def test_a_failed_run_says_why(pretend, make, step, reason, words) -> None:
+    failure = make(pretend.perf_analyzer(step)).generate([work()], AliveServer())
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is reason
+    assert words in failure.message
+    assert len(pretend.launches) == 1
+    assert failure.commands[0].startswith(str(pretend.directory))
+
+
+def test_a_hung_run_is_killed_in_time(pretend, make) -> None:
+    program = pretend.perf_analyzer({"hang": True, "deaf": True})
+    began = time.monotonic()
+
+    failure = make(program, timeout_s=1).generate([work()], AliveServer())
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.TIMEOUT
+    assert time.monotonic() - began < 4
+
+
+def test_a_dead_server_ends_the_run_at_once(pretend, make) -> None:
+    program = pretend.perf_analyzer({"hang": True})
+    began = time.monotonic()
+
+    failure = make(program).generate([work()], DyingServer())
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.SERVER_DIED
+    assert failure.log == ("the last words of the server",)
+    assert time.monotonic() - began < 3
+
+
+def test_a_run_that_takes_too_much_cpu_is_stopped(pretend, make) -> None:
+    program = pretend.perf_analyzer({"burn": 20})
+
+    failure = make(program, most_cpu_percent=20).generate([work()], AliveServer())
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.LOAD_GENERATOR_BUSY
+
+
+def test_output_that_is_not_text_is_read_all_the_same(pretend, make, tmp_path: Path) -> None:
+    program = tmp_path / "binary.sh"
+    program.write_text("#!/bin/sh\nprintf 'error: bad \\377\\376 bytes\\n' >&2\nexit 99\n")
+    program.chmod(0o755)
+
+    failure = make(program).generate([work()], AliveServer())
+
+    assert isinstance(failure, Failure)
+    assert "error: bad" in failure.message
+
+
+def test_nothing_is_left_in_the_work_directory(pretend, make, tmp_path: Path) -> None:
+    make(pretend.perf_analyzer({})).generate([work()], AliveServer())
+
+    assert list((tmp_path / "work").iterdir()) == []
+
+
+def test_secrets_do_not_get_into_outcomes(pretend, make) -> None:
+    program = pretend.perf_analyzer({"status": 99, "text": "error: no"})
+
+    failure = make(program).generate([work(http_header="Authorization: s3cret")], AliveServer())
+
+    assert isinstance(failure, Failure)
+    assert "Authorization: s3cret" in pretend.launches[0]
+    assert "s3cret" not in json.dumps(failure.commands)

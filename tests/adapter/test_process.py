@@ -1,0 +1,219 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Child processes and their guard."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from model_analyzer.runner.process import Process, describe_status, run
+
+# a child that ignores SIGTERM, with a child of its own that does so too
+STUBBORN = "trap '' TERM; sleep 300 & sleep 300"
+
+
+def start(tmp_path: Path, script: str, mark, **options) -> Process:
+    return Process(
+        ["/bin/sh", "-c", script],
+        environment=mark.environment,
+        output=tmp_path / "output.txt",
+        **options,
+    )
+
+
+def wait_for(mark, count: int) -> None:
+    deadline = time.monotonic() + 5
+    while len(mark.processes()) < count and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize(("script", "status"), [("exit 0", 0), ("exit 3", 3), ("kill -9 $$", 137)])
+def test_the_exit_status_is_that_of_the_child(tmp_path: Path, mark, script, status) -> None:
+    with start(tmp_path, script, mark) as process:
+        assert process.wait(10) == status
+        assert not process.is_running
+        assert process.status == status
+
+
+def test_waiting_ends_with_the_time_given(tmp_path: Path, mark) -> None:
+    with start(tmp_path, "sleep 300", mark) as process:
+        began = time.monotonic()
+        assert process.wait(0.2) is None
+        assert time.monotonic() - began < 2
+        assert process.is_running
+
+
+def test_waiting_does_not_poll(tmp_path: Path, mark) -> None:
+    with start(tmp_path, "sleep 0.3", mark) as process:
+        used = time.process_time()
+        assert process.wait(10) == 0
+        assert time.process_time() - used < 0.1
+
+
+def test_output_of_both_streams_is_appended(tmp_path: Path, mark) -> None:
+    (tmp_path / "output.txt").write_text("before\n")
+    with start(tmp_path, "echo out; echo err >&2", mark) as process:
+        process.wait(10)
+    assert (tmp_path / "output.txt").read_text() == "before\nout\nerr\n"
+
+
+def test_arguments_and_variables_arrive_as_they_are(tmp_path: Path, mark) -> None:
+    odd = ["a b", "x=y", "", "quote'\"", "new\nline", "ünï", "$HOME"]
+    script = "import os, sys; print(sys.argv[1:], os.environ['ODD'])"
+    with Process(
+        [sys.executable, "-c", script, *odd],
+        environment={**mark.environment, "ODD": "a=b c"},
+        output=tmp_path / "output.txt",
+    ) as process:
+        assert process.wait(10) == 0
+    assert (tmp_path / "output.txt").read_text() == f"{odd} a=b c\n"
+
+
+def test_a_large_environment_is_no_obstacle(tmp_path: Path, mark) -> None:
+    big = {f"VARIABLE_{n}": "x" * 1000 for n in range(200)}
+    with Process(
+        ["/bin/sh", "-c", "echo ${#VARIABLE_199}"],
+        environment={**mark.environment, **big},
+        output=tmp_path / "output.txt",
+    ) as process:
+        assert process.wait(10) == 0
+    assert (tmp_path / "output.txt").read_text() == "1000\n"
+
+
+def test_a_command_that_cannot_start_says_why(tmp_path: Path, mark) -> None:
+    with Process(
+        ["/no/such/program"], environment=mark.environment, output=tmp_path / "output.txt"
+    ) as process:
+        assert process.wait(10) == 127
+    assert "No such file" in (tmp_path / "output.txt").read_text()
+
+
+def test_stopping_asks_first(tmp_path: Path, mark) -> None:
+    script = "trap 'echo asked; exit 0' TERM; echo ready; while :; do sleep 0.05; done"
+    with start(tmp_path, script, mark) as process:
+        while "ready" not in (tmp_path / "output.txt").read_text():
+            process.wait(0.01)
+        assert process.stop(5) == 0
+    assert "asked" in (tmp_path / "output.txt").read_text()
+
+
+def test_stopping_kills_the_whole_group_when_asking_does_not_help(tmp_path: Path, mark) -> None:
+    with start(tmp_path, STUBBORN, mark) as process:
+        wait_for(mark, 3)
+        assert process.stop(0.2) == 137
+        assert mark.gone()
+
+
+def test_leaving_the_block_leaves_nothing_behind(tmp_path: Path, mark) -> None:
+    with start(tmp_path, STUBBORN, mark):
+        wait_for(mark, 3)
+        assert len(mark.processes()) == 3
+    assert mark.gone()
+
+
+def test_what_a_dead_child_leaves_in_its_group_is_killed(tmp_path: Path, mark) -> None:
+    with start(tmp_path, "sleep 300 & sleep 300 & exit 1", mark) as process:
+        assert process.wait(10) == 1
+        assert mark.gone()
+
+
+def test_killing_twice_is_fine(tmp_path: Path, mark) -> None:
+    process = start(tmp_path, "sleep 300", mark)
+    process.kill()
+    process.kill()
+    assert mark.gone()
+
+
+def test_shared_memory_of_the_prefix_is_removed_and_no_other(tmp_path: Path, mark) -> None:
+    prefix = f"ma_test_{mark.value}_"
+    ours, other = Path("/dev/shm", f"{prefix}region"), Path("/dev/shm", f"other_{mark.value}")
+    try:
+        with start(tmp_path, f"echo > {ours}; echo > {other}", mark, shm_prefix=prefix) as process:
+            process.wait(10)
+        assert not ours.exists()
+        assert other.exists()
+    finally:
+        ours.unlink(missing_ok=True)
+        other.unlink(missing_ok=True)
+
+
+PARENT = """
+import sys, time
+from pathlib import Path
+import os
+from model_analyzer.runner.process import Process
+process = Process(["/bin/sh", "-c", {script!r}], environment=dict(os.environ),
+                  output=Path({output!r}), shm_prefix={prefix!r})
+print("started", flush=True)
+time.sleep(300)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV])
+def test_nothing_outlives_us_whatever_kills_us(tmp_path: Path, mark, number) -> None:
+    prefix = f"ma_test_{mark.value}_"
+    region = Path("/dev/shm", f"{prefix}region")
+    source = PARENT.format(
+        script=f"echo > {region}; {STUBBORN}", output=str(tmp_path / "output.txt"), prefix=prefix
+    )
+    parent = subprocess.Popen(
+        [sys.executable, "-c", source], env=mark.environment, stdout=subprocess.PIPE
+    )
+    assert parent.stdout is not None
+    parent.stdout.readline()
+    wait_for(mark, 5)
+    parent.send_signal(number)
+    parent.wait()
+    parent.stdout.close()
+    assert mark.gone()
+    assert not region.exists()
+
+
+def test_a_child_is_never_left_alone_however_early_we_die(tmp_path: Path, mark) -> None:
+    for delay in (0, 0.01, 0.02, 0.03, 0.05, 0.08):
+        source = PARENT.format(script="sleep 300", output=str(tmp_path / "o"), prefix="")
+        parent = subprocess.Popen(
+            [sys.executable, "-c", source], env=mark.environment, stdout=subprocess.DEVNULL
+        )
+        time.sleep(0.08 + delay)
+        parent.kill()
+        parent.wait()
+    assert mark.gone()
+
+
+def test_the_tree_is_the_child_and_what_it_started(tmp_path: Path, mark) -> None:
+    with start(tmp_path, "sleep 300 & sleep 300", mark) as process:
+        wait_for(mark, 3)
+        assert len(process.tree()) == 3
+        assert os.getpid() not in [one.pid for one in process.tree()]
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (0, "exit status 0"),
+        (99, "exit status 99"),
+        (137, "killed by SIGKILL"),
+        (200, "exit status 200"),
+    ],
+)
+def test_a_status_is_told_in_words(status: int, words: str) -> None:
+    assert describe_status(status) == words
+
+
+def test_a_short_command_gives_status_and_text() -> None:
+    assert run(["/bin/sh", "-c", "echo a; echo b >&2; exit 4"], timeout_s=5) == (4, "a\nb\n")
+
+
+def test_a_short_command_that_is_missing_or_slow_gives_127_and_why() -> None:
+    status, text = run(["/no/such"], timeout_s=5)
+    assert (status, "No such file" in text) == (127, True)
+    status, text = run(["/bin/sleep", "5"], timeout_s=0.1)
+    assert (status, "still running" in text) == (127, True)

@@ -1,0 +1,110 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The whole program, run on pretend servers and load generators."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+
+@dataclass
+class Setting:
+    """A directory with a configuration, in which the program is run again and again."""
+
+    directory: Path
+    program: str
+    mark: Any
+    config: dict[str, Any] = field(default_factory=dict)
+    started: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    def start(self, *arguments: str, **changes: Any) -> subprocess.Popen[str]:
+        """Starts `profile` with the configuration and some changes of it."""
+        path = self.directory / "config.yaml"
+        path.write_text(yaml.safe_dump({**self.config, **changes}, sort_keys=False))
+        process = subprocess.Popen(
+            [self.program, "profile", "-f", str(path), *arguments],
+            cwd=self.directory,
+            env=self.mark.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self.started.append(process)
+        return process
+
+    def profile(self, *arguments: str, **changes: Any) -> tuple[int, str]:
+        """Exit status and output of a whole run."""
+        process = self.start(*arguments, **changes)
+        output, _ = process.communicate(timeout=120)
+        return process.returncode, output
+
+    @property
+    def checkpoints(self) -> list[str]:
+        return sorted(path.name for path in (self.directory / "checkpoints").glob("*.ckpt"))
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """The rows of the table of measurements, without header."""
+        text = (self.directory / "results" / "metrics-model-inference.csv").read_text()
+        return [line.split(",") for line in text.splitlines()[1:] if line]
+
+    def wait_until(self, condition: Callable[[], bool], within_s: float = 20) -> None:
+        deadline = time.monotonic() + within_s
+        while not condition():
+            assert time.monotonic() < deadline, "did not happen in time"
+            time.sleep(0.01)
+
+
+@pytest.fixture
+def setting(tmp_path: Path, program: str, pretend, make_model, mark) -> Iterator[Setting]:
+    """A model `m` on pretend programs: five variants, each under two loads."""
+    made = Setting(
+        tmp_path,
+        program,
+        mark,
+        {
+            "model_repository": str(make_model("m")),
+            "profile_models": {"m": {"cpu_only": True}},
+            "triton_server_path": str(pretend.tritonserver()),
+            "perf_analyzer_path": str(pretend.perf_analyzer()),
+            "override_output_model_repository": True,
+            "run_config_search_max_instance_count": 2,
+            "run_config_search_max_model_batch_size": 2,
+            "run_config_search_max_concurrency": 2,
+        },
+    )
+    yield made
+    for process in made.started:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+        assert process.stdout is not None
+        process.stdout.close()
+    assert mark.gone(), "processes were left behind"
+
+
+@pytest.fixture
+def run(program: str, tmp_path: Path) -> Callable[..., tuple[int, str, str]]:
+    """Runs the program with any arguments: status, standard output, standard error."""
+
+    def call(*arguments: str, **options: Any) -> tuple[int, str, str]:
+        done = subprocess.run(
+            [program, *arguments],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            **options,
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    return call

@@ -1,0 +1,347 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Every bad input gets one line with what, where and what to do; and the right exit status."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+RUN_FAILED, USAGE = 1, 2
+
+
+def one_line(error: str) -> str:
+    """The only line of an error, which is no traceback."""
+    lines = error.splitlines()
+    assert len(lines) == 1, error
+    assert lines[0].startswith("model-analyzer: ")
+    return lines[0]
+
+
+@pytest.fixture
+def complain(setting, run):
+    """Runs `profile` with a changed configuration: its status and its only line of error."""
+
+    def call(*arguments: str, drop: tuple[str, ...] = (), **changes: Any) -> tuple[int, str]:
+        config = {**setting.config, **changes}
+        for name in drop:
+            del config[name]
+        path = setting.directory / "config.yaml"
+        path.write_text(yaml.safe_dump(config, sort_keys=False))
+        status, _, error = run("profile", "-f", str(path), *arguments, env=setting.mark.environment)
+        return status, one_line(error)
+
+    return call
+
+
+def test_an_unknown_yaml_key_is_located_and_the_nearest_named(complain, setting) -> None:
+    status, line = complain(concurency=[1])
+
+    assert status == USAGE
+    assert f"{setting.directory}/config.yaml:11:1: unknown option 'concurency'" in line
+    assert "did you mean 'concurrency'?" in line
+
+
+def test_all_problems_are_told_at_once(setting, run) -> None:
+    path = setting.directory / "config.yaml"
+    path.write_text("concurrency: x\nbatch_sizes: [0]\nclient_protocol: ftp\nnonsense: 1\n")
+
+    status, _, error = run("profile", "-f", str(path))
+
+    assert status == USAGE
+    lines = error.splitlines()
+    assert [line.split(": ")[1] for line in lines] == [
+        f"{path}:1:14",
+        f"{path}:2:15",
+        f"{path}:3:18",
+        f"{path}:4:1",
+        "profile_models",
+        "model_repository",
+    ]
+
+
+def test_a_bad_value_on_the_command_line_names_the_flag(complain) -> None:
+    status, line = complain("--concurrency", "many")
+
+    assert status == USAGE
+    assert "--concurrency: expected a whole number, found 'many'" in line
+
+
+def test_an_unknown_flag_is_a_usage_error(run) -> None:
+    status, _, error = run("profile", "--concurency", "1")
+
+    assert status == USAGE
+    assert "No such option" in error
+    assert "--concurrency" in error
+
+
+def test_an_unknown_command_is_a_usage_error(run) -> None:
+    status, _, error = run("profil")
+
+    assert status == USAGE
+    assert "No such command 'profil'" in error
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("a: [1", "config.yaml:2:1: not valid YAML"),
+        ("- 1\n", "config.yaml:1:1: expected a mapping of options, found a list"),
+        ("\tx: 1", "config.yaml:1:1: not valid YAML"),
+    ],
+)
+def test_yaml_that_is_none_is_located(tmp_path: Path, run, content: str, words: str) -> None:
+    (tmp_path / "config.yaml").write_text(content)
+    status, _, error = run("profile", "-f", "config.yaml")
+
+    assert status == USAGE
+    assert words in error
+    assert "Traceback" not in error
+
+
+def test_a_missing_configuration_file(run) -> None:
+    status, _, error = run("profile", "-f", "nowhere.yaml")
+
+    assert status == USAGE
+    assert "nowhere.yaml: cannot be read: No such file or directory" in one_line(error)
+
+
+def test_a_model_that_is_not_there(complain) -> None:
+    status, line = complain(profile_models=["mm"])
+
+    assert status == USAGE
+    assert "no model 'mm'" in line
+    assert "did you mean 'm'?" in line
+
+
+def test_a_repository_that_is_not_there(complain) -> None:
+    status, line = complain(model_repository="/no/where")
+
+    assert status == USAGE
+    assert "model repository /no/where does not exist: check --model-repository" in line
+
+
+def test_a_configuration_of_a_model_that_does_not_parse(complain, setting) -> None:
+    path = setting.directory / "models" / "m" / "config.pbtxt"
+    path.write_text('name: "m"\nmax_batch_sise: 4\n')
+
+    status, line = complain()
+
+    assert status == USAGE
+    assert f"{path}:2:1: not a model configuration" in line
+
+
+def test_an_output_repository_that_exists(complain, setting) -> None:
+    (setting.directory / "output_model_repository").mkdir()
+
+    status, line = complain(override_output_model_repository=False)
+
+    assert status == USAGE
+    assert "--override-output-model-repository" in line
+
+
+def test_an_output_repository_that_holds_the_models(complain, setting) -> None:
+    status, line = complain(output_model_repository_path=str(setting.directory))
+
+    assert status == USAGE
+    assert "it will not be deleted" in line
+    assert (setting.directory / "models" / "m" / "config.pbtxt").exists()
+
+
+@pytest.mark.parametrize("option", ["triton_server_path", "perf_analyzer_path"])
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [("/no/such", "/no/such does not exist"), ("no-such", "no 'no-such' on the PATH"),
+     ("./config.yaml", "./config.yaml is not executable")],
+)  # fmt: skip
+def test_a_program_that_is_not_one(complain, option: str, path: str, words: str) -> None:
+    status, line = complain(**{option: path})
+
+    assert status == USAGE
+    assert line.startswith(f"model-analyzer: {option}: {words}")
+
+
+def test_a_perf_analyzer_without_a_library(complain, tmp_path: Path) -> None:
+    path = tmp_path / "perf_analyzer"
+    reason = "perf_analyzer: error while loading shared libraries: libb64.so.0d: cannot open"
+    path.write_text(f"#!/bin/sh\necho '{reason}' >&2\nexit 127\n")
+    path.chmod(0o755)
+
+    status, line = complain(perf_analyzer_path=str(path))
+
+    assert status == RUN_FAILED
+    assert "does not start" in line
+    assert "libb64.so.0d" in line
+
+
+def test_a_server_that_does_not_start(complain, pretend) -> None:
+    status, line = complain(triton_server_path=str(pretend.tritonserver(die="error: no luck")))
+
+    assert status == RUN_FAILED
+    assert "did not start: error: no luck" in line
+
+
+def test_no_programs_at_all(setting, run, tmp_path: Path) -> None:
+    environment = {**os.environ, "PATH": "/usr/bin:/bin", "XDG_CACHE_HOME": str(tmp_path / "c")}
+    status, _, error = run(
+        "profile", "-m", setting.config["model_repository"], "--profile-models", "m",
+        env=environment,
+    )  # fmt: skip
+
+    assert status == RUN_FAILED
+    assert "run `model-analyzer runtime install`" in one_line(error)
+    assert not (tmp_path / "output_model_repository").exists()  # nothing half done
+
+
+def test_a_port_in_use(complain) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+
+        status, line = complain("--triton-http-endpoint", f"localhost:{port}")
+
+    assert status == RUN_FAILED
+    assert f"127.0.0.1:{port}" in line
+    assert "triton_http_endpoint" in line
+
+
+def test_an_export_path_that_cannot_be_written_is_found_before_measuring(
+    complain, setting, pretend
+) -> None:
+    (setting.directory / "file").touch()
+
+    status, line = complain(export_path=str(setting.directory / "file" / "below"))
+
+    assert status == RUN_FAILED
+    assert "check --export-path" in line
+    assert pretend.launches == []
+
+
+def test_a_checkpoint_directory_that_cannot_be_made(complain, setting) -> None:
+    (setting.directory / "file").touch()
+
+    status, line = complain(checkpoint_directory=str(setting.directory / "file" / "below"))
+
+    assert status == RUN_FAILED
+    assert "--checkpoint-directory" in line
+
+
+def test_a_server_log_that_cannot_be_written(complain) -> None:
+    status, line = complain(triton_output_path="/no/such/directory/server.log")
+
+    assert status == RUN_FAILED
+    assert "--triton-output-path" in line
+
+
+@pytest.mark.parametrize("content", ["", "{", '{"entry":"header"', "\x00\x01\x02", "null\n"])
+def test_a_damaged_newest_checkpoint_is_named_and_passed_over(
+    setting, pretend, content: str
+) -> None:
+    setting.profile()
+    launches = len(pretend.launches)
+    (setting.directory / "checkpoints" / "1.ckpt").write_text(content)
+
+    status, output = setting.profile()
+
+    assert status == 0, output
+    assert "1.ckpt is damaged" in output
+    assert len(pretend.launches) == launches
+    assert (setting.directory / "checkpoints" / "1.ckpt").read_text() == content
+
+
+def test_a_truncated_checkpoint_gives_what_is_intact(setting, pretend) -> None:
+    setting.profile()
+    path = setting.directory / "checkpoints" / "0.ckpt"
+    path.write_bytes(path.read_bytes()[:-900])
+    launches = len(pretend.launches)
+
+    status, output = setting.profile()
+
+    assert status == 0, output
+    assert "0.ckpt is damaged" in output
+    assert launches < len(pretend.launches) < 2 * launches
+    assert setting.checkpoints == ["0.ckpt", "1.ckpt"]
+
+
+def test_foreign_files_among_checkpoints_do_not_matter(setting) -> None:
+    directory = setting.directory / "checkpoints"
+    directory.mkdir()
+    for name in ("x.ckpt", "3.old.ckpt", "007.ckpt", "notes.txt"):
+        (directory / name).write_text("mine")
+
+    status, output = setting.profile()
+
+    assert status == 0, output
+    assert (directory / "0.ckpt").exists()
+    assert (directory / "3.old.ckpt").read_text() == "mine"
+
+
+def test_a_checkpoint_of_a_newer_version_is_refused(complain, setting) -> None:
+    setting.profile()
+    from model_analyzer.state.lines import encode
+
+    path = setting.directory / "checkpoints" / "1.ckpt"
+    path.write_bytes(encode({"entry": "header", "format": 99, "tool": "9.9"}))
+
+    status, line = complain()
+
+    assert status == RUN_FAILED
+    assert "newer model-analyzer (9.9)" in line
+
+
+def can_mount() -> bool:
+    return (
+        shutil.which("unshare") is not None
+        and subprocess.run(["unshare", "-rm", "true"], check=False, capture_output=True).returncode
+        == 0
+    )
+
+
+@pytest.mark.skipif(not can_mount(), reason="mounting a small tmpfs needs user namespaces")
+@pytest.mark.parametrize("size_kb", [4, 8, 12])
+def test_a_full_disk_loses_nothing_that_was_acknowledged(
+    setting, program: str, size_kb: int, pretend
+) -> None:
+    full = setting.directory / "full"
+    full.mkdir()
+    kept = setting.directory / "kept"
+    path = setting.directory / "config.yaml"
+    config = {**setting.config, "checkpoint_directory": str(full / "checkpoints")}
+    path.write_text(yaml.safe_dump(config))
+    script = (
+        f"mount -t tmpfs -o size={size_kb}k tmpfs {full} && {program} profile -f {path}; "
+        f"status=$?; cp -r {full}/checkpoints {kept}; exit $status"
+    )
+
+    done = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", script],
+        cwd=setting.directory, capture_output=True, text=True, timeout=60,
+        env=setting.mark.environment, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == RUN_FAILED, done.stdout + done.stderr
+    line = one_line(done.stderr)
+    assert "No space left on device" in line
+    assert "run again" in line
+    launches = len(pretend.launches)
+    acknowledged = done.stdout.count("(trial ")
+    shutil.copytree(kept, setting.directory / "checkpoints")
+    status, output = setting.profile()
+    assert status == 0, output
+    assert output.count("Existing measurement found") == acknowledged
+    assert len(pretend.launches) - launches + acknowledged == 10
+
+
+def test_names_that_leave_the_repository_are_refused(complain) -> None:
+    for name in ("../m", "a/b", ".."):
+        status, line = complain(profile_models=[name])
+        assert status == USAGE
+        assert "is not the name of a model" in line

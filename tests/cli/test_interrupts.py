@@ -1,0 +1,196 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Interrupts, signals and sudden death, on pretend programs."""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from model_analyzer.state.profile_state import load
+
+SLOW = {"sleep_s": 0.5}
+
+
+def recorded(directory: Path) -> int:
+    return len(load(directory / "checkpoints").records)
+
+
+def slow(setting, pretend, **step) -> None:
+    setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({**SLOW, **step}))
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_the_first_interrupts_let_the_running_trial_finish(setting, pretend, count: int) -> None:
+    slow(setting, pretend)
+    process = setting.start()
+    setting.wait_until(lambda: len(pretend.launches) == 2)
+
+    for _ in range(count):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.05)
+    output, _ = process.communicate(timeout=20)
+
+    assert process.returncode == 1, output
+    assert f"Received SIGINT {count}/3. Will attempt to exit after current measurement." in output
+    assert len(pretend.launches) == 2
+    assert len(setting.rows) == 2  # the running one was kept
+    assert setting.checkpoints == ["0.ckpt"]
+    report = setting.directory / "reports" / "summaries" / "m" / "result_summary.html"
+    assert "The run ended before the search was complete" in report.read_text()
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(setting, pretend) -> None:
+    slow(setting, pretend)
+    process = setting.start()
+    setting.wait_until(lambda: len(pretend.launches) == 3)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+
+    status, output = setting.profile()
+
+    assert status == 0, output
+    assert output.count("Existing measurement found") == 3
+    assert len(pretend.launches) == 10
+    assert setting.checkpoints == ["0.ckpt", "1.ckpt"]
+
+
+def test_the_third_interrupt_leaves_at_once(setting, pretend) -> None:
+    slow(setting, pretend, hang=True, deaf=True)
+    setting.config["triton_server_path"] = str(pretend.tritonserver(deaf=True))
+    process = setting.start()
+    setting.wait_until(lambda: len(pretend.launches) == 1)
+
+    for _ in range(3):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.05)
+    began = time.monotonic()
+    output, _ = process.communicate(timeout=20)
+
+    assert time.monotonic() - began < 2
+    assert process.returncode == 1
+    assert "Received SIGINT maximum number of times" in output
+    assert "Traceback" not in output
+
+
+def test_the_third_interrupt_saves_what_was_measured(setting, pretend) -> None:
+    setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({}, {}, {"hang": True}))
+    process = setting.start()
+    setting.wait_until(lambda: len(pretend.launches) == 3)
+
+    for _ in range(3):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.05)
+    process.communicate(timeout=20)
+
+    assert setting.checkpoints == ["0.ckpt"]
+    assert recorded(setting.directory) == 2
+
+
+def test_the_third_interrupt_leaves_while_a_model_loads(setting, make_model) -> None:
+    make_model("slow", fake="hang")
+    process = setting.start(profile_models=["slow"])
+    time.sleep(1.5)
+
+    for _ in range(3):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.05)
+    began = time.monotonic()
+    output, _ = process.communicate(timeout=20)
+
+    assert time.monotonic() - began < 2
+    assert process.returncode == 1
+    assert "Traceback" not in output
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_other_signals_finish_the_trial_too(setting, pretend, number: signal.Signals) -> None:
+    slow(setting, pretend)
+    process = setting.start()
+    setting.wait_until(lambda: len(pretend.launches) == 2)
+
+    process.send_signal(number)
+    output, _ = process.communicate(timeout=20)
+
+    assert process.returncode == 1
+    assert f"Received {number.name}" in output
+    assert recorded(setting.directory) == 2
+    assert setting.checkpoints == ["0.ckpt"]
+
+
+def test_an_interrupt_while_the_server_starts_is_heard(setting, pretend) -> None:
+    setting.config["triton_server_path"] = str(pretend.tritonserver(start_s=1.5))
+    process = setting.start()
+    setting.wait_until(lambda: bool(pretend.server_calls))
+
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=20)
+
+    assert process.returncode == 1
+    assert pretend.launches == []
+    assert "Traceback" not in output
+
+
+def test_two_runs_do_not_share_a_checkpoint_directory(setting, pretend) -> None:
+    slow(setting, pretend)
+    first = setting.start()
+    setting.wait_until(lambda: len(pretend.launches) == 1)
+
+    status, output = setting.profile("--output-model-repository-path", "other")
+
+    assert status == 1
+    assert "in use by another run (process " in output
+    assert str(first.pid) in output
+    first.send_signal(signal.SIGINT)
+    first.communicate(timeout=20)
+    assert first.returncode == 1
+
+
+def test_killing_us_loses_no_finished_measurement_and_leaves_no_process(setting, pretend) -> None:
+    """At random moments, again and again, until the run has come to its end."""
+    moments = random.Random(7)
+    setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({"sleep_s": 0.1}))
+    known = 0
+    for _ in range(20):
+        process = setting.start(run_config_search_max_instance_count=10)
+        time.sleep(moments.uniform(0.3, 2.2))
+        process.kill()
+        output, _ = process.communicate()
+        # what was announced as measured was on disk before
+        announced = output.count("(trial ")
+        now = recorded(setting.directory)
+        assert now >= known + announced
+        assert setting.mark.gone(), "processes were left behind"
+        known = now
+
+    status, output = setting.profile(run_config_search_max_instance_count=10)
+
+    assert status == 0, output
+    assert output.count("Existing measurement found") == known
+    assert len(setting.rows) == 42
+
+
+def test_a_killed_server_is_replaced_and_the_run_goes_on(setting, pretend) -> None:
+    setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({}, {"sleep_s": 30}, {}))
+    process = setting.start()
+    setting.wait_until(lambda: len(pretend.launches) == 2)
+
+    import psutil
+
+    servers = [
+        one
+        for one in psutil.Process(process.pid).children(recursive=True)
+        if any("tritonserver.py" in word for word in one.cmdline())
+    ]
+    for one in servers:
+        one.kill()
+    output, _ = process.communicate(timeout=60)
+
+    assert process.returncode == 0, output
+    assert "the server died while m_config_default was measured" in output
+    assert "trying once more" in output
+    assert len(setting.rows) == 10

@@ -1,0 +1,337 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""`profile` from command line and YAML to files, on pretend programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+
+def measured(pretend) -> list[str]:
+    """The concurrency of each launch."""
+    return [launch[launch.index("--concurrency-range") + 1] for launch in pretend.launches]
+
+
+def steps(pretend) -> list[str]:
+    """What happened to the server, without its warm-up."""
+    return [call.split(" --")[0] for call in pretend.server_calls if not call.startswith("infer")]
+
+
+def test_a_run_loads_and_measures_in_the_known_order(setting, pretend) -> None:
+    setting.config["perf_analyzer_path"] = str(
+        pretend.perf_analyzer(*[{"throughput": 100.0 * 1.5**n} for n in range(20)])
+    )
+
+    status, output = setting.profile()
+
+    assert status == 0, output
+    assert steps(pretend) == [
+        "start",
+        "load m count=1 max_batch_size=8",
+        "load m count=1 max_batch_size=1",
+        "load m count=1 max_batch_size=2",
+        "load m count=2 max_batch_size=1",
+        "load m count=2 max_batch_size=2",
+        "stop",
+    ]
+    assert measured(pretend) == ["1", "2"] * 5
+    assert len(setting.rows) == 10
+    assert setting.rows[0][3] == "m_config_3"
+    assert "Profiling m_config_3: concurrency=2" in output
+    assert "Profile complete. Profiled 5 configurations for models: ['m']" in output
+
+
+def test_batch_limits_are_not_doubled_where_throughput_does_not_grow(setting, pretend) -> None:
+    status, output = setting.profile(run_config_search_max_model_batch_size=8)
+
+    assert status == 0, output
+    assert steps(pretend)[2:-1] == [
+        "load m count=1 max_batch_size=1",
+        "load m count=1 max_batch_size=2",
+        "load m count=2 max_batch_size=1",
+        "load m count=2 max_batch_size=2",
+    ]
+
+
+def test_files_are_where_users_look_for_them(setting) -> None:
+    status, output = setting.profile()
+
+    assert status == 0, output
+    here: Path = setting.directory
+    assert (here / "checkpoints" / "0.ckpt").exists()
+    assert (here / "output_model_repository" / "m_config_0" / "config.pbtxt").exists()
+    assert (here / "results" / "metrics-model-inference.csv").exists()
+    assert (here / "reports" / "summaries" / "m" / "result_summary.html").exists()
+    assert (here / "reports" / "detailed" / "m_config_0" / "detailed_report.html").exists()
+    assert "max_batch_size" in (here / "best" / "m" / "config.pbtxt").read_text()
+    assert (here / "best" / "m" / "config.diff").exists()
+    assert json.loads((here / "results" / "results.json").read_text())["models"][0]["model"] == "m"
+    assert not (here / "perf_analyzer_error.log").exists()
+
+
+def test_a_second_run_measures_nothing_and_writes_no_checkpoint(setting, pretend) -> None:
+    setting.profile()
+    first = setting.rows
+    launches = len(pretend.launches)
+
+    status, output = setting.profile()
+
+    assert status == 0, output
+    assert len(pretend.launches) == launches
+    assert setting.checkpoints == ["0.ckpt"]
+    assert setting.rows == first
+    assert "Existing measurement found for run config. Skipping profile" in output
+    assert "No changes made to analyzer data, no checkpoint saved." in output
+    # what users deploy from is there again
+    assert (setting.directory / "output_model_repository" / "m_config_0" / "1").exists()
+
+
+def test_a_wider_run_measures_what_is_missing(setting, pretend) -> None:
+    setting.profile()
+    before = len(pretend.launches)
+
+    status, _ = setting.profile(run_config_search_max_concurrency=4)
+
+    assert status == 0
+    assert set(measured(pretend)[before:]) == {"4"}
+    assert setting.checkpoints == ["0.ckpt", "1.ckpt"]
+
+
+def test_a_changed_model_file_is_measured_again(setting, pretend) -> None:
+    setting.profile()
+    before = len(pretend.launches)
+    (setting.directory / "models" / "m" / "1" / "model.py").write_text("# better\n")
+
+    setting.profile()
+
+    assert len(pretend.launches) == 2 * before
+
+
+def test_changed_server_flags_are_measured_again_and_not_mixed(setting, pretend) -> None:
+    setting.profile()
+    rows = len(setting.rows)
+    before = len(pretend.launches)
+
+    setting.profile(triton_server_flags={"rate-limit": "off"})
+
+    assert len(pretend.launches) == 2 * before
+    assert len(setting.rows) == rows
+
+
+def test_two_models_make_two_checkpoints(setting, make_model) -> None:
+    make_model("n")
+
+    status, output = setting.profile(
+        profile_models={"m": {"cpu_only": True}, "n": {"cpu_only": True}}
+    )
+
+    assert status == 0, output
+    assert setting.checkpoints == ["0.ckpt", "1.ckpt"]
+    assert {row[0] for row in setting.rows} == {"m", "n"}
+    assert (setting.directory / "best" / "n" / "config.pbtxt").exists()
+
+
+def test_listed_loads_and_parameters_are_all_that_is_measured(setting, pretend) -> None:
+    status, output = setting.profile(
+        profile_models={
+            "m": {
+                "cpu_only": True,
+                "parameters": {"concurrency": [1, 3], "batch_sizes": "1,2"},
+                "model_config_parameters": {
+                    "max_batch_size": [4, 2],
+                    "dynamic_batching": {"max_queue_delay_microseconds": [100, 200]},
+                },
+            }
+        }
+    )
+
+    assert status == 0, output
+    assert len(setting.rows) == 5 * 2 * 2
+    assert measured(pretend)[:4] == ["1", "3", "1", "3"]
+    assert "Setting dynamic_batching to {'max_queue_delay_microseconds': 100}" in output
+
+
+def test_the_command_line_wins_over_the_file(setting, pretend) -> None:
+    status, output = setting.profile(
+        "-c", "5", "--run-config-search-disable", "-e", "elsewhere", "--num-configs-per-model=1"
+    )
+
+    assert status == 0, output
+    assert measured(pretend) == ["5"]
+    assert (setting.directory / "elsewhere" / "results").exists()
+    assert not (setting.directory / "results").exists()
+
+
+def test_a_latency_budget_is_searched_for_and_kept(setting, pretend) -> None:
+    # the pretend perf_analyzer takes 10 ms for each concurrent request
+    status, output = setting.profile("--latency-budget", "70", run_config_search_max_concurrency=16)
+
+    assert status == 0, output
+    assert setting.rows[0][2] == "7"
+    assert {row[2]: row[6] for row in setting.rows}["8"] == "No"
+    assert (
+        "Max p99 Latency: 70 ms"
+        in (setting.directory / "reports" / "summaries" / "m" / "result_summary.html").read_text()
+    )
+
+
+def test_when_nothing_passes_the_nearest_is_named(setting) -> None:
+    status, output = setting.profile("--latency-budget", "5")
+
+    assert status == 0, output
+    assert "no configuration meets the constraints" in output
+    assert all(row[6] == "No" for row in setting.rows)
+
+
+def test_a_variant_that_does_not_load_fails_and_the_others_go_on(setting, pretend) -> None:
+    status, output = setting.profile(
+        profile_models={
+            "m": {
+                "cpu_only": True,
+                "parameters": {"concurrency": [1, 2]},
+                "model_config_parameters": {
+                    "parameters": {"fake": {"string_value": ["fail", "x"]}}
+                },
+            }
+        }
+    )
+
+    assert status == 0, output
+    assert {row[3] for row in setting.rows} == {"m_config_default", "m_config_1"}
+    assert "m_config_0 did not load: Internal: ModuleNotFoundError" in output
+    assert "runtime install --with" in output
+    report = (setting.directory / "reports" / "summaries" / "m" / "result_summary.html").read_text()
+    assert "Trials that failed" in report
+    assert "ModuleNotFoundError" in (setting.directory / "perf_analyzer_error.log").read_text()
+
+
+def test_what_failed_is_not_tried_again_unless_asked(setting, pretend) -> None:
+    models = {
+        "m": {
+            "cpu_only": True,
+            "parameters": {"concurrency": [1]},
+            "model_config_parameters": {"parameters": {"fake": {"string_value": ["fail", "x"]}}},
+        }
+    }
+    setting.profile(profile_models=models)
+
+    def failing_loads() -> int:
+        return len([call for call in pretend.server_calls if call.startswith("load")])
+
+    before = failing_loads()
+    setting.profile(profile_models=models)
+    assert failing_loads() == before
+    setting.profile("--retry-failed", profile_models=models)
+    assert failing_loads() == before + 1
+
+
+def test_a_model_that_never_works_is_given_up_and_the_next_one_measured(
+    setting, make_model
+) -> None:
+    make_model("broken", fake="fail")
+
+    status, output = setting.profile(
+        profile_models={"broken": {"cpu_only": True}, "m": {"cpu_only": True}}
+    )
+
+    assert status == 1
+    assert "The first 2 attempts failed and none succeeded" in output
+    assert "Traceback" not in output
+    assert {row[0] for row in setting.rows} == {"m"}
+
+
+def test_the_server_is_started_again_after_it_died(setting, pretend) -> None:
+    status, output = setting.profile(
+        profile_models={
+            "m": {
+                "cpu_only": True,
+                "parameters": {"concurrency": [1]},
+                "model_config_parameters": {"parameters": {"fake": {"string_value": ["die", "x"]}}},
+            }
+        }
+    )
+
+    assert status == 0, output
+    assert {row[3] for row in setting.rows} == {"m_config_default", "m_config_1"}
+    assert "the server died while it loaded m_config_0" in output
+
+
+def test_a_load_generator_that_was_killed_once_gets_another_try(setting, pretend) -> None:
+    setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({}, {"signal": 9}, {}))
+
+    status, output = setting.profile()
+
+    assert status == 0, output
+    assert "killed by SIGKILL" in output
+    assert "trying once more" in output
+    assert not (setting.directory / "perf_analyzer_error.log").exists()
+
+
+def test_verbose_shows_the_table_that_scripts_count(setting) -> None:
+    status, output = setting.profile("-v")
+
+    assert status == 0
+    lines = output.splitlines()
+    start = lines.index("Models (Inference):")
+    assert lines[start + 1].split()[0] == "Model"
+    rows = lines[start + 2 : start + 2 + len(setting.rows)]
+    assert [len(row.split()) for row in rows] == [9] * len(setting.rows)
+    assert lines[start + 2 + len(setting.rows)] == ""
+
+
+def test_quiet_says_nothing_when_all_is_well(setting) -> None:
+    assert setting.profile("-q") == (0, "")
+
+
+def test_memory_is_measured_when_asked_for(setting) -> None:
+    status, output = setting.profile(
+        "--collect-cpu-metrics", "--inference-output-fields", "model_name,cpu_used_ram"
+    )
+
+    assert status == 0, output
+    assert all(float(row[1]) > 1 for row in setting.rows)
+
+
+def test_an_ensemble_is_measured_as_it_is(setting, make_model, pretend) -> None:
+    models = make_model("part")
+    (models / "whole" / "1").mkdir(parents=True)
+    (models / "whole" / "config.pbtxt").write_text(
+        'name: "whole"\nplatform: "ensemble"\nensemble_scheduling { step [ '
+        '{ model_name: "part" model_version: -1 } ] }\n'
+    )
+
+    status, output = setting.profile(profile_models=["whole"])
+
+    assert status == 0, output
+    assert {row[3] for row in setting.rows} == {"whole_config_default"}
+    loads = [call.split()[1] for call in pretend.server_calls if call.startswith("load")]
+    assert loads == ["part", "whole"]
+
+
+def test_report_needs_no_server(setting, run) -> None:
+    setting.profile()
+
+    status, output, error = run("report", "-n", "m_config_default,m_config_0", "-e", "reports-only")
+
+    assert (status, error) == (0, "")
+    page = setting.directory / "reports-only" / "reports" / "detailed" / "m_config_0"
+    assert "All measurements" in (page / "detailed_report.html").read_text()
+    assert str(page) in output
+
+
+def test_a_report_of_an_unknown_variant_names_the_nearest(setting, run) -> None:
+    setting.profile()
+
+    status, _, error = run("report", "-n", "m_confg_0")
+
+    assert status == 2
+    assert "did you mean 'm_config_0'?" in error
+
+
+def test_a_report_without_a_checkpoint_says_what_to_do(run) -> None:
+    status, _, error = run("report", "-n", "m_config_0")
+
+    assert status == 1
+    assert "no checkpoint found" in error
+    assert "model-analyzer profile" in error

@@ -1,0 +1,163 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures for all tests: pretend programs, model repositories, and the real runtime."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TESTS = Path(__file__).parent
+STARTER = TESTS.parent / "model_analyzer" / "starter" / "model_repository"
+
+
+def write_program(path: Path, source: Path, variables: dict[str, str]) -> Path:
+    """An executable at `path` that runs a Python file with these variables set."""
+    settings = "".join(f"export {name}='{value}'\n" for name, value in variables.items())
+    path.write_text(f"#!/bin/sh\n{settings}exec '{sys.executable}' '{source}' \"$@\"\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+@dataclass
+class Pretend:
+    """Pretend programs in a directory of their own, and what they were asked to do."""
+
+    directory: Path
+    _triton: dict[str, Any] = field(default_factory=dict)
+
+    def tritonserver(self, **plan: Any) -> Path:
+        plan = {"log": str(self.directory / "triton.log"), **plan}
+        return write_program(
+            self.directory / "tritonserver",
+            TESTS / "fakes" / "tritonserver.py",
+            {"FAKE_TRITON": json.dumps(plan).replace("'", "")},
+        )
+
+    def perf_analyzer(self, *steps: dict[str, Any]) -> Path:
+        plan = self.directory / "perf_analyzer.json"
+        log = self.directory / "perf_analyzer.log"
+        plan.write_text(json.dumps({"log": str(log), "steps": list(steps)}))
+        return write_program(
+            self.directory / "perf_analyzer",
+            TESTS / "fakes" / "perf_analyzer.py",
+            {"FAKE_PERF_ANALYZER": str(plan)},
+        )
+
+    @property
+    def server_calls(self) -> list[str]:
+        """`start …`, `load MODEL …`, `infer MODEL`, `stop`, in order."""
+        path = self.directory / "triton.log"
+        return path.read_text().splitlines() if path.exists() else []
+
+    @property
+    def launches(self) -> list[list[str]]:
+        """The arguments of each perf_analyzer launch."""
+        path = self.directory / "perf_analyzer.log"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+@pytest.fixture
+def pretend(tmp_path: Path) -> Pretend:
+    directory = tmp_path / "programs"
+    directory.mkdir()
+    return Pretend(directory)
+
+
+MakeModel = Callable[..., Path]
+
+
+@pytest.fixture
+def make_model(tmp_path: Path) -> MakeModel:
+    """Adds a model to the repository `tmp_path/models` and gives the repository."""
+
+    def make(name: str, *, max_batch_size: int = 8, extra: str = "", fake: str = "") -> Path:
+        directory = tmp_path / "models" / name
+        (directory / "1").mkdir(parents=True)
+        (directory / "1" / "model.py").write_text("# never run\n")
+        parameter = (
+            f'parameters {{ key: "fake" value: {{ string_value: "{fake}" }} }}' if fake else ""
+        )
+        (directory / "config.pbtxt").write_text(
+            f'name: "{name}"\nbackend: "python"\nmax_batch_size: {max_batch_size}\n'
+            'input [ { name: "IN" data_type: TYPE_FP32 dims: [ 4 ] } ]\n'
+            'output [ { name: "OUT" data_type: TYPE_FP32 dims: [ 4 ] } ]\n'
+            "instance_group [ { count: 1 kind: KIND_CPU } ]\n"
+            f"{parameter}\n{extra}\n"
+        )
+        return tmp_path / "models"
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def program() -> str:
+    """The model-analyzer command of this environment."""
+    found = Path(sys.executable).with_name("model-analyzer")
+    assert found.exists(), "install the project first: see the README"
+    return str(found)
+
+
+@pytest.fixture(scope="session")
+def real_runtime(program: str) -> None:
+    """Makes sure that the real tritonserver and perf_analyzer are installed."""
+    subprocess.run([program, "runtime", "install"], check=True, timeout=600)
+
+
+@pytest.fixture
+def starter_models(tmp_path: Path) -> Path:
+    """A copy of the models that the project ships."""
+    return Path(shutil.copytree(STARTER, tmp_path / "models"))
+
+
+@dataclass(frozen=True)
+class Mark:
+    """An environment variable by which the processes of one test are found, however deep."""
+
+    value: str
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, "MODEL_ANALYZER_TEST": self.value}
+
+    def processes(self) -> list[int]:
+        """Running processes that carry the mark; zombies are left out."""
+        wanted = f"MODEL_ANALYZER_TEST={self.value}".encode()
+        found = []
+        for entry in os.listdir("/proc"):
+            if not entry.isdigit():
+                continue
+            try:
+                environment = Path("/proc", entry, "environ").read_bytes().split(b"\0")
+                state = Path("/proc", entry, "stat").read_text().rpartition(")")[2].split()[0]
+            except OSError:
+                continue
+            if wanted in environment and state != "Z":
+                found.append(int(entry))
+        return found
+
+    def gone(self, within_s: float = 3.0) -> bool:
+        """Whether no marked process is left after at most so many seconds."""
+        deadline = time.monotonic() + within_s
+        while self.processes():
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.02)
+        return True
+
+
+@pytest.fixture
+def mark() -> Mark:
+    return Mark(uuid.uuid4().hex)

@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""A pretend perf_analyzer: answers by a formula, or misbehaves as it is told.
+
+FAKE_PERF_ANALYZER names a JSON file:
+
+    {"log": FILE,            each launch appends its arguments there, one JSON list a line
+     "steps": [STEP, …]}     what launch 1, 2, … does; the last step is repeated
+
+A step may have: `status`, `text` (instead of the usual output), `table` (false: write none, or
+the text to write), `sleep_s` (before anything else), `throughput`, `p99_us`, `requests`,
+`windows` (throughputs of the passes), `signal` (kills itself), `hang` (never ends), `deaf`
+(ignores SIGINT and SIGTERM), `burn` (uses CPU for that many seconds).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+
+HEADER = (
+    "Concurrency,Inferences/Second,Client Send,Network+Server Send/Recv,Server Queue,"
+    "Server Compute Input,Server Compute Infer,Server Compute Output,Client Recv,"
+    "p50 latency,p90 latency,p95 latency,p99 latency,Avg latency,request/response,response wait"
+)
+
+
+def option(name: str, default: str) -> str:
+    return sys.argv[sys.argv.index(name) + 1] if name in sys.argv else default
+
+
+def main() -> int:
+    if "--version" in sys.argv:
+        print("Perf Analyzer Version 9.99.0 (commit fake)")
+        return 0
+    step = next_step()
+    if step.get("deaf"):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    print("*** Measurement Settings ***", flush=True)
+    time.sleep(step.get("sleep_s", 0.02))
+    end = time.monotonic() + step.get("burn", 0)
+    while time.monotonic() < end:
+        pass
+    while step.get("hang"):
+        time.sleep(60)
+    if "signal" in step:
+        os.kill(os.getpid(), step["signal"])
+    load = int(option("--concurrency-range", option("--request-rate-range", "1")))
+    throughput = step.get("throughput", 100.0 * min(load, 8))
+    p99 = step.get("p99_us", 10_000 * load)
+    for number, window in enumerate(step.get("windows", [throughput] * 3), start=1):
+        print(
+            f"  Pass [{number}] throughput: {window} infer/sec. Avg latency: 1 usec (std 0 usec)."
+        )
+    if "text" in step:
+        print(step["text"], file=sys.stderr)
+    else:
+        print(f"    Request count: {step.get('requests', 1000)}")
+    if step.get("table", True) and step.get("status", 0) == 0:
+        row = f"{load},{throughput},1,2,3,4,5,6,7,{p99 // 2},{p99},{p99},{p99},{p99 // 2},8,9"
+        text = step["table"] if isinstance(step.get("table"), str) else f"{HEADER}\n{row}\n"
+        with open(option("-f", "missing.csv"), "w") as file:
+            file.write(text)
+    return int(step.get("status", 0))
+
+
+def next_step() -> dict:
+    path = os.environ.get("FAKE_PERF_ANALYZER")
+    if not path:
+        return {}
+    with open(path) as file:
+        plan = json.load(file)
+    with open(plan["log"], "a+") as log:
+        log.seek(0)
+        done = len(log.readlines())
+        log.write(json.dumps(sys.argv[1:]) + "\n")
+    steps = plan.get("steps") or [{}]
+    return steps[min(done, len(steps) - 1)]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

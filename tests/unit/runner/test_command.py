@@ -1,0 +1,167 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""perf_analyzer's command line: order, ownership, and values that stay whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.settings import Protocol
+from model_analyzer.domain.trials import Load, LoadKind, Workload
+from model_analyzer.runner.load.command import Window, build_command, named_files
+
+HOME = Path("/home/user")
+
+
+def variant(**more: Any) -> ModelVariant:
+    fields: dict[str, Any] = {"model": "m", "name": "m_config_0", "config": {}, "files": "f"}
+    return ModelVariant(**{**fields, **more})
+
+
+def command(
+    flags: Mapping[str, Any] | None = None,
+    *,
+    load: Load | None = None,
+    window: Window | None = None,
+    **more: Any,
+) -> list[str]:
+    work = Workload(variant=variant(**more), load=load or Load(value=4), flags=flags or {})
+    return build_command(
+        Path("/bin/pa"),
+        work,
+        endpoint="127.0.0.1:9001",
+        protocol=Protocol.GRPC,
+        table="results.csv",
+        window=window or Window.of(work.flags),
+        user_directory=HOME,
+    )
+
+
+def test_a_plain_trial_is_measured_under_the_models_own_name() -> None:
+    assert command() == [
+        "/bin/pa", "-m", "m", "-b", "1", "-u", "127.0.0.1:9001", "-i", "grpc", "-f", "results.csv",
+        "-v", "--verbose-csv", "--concurrency-range", "4", "--measurement-mode", "count_windows",
+    ]  # fmt: skip
+
+
+def test_user_flags_come_in_the_order_of_the_table_and_win() -> None:
+    words = command(
+        {"stability-percentage": "20", "measurement-mode": "time_windows", "percentile": "95"}
+    )
+    assert words[13:] == [
+        "--concurrency-range", "4", "--stability-percentage", "20", "--percentile", "95",
+        "--measurement-mode", "time_windows",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("load", "flag"),
+    [
+        (Load(kind=LoadKind.CONCURRENCY, value=7), ["--concurrency-range", "7"]),
+        (Load(kind=LoadKind.REQUEST_RATE, value=9), ["--request-rate-range", "9"]),
+    ],
+)
+def test_the_load_is_one_number(load: Load, flag: list[str]) -> None:
+    words = command(load=load)
+    assert words[words.index(flag[0]) : words.index(flag[0]) + 2] == flag
+
+
+def test_request_intervals_bring_no_other_load() -> None:
+    words = command(
+        {"request-intervals": "times.txt"}, load=Load(kind=LoadKind.REQUEST_INTERVALS, value=0)
+    )
+    assert words[words.index("--request-intervals") + 1] == "/home/user/times.txt"
+    assert not {"--concurrency-range", "--request-rate-range"} & set(words)
+
+
+@pytest.mark.parametrize(
+    ("value", "present"), [("true", True), ("True", True), ("false", False), ("0", False)]
+)
+def test_a_switch_is_written_bare_or_not_at_all(value: str, present: bool) -> None:
+    words = command({"streaming": value})
+    assert ("--streaming" in words) is present
+    assert value not in words
+
+
+def test_repeated_flags_repeat() -> None:
+    words = command({"shape": ("A:1,2", "B:3")})
+    assert [w for before, w in pairwise(words) if before == "--shape"] == [
+        "A:1,2",
+        "B:3",
+    ]
+
+
+@pytest.mark.parametrize("value", ["Authorization: Bearer a=b c", "x=y=z", "with blank"])
+def test_values_with_blanks_and_equal_signs_stay_one_argument(value: str) -> None:
+    assert value in command({"http-header": value})
+
+
+@pytest.mark.parametrize(
+    ("given", "used"),
+    [
+        ("zero", "zero"),
+        ("random", "random"),
+        ("d.json", "/home/user/d.json"),
+        ("/d.json", "/d.json"),
+    ],
+)
+def test_files_are_meant_from_where_the_user_stands(given: str, used: str) -> None:
+    words = command({"input-data": given})
+    assert words[words.index("--input-data") + 1] == used
+
+
+def test_bls_models_tell_which_models_they_call_and_ensembles_do_not() -> None:
+    parts = (variant(model="a", name="a_config_default"), variant(model="b", name="b_config_0"))
+    words = command(composing=parts)
+    assert words[words.index("--bls-composing-models") + 1] == "a,b"
+    ensemble = command(composing=parts, config={"ensemble_scheduling": {"step": ()}})
+    assert "--bls-composing-models" not in ensemble
+
+
+def test_only_files_whose_content_counts_are_named() -> None:
+    flags = {
+        "input-data": ("a.json", "zero"),
+        "request-intervals": "t.txt",
+        "ssl-grpc-private-key-file": "key.pem",
+    }
+    assert list(named_files(flags)) == [("input-data", "a.json"), ("request-intervals", "t.txt")]
+
+
+# -- windows ---------------------------------------------------------------------------------------
+
+
+def test_an_untouched_window_leaves_the_defaults_to_perf_analyzer() -> None:
+    assert Window.of({}).flags == {"measurement-mode": "count_windows"}
+
+
+@pytest.mark.parametrize(
+    ("window", "rate", "larger"),
+    [
+        (Window(mode="time_windows"), 0.0, "10000 ms"),
+        (Window(mode="time_windows", interval_ms=300), 1000.0, "600 ms"),
+        (Window(), 0.0, "100 requests"),
+        (Window(), 10.0, "100 requests"),
+        # at 4000 requests a second a window holds that many anyway: twice 50 would change nothing
+        (Window(), 4000.0, "8000 requests"),
+        (Window(request_count=6000), 4000.0, "16000 requests"),
+    ],
+)
+def test_a_larger_window_sees_at_least_twice_as_much(
+    window: Window, rate: float, larger: str
+) -> None:
+    assert str(window.enlarged(rate)) == larger
+
+
+def test_an_accepting_window_takes_what_it_sees() -> None:
+    flags = Window(request_count=100, accepting=True).flags
+    assert flags == {
+        "measurement-mode": "count_windows",
+        "measurement-request-count": "100",
+        "stability-percentage": "999",
+    }

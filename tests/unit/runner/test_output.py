@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""perf_analyzer's output, as recorded from real runs (tests/golden/perf_analyzer)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from model_analyzer.runner.load.output import (
+    Verdict,
+    composing_model,
+    deciding_lines,
+    judge,
+    parse_composing_table,
+    parse_report,
+    parse_table,
+)
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "perf_analyzer"
+
+# what each recorded run ended with
+STATUS = {
+    "stable": 0, "batch": 0, "ensemble": 0, "http": 0, "request_rate": 0, "latency_threshold": 0,
+    "unstable": 2, "too_short": 3, "crashed": 99, "no_model": 99, "no_server": 99,
+    "bad_option": 99, "bad_value": 99,
+}  # fmt: skip
+
+
+def text(name: str) -> str:
+    return (GOLDEN / f"{name}.txt").read_text()
+
+
+def table(name: str) -> str:
+    return (GOLDEN / f"{name}.csv").read_text()
+
+
+@pytest.mark.parametrize("name", ["stable", "batch", "ensemble", "http", "request_rate"])
+def test_a_table_gives_milliseconds_and_inferences_per_second(name: str) -> None:
+    header, row = (line.split(",") for line in table(name).splitlines())
+    cells = dict(zip(header, map(float, row), strict=True))
+
+    values = parse_table(table(name))
+
+    assert values is not None
+    assert values["perf_throughput"] == cells["Inferences/Second"]
+    assert values["perf_latency_p99"] == cells["p99 latency"] / 1000
+    assert values["perf_latency_avg"] == cells["Avg latency"] / 1000
+    assert values["perf_client_response_wait"] == cells["response wait"] / 1000
+    assert values["perf_client_send_recv"] == cells["request/response"] / 1000
+    assert values["perf_server_queue"] == cells["Server Queue"] / 1000
+    assert values["perf_server_compute_infer"] == cells["Server Compute Infer"] / 1000
+
+
+def test_the_last_row_of_several_counts() -> None:
+    assert parse_table("Concurrency,Inferences/Second\n1,10\n2,20\n") == {"perf_throughput": 20}
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "Concurrency,Inferences/Second\n", "Concurrency,p99 latency\n1,5\n",
+     "garbage", "a,b\n1,2\n",
+     "Concurrency,Inferences/Second\n1,nan\n", "Concurrency,Inferences/Second\n1,inf\n"],
+)  # fmt: skip
+def test_a_table_without_a_throughput_is_no_result(content: str) -> None:
+    assert parse_table(content) is None
+
+
+def test_cells_that_are_no_numbers_are_left_out() -> None:
+    values = parse_table("Inferences/Second,p99 latency,Avg GPU Utilization\n5,-,GPU-1:0.5;\n")
+    assert values == {"perf_throughput": 5}
+
+
+def test_composing_models_have_server_side_values() -> None:
+    values = parse_composing_table((GOLDEN / "ensemble.scale_v1.csv").read_text())
+    assert values is not None
+    assert set(values) == {
+        "perf_throughput",
+        "perf_server_queue",
+        "perf_server_compute_input",
+        "perf_server_compute_infer",
+        "perf_server_compute_output",
+    }
+
+
+@pytest.mark.parametrize(
+    ("file", "model"),
+    [("scale_v1.results.csv", "scale"), ("a_v2_v13.results.csv", "a_v2"), ("results.csv", None),
+     ("scale_v1.other.csv", None)],
+)  # fmt: skip
+def test_the_file_name_tells_the_composing_model(file: str, model: str | None) -> None:
+    assert composing_model(file, "results.csv") == model
+
+
+def test_the_text_tells_requests_and_the_last_three_windows() -> None:
+    report = parse_report(text("stable"))
+    assert report.requests is not None
+    assert report.requests > 1000
+    assert len(report.windows) == 3
+    assert all(window > 1000 for window in report.windows)
+
+
+def test_an_unstable_run_tells_its_windows_too() -> None:
+    report = parse_report(text("unstable"))
+    assert report.requests is None
+    assert len(report.windows) == 3
+    assert 0 < report.spread < 1
+
+
+def test_the_spread_of_no_window_is_zero() -> None:
+    assert parse_report("").spread == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict"),
+    [
+        ("stable", Verdict.DONE),
+        ("batch", Verdict.DONE),
+        ("ensemble", Verdict.DONE),
+        ("http", Verdict.DONE),
+        ("request_rate", Verdict.DONE),
+        ("unstable", Verdict.UNSTABLE),
+        ("too_short", Verdict.TOO_SHORT),
+        # its text speaks of a larger window, but requests failed
+        ("crashed", Verdict.FAILED),
+        ("no_model", Verdict.FAILED),
+        ("no_server", Verdict.FAILED),
+        ("bad_option", Verdict.FAILED),
+        ("bad_value", Verdict.FAILED),
+        # exit status 0 proves nothing
+        ("latency_threshold", Verdict.FAILED),
+    ],
+)
+def test_runs_are_judged_by_status_text_and_table(name: str, verdict: Verdict) -> None:
+    has_table = (GOLDEN / f"{name}.csv").exists()
+    assert judge(STATUS[name], text(name), has_table=has_table) is verdict
+
+
+def test_a_killed_run_has_failed_whatever_it_said() -> None:
+    assert judge(137, text("too_short"), has_table=False) is Verdict.FAILED
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("crashed", "Stub process 'crasher_0_0' is not healthy"),
+        ("no_model", "Request for unknown model: 'nope'"),
+        ("no_server", "Connection refused"),
+        ("bad_option", "unrecognized option '--nonsense'"),
+        ("bad_value", "Unsupported type provided: 'foo'"),
+        ("unstable", "Failed to obtain stable measurement"),
+    ],
+)
+def test_the_deciding_lines_say_what_was_wrong(name: str, words: str) -> None:
+    assert any(words in line for line in deciding_lines(text(name)))
+
+
+def test_usage_and_noise_decide_nothing() -> None:
+    lines = deciding_lines(text("bad_option") + "\nError: Failed to initialize NVML\n")
+    assert len(lines) == 1

@@ -1,0 +1,297 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Model repositories: reading, staging, and writing variants."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model_analyzer.domain.models import VariantNames
+from model_analyzer.errors import OutputError, RepositoryError
+from model_analyzer.runner.model_config import parse_text, to_json, to_text
+from model_analyzer.runner.repository import (
+    ModelRepository,
+    OutputRepository,
+    create_output,
+    fingerprint_files,
+    prepare_output,
+    stage,
+)
+
+ENSEMBLE = """
+platform: "ensemble"
+ensemble_scheduling { step [
+  { model_name: "PART" model_version: -1 input_map { key: "IN" value: "IN" } } ] }
+"""
+
+
+def add_ensemble(models: Path, name: str, *parts: str) -> None:
+    (models / name / "1").mkdir(parents=True)
+    text = "".join(ENSEMBLE.replace("PART", part) if n == 0 else "" for n, part in enumerate(parts))
+    (models / name / "config.pbtxt").write_text(f'name: "{name}"\n{text}')
+
+
+# -- configurations --------------------------------------------------------------------------------
+
+
+def test_a_configuration_survives_the_way_to_text_and_back(make_model) -> None:
+    text = (make_model("m", extra="dynamic_batching { }") / "m" / "config.pbtxt").read_text()
+
+    config = parse_text(text, "config.pbtxt")
+
+    assert config["max_batch_size"] == 8
+    assert config["input"][0]["dims"] == (4,)  # 64-bit integers stay integers
+    assert config["dynamic_batching"] == {}
+    assert parse_text(to_text(config), "again") == config
+    assert '"dims": [4]' in to_json(config)
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "words"),
+    [
+        ('name: "m"\nmax_batch_sise: 4\n', "c:2:1", "max_batch_sise"),
+        ('name: "m"\ninput [ { name: "X" data_type: TYPE_FLOAT } ]\n', "c:2", "TYPE_FLOAT"),
+        ('name: "m"\ninput [ {\n', "c:2", "Expected"),
+        ("name: 5\n", "c:1", ""),
+    ],
+)
+def test_a_configuration_that_does_not_parse_is_located(text: str, where: str, words: str) -> None:
+    with pytest.raises(RepositoryError) as caught:
+        parse_text(text, "c")
+
+    assert str(caught.value).startswith(where)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
+def test_facts_tell_configuration_and_files(make_model) -> None:
+    facts = ModelRepository(make_model("m")).facts("m")
+
+    assert facts.name == "m"
+    assert facts.supports_batching
+    assert not facts.is_ensemble
+
+
+def test_an_ensemble_knows_its_parts_in_order(make_model) -> None:
+    make_model("a")
+    models = make_model("b")
+    (models / "whole" / "1").mkdir(parents=True)
+    (models / "whole" / "config.pbtxt").write_text(
+        'name: "whole"\nplatform: "ensemble"\nensemble_scheduling { step ['
+        ' { model_name: "b" model_version: -1 }, { model_name: "a" model_version: -1 },'
+        ' { model_name: "b" model_version: -1 } ] }\n'
+    )
+
+    facts = ModelRepository(models).facts("whole")
+
+    assert facts.is_ensemble
+    assert [part.name for part in facts.composing] == ["b", "a"]
+
+
+def test_an_ensemble_in_a_circle_is_refused(make_model) -> None:
+    models = make_model("m")
+    add_ensemble(models, "one", "two")
+    add_ensemble(models, "two", "one")
+
+    with pytest.raises(RepositoryError, match="one > two > one"):
+        ModelRepository(models).facts("one")
+
+
+def break_config(models: Path) -> None:
+    (models / "m" / "config.pbtxt").unlink()
+
+
+def rename(models: Path) -> None:
+    path = models / "m" / "config.pbtxt"
+    path.write_text(path.read_text().replace('name: "m"', 'name: "other"', 1))
+
+
+def drop_versions(models: Path) -> None:
+    (models / "m" / "1" / "model.py").unlink()
+    (models / "m" / "1").rmdir()
+
+
+def drop_model_file(models: Path) -> None:
+    (models / "m" / "1" / "model.py").unlink()
+
+
+def not_text(models: Path) -> None:
+    (models / "m" / "config.pbtxt").write_bytes(b"\xff\xfe\x00")
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (break_config, "config.pbtxt: missing"),
+        (rename, "names the model 'other'"),
+        (drop_versions, "no version directory"),
+        (drop_model_file, "no version holds model.py"),  # the server would hang on it
+        (not_text, "cannot be read"),
+    ],
+)
+def test_a_model_that_could_not_be_served_is_refused(make_model, damage: Any, words: str) -> None:
+    models = make_model("m")
+    damage(models)
+
+    with pytest.raises(RepositoryError, match=words):
+        ModelRepository(models).facts("m")
+
+
+def test_an_unknown_model_comes_with_the_nearest_name(make_model) -> None:
+    with pytest.raises(RepositoryError, match="did you mean 'resnet50'"):
+        ModelRepository(make_model("resnet50")).facts("resnet5O")
+
+
+def test_a_missing_repository_is_told_from_a_file(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(RepositoryError, match="does not exist"):
+        ModelRepository(tmp_path / "nowhere")
+    with pytest.raises(RepositoryError, match="is not a directory"):
+        ModelRepository(tmp_path / "file")
+
+
+# -- fingerprints ----------------------------------------------------------------------------------
+
+
+def test_the_fingerprint_is_of_contents_and_names_but_not_of_places_and_times(
+    make_model, tmp_path
+) -> None:
+    model = make_model("m") / "m"
+    before = fingerprint_files(model)
+
+    os.utime(model / "1" / "model.py", (1, 1))
+    (model / "1" / "__pycache__").mkdir()
+    (model / "1" / "__pycache__" / "model.pyc").touch()
+    (model / "config.pbtxt").write_text("# changed")
+    moved = model.rename(tmp_path / "elsewhere")
+
+    assert fingerprint_files(moved) == before
+
+
+@pytest.mark.parametrize("change", ["edit", "add", "rename"])
+def test_a_changed_file_changes_the_fingerprint(make_model, change: str) -> None:
+    model = make_model("m") / "m"
+    before = fingerprint_files(model)
+    match change:
+        case "edit":
+            (model / "1" / "model.py").write_text("# other\n")
+        case "add":
+            (model / "1" / "weights").touch()
+        case "rename":
+            (model / "1").rename(model / "2")
+
+    assert fingerprint_files(model) != before
+
+
+# -- staging ---------------------------------------------------------------------------------------
+
+
+def test_the_server_sees_the_repository_but_cannot_write_into_it(
+    make_model, tmp_path: Path
+) -> None:
+    models = make_model("served")
+    make_model("other")
+    (models / "shared.bin").write_text("weights")
+    repository = ModelRepository(models)
+
+    staged = stage(repository, [repository.facts("served")], tmp_path / "staged")
+    (staged / "served" / "1" / "__pycache__").mkdir()
+
+    assert (staged / "served" / "1" / "model.py").read_text() == "# never run\n"
+    assert (staged / "served" / ".." / "shared.bin").read_text() == "weights"
+    assert (staged / "other" / "config.pbtxt").exists()
+    assert not (models / "served" / "1" / "__pycache__").exists()
+
+
+# -- variants --------------------------------------------------------------------------------------
+
+
+def written(models: Path, output: Path) -> tuple[OutputRepository, Any, VariantNames]:
+    repository = ModelRepository(models)
+    create_output(output)
+    return OutputRepository(output, repository), repository.facts("m"), VariantNames()
+
+
+def test_the_first_variant_is_a_copy_and_later_ones_link_to_it(make_model, tmp_path: Path) -> None:
+    output, facts, names = written(make_model("m"), tmp_path / "out")
+
+    output.write(names.default(facts))
+    output.write(names.variant(facts, {"max_batch_size": 2}))
+
+    first, second = tmp_path / "out" / "m_config_default", tmp_path / "out" / "m_config_0"
+    assert not (first / "1").is_symlink()
+    assert (second / "1").readlink() == Path("../m_config_default/1")
+    assert (second / "1" / "model.py").exists()
+    assert "max_batch_size: 8" in (first / "config.pbtxt").read_text()
+    assert "max_batch_size: 2" in (second / "config.pbtxt").read_text()
+
+
+def test_an_ensemble_is_written_with_its_parts_under_both_names(make_model, tmp_path: Path) -> None:
+    models = make_model("part")
+    add_ensemble(models, "m", "part")
+    output, facts, names = written(models, tmp_path / "out")
+
+    output.write(names.default(facts))
+
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "m_config_default",
+        "part_config_default",
+        "part",
+    }
+
+
+def test_writing_again_changes_nothing(make_model, tmp_path: Path) -> None:
+    output, facts, names = written(make_model("m"), tmp_path / "out")
+    output.write(names.default(facts))
+    (tmp_path / "out" / "m_config_default" / "note").touch()
+
+    output.write(names.default(facts))
+
+    assert (tmp_path / "out" / "m_config_default" / "note").exists()
+
+
+def test_an_existing_output_repository_is_refused_without_being_told_to_replace_it(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "out").mkdir()
+    with pytest.raises(RepositoryError, match="--override-output-model-repository"):
+        prepare_output(tmp_path / "out", override=False, kept=[])
+    prepare_output(tmp_path / "out", override=True, kept=[])
+
+
+@pytest.mark.parametrize("inside", [".", "a", "a/b"])
+def test_what_must_be_kept_is_not_deleted_with_it(tmp_path: Path, inside: str) -> None:
+    kept = tmp_path / "out" / inside
+    kept.mkdir(parents=True, exist_ok=True)
+    with pytest.raises(RepositoryError, match="holds the model repository"):
+        prepare_output(tmp_path / "out", override=True, kept=[("the model repository", kept)])
+
+
+def test_an_output_repository_without_a_place_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RepositoryError, match="does not exist"):
+        prepare_output(tmp_path / "no" / "out", override=False, kept=[])
+
+
+def test_replacing_empties_the_directory(tmp_path: Path) -> None:
+    (tmp_path / "out" / "old").mkdir(parents=True)
+    create_output(tmp_path / "out")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_variant_that_cannot_be_written_is_one_line(make_model, tmp_path: Path) -> None:
+    output, facts, names = written(make_model("m"), tmp_path / "out")
+    (tmp_path / "out").rmdir()
+    (tmp_path / "out").touch()
+
+    with pytest.raises(OutputError) as caught:
+        output.write(names.default(facts))
+
+    assert "\n" not in str(caught.value)
+    assert "--output-model-repository-path" in str(caught.value)

@@ -1,0 +1,154 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Finding tritonserver and perf_analyzer, and telling why one does not start."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from model_analyzer.errors import ConfigError, RuntimeNotFound
+from model_analyzer.runner.runtime import (
+    InstalledRuntime,
+    check_models_python,
+    find_perf_analyzer,
+    find_tritonserver,
+    installed_runtime,
+)
+
+GOOD_SERVER = "echo 'Usage: --model-repository'; exit 1"
+GOOD_PERF_ANALYZER = "echo 'Perf Analyzer Version 2.51.0 (commit x)'"
+BROKEN = "echo 'x: error while loading shared libraries: libb64.so.0d: cannot open' >&2; exit 127"
+
+
+def program(path: Path, script: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    return {"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin", "XDG_CACHE_HOME": str(tmp_path / "cache")}
+
+
+@pytest.fixture
+def runtime(environment: dict[str, str]) -> InstalledRuntime:
+    """An installed runtime of scripts."""
+    runtime = installed_runtime(environment)
+    program(runtime.server, GOOD_SERVER)
+    program(runtime.perf_analyzer, GOOD_PERF_ANALYZER)
+    program(runtime.python, "exit 0")
+    site = runtime.root / "python" / "lib" / "python3.11" / "site-packages"
+    (site / "numpy-1.26.4.dist-info").mkdir(parents=True)
+    runtime.backends.mkdir()
+    return runtime
+
+
+def test_the_path_comes_before_the_installed_runtime(tmp_path, environment, runtime) -> None:
+    server = program(tmp_path / "bin" / "tritonserver", GOOD_SERVER)
+    load = program(tmp_path / "bin" / "perf_analyzer", GOOD_PERF_ANALYZER)
+
+    assert find_tritonserver(None, environment).path == server
+    assert find_perf_analyzer(None, environment).path == load
+
+
+def test_what_does_not_start_is_passed_over(tmp_path, environment, runtime) -> None:
+    program(tmp_path / "bin" / "tritonserver", BROKEN)
+    program(tmp_path / "bin" / "perf_analyzer", BROKEN)
+
+    assert find_tritonserver(None, environment).path == runtime.server
+    assert find_perf_analyzer(None, environment).path == runtime.perf_analyzer
+
+
+def test_the_installed_server_finds_its_backends_and_the_python_of_the_models_first(
+    environment, runtime
+) -> None:
+    found = find_tritonserver(None, environment)
+
+    assert found.flags == {"backend-directory": str(runtime.backends)}
+    assert found.environment["PATH"].split(":")[0] == str(runtime.python.parent)
+    assert found.environment["LD_LIBRARY_PATH"] == str(runtime.libpython)
+
+
+def test_the_installed_perf_analyzer_finds_its_libraries(environment, runtime) -> None:
+    found = find_perf_analyzer(None, {**environment, "LD_LIBRARY_PATH": "/mine"})
+
+    assert found.environment["LD_LIBRARY_PATH"] == f"{runtime.libraries}:/mine"
+    assert found.version == "2.51.0"
+
+
+def test_naming_the_installed_programs_is_the_same_as_finding_them(environment, runtime) -> None:
+    server = find_tritonserver(str(runtime.server), environment)
+    load = find_perf_analyzer(str(runtime.perf_analyzer), environment)
+
+    assert server.environment == find_tritonserver(None, environment).environment
+    assert load.environment == find_perf_analyzer(None, environment).environment
+
+
+@pytest.mark.parametrize("find", [find_tritonserver, find_perf_analyzer])
+def test_without_anything_the_command_that_mends_it_is_named(environment, find) -> None:
+    with pytest.raises(RuntimeNotFound, match="run `model-analyzer runtime install`"):
+        find(None, environment)
+
+
+@pytest.mark.parametrize("find", [find_tritonserver, find_perf_analyzer])
+def test_where_nothing_starts_the_reason_is_told(tmp_path, environment, find) -> None:
+    program(tmp_path / "bin" / "tritonserver", BROKEN)
+    program(tmp_path / "bin" / "perf_analyzer", BROKEN)
+
+    with pytest.raises(RuntimeNotFound, match="libb64.so.0d.*runtime install"):
+        find(None, environment)
+
+
+@pytest.mark.parametrize("find", [find_tritonserver, find_perf_analyzer])
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [("nonsense", "no 'nonsense' on the PATH"), ("/no/such", "does not exist"),
+     ("/tmp", "is a directory"), ("/etc/passwd", "is not executable")],
+)  # fmt: skip
+def test_a_wrong_path_is_a_mistake_in_the_options(environment, find, given, words) -> None:
+    with pytest.raises(ConfigError, match=words):
+        find(given, environment)
+
+
+def test_a_given_perf_analyzer_must_start(tmp_path, environment, runtime) -> None:
+    path = program(tmp_path / "mine", BROKEN)
+    with pytest.raises(RuntimeNotFound, match="libb64.so.0d"):
+        find_perf_analyzer(str(path), environment)
+
+
+def test_an_empty_placeholder_of_perf_analyzer_proves_nothing(tmp_path, environment) -> None:
+    path = program(tmp_path / "mine", "exit 0")
+    with pytest.raises(RuntimeNotFound, match="does not start"):
+        find_perf_analyzer(str(path), environment)
+
+
+def test_numpy_2_for_the_models_is_refused(environment, runtime) -> None:
+    server = find_tritonserver(None, environment)
+    check_models_python(server, environment)
+    site = next((runtime.root / "python" / "lib").glob("python3*/site-packages"))
+
+    (site / "numpy-1.26.4.dist-info").rename(site / "numpy-2.4.0.dist-info")
+    with pytest.raises(RuntimeNotFound, match="numpy 2.4.0.*empty tensors"):
+        check_models_python(server, environment)
+
+    (site / "numpy-2.4.0.dist-info").rmdir()
+    with pytest.raises(RuntimeNotFound, match="no numpy"):
+        check_models_python(server, environment)
+
+
+def test_another_server_may_have_any_numpy(tmp_path, environment) -> None:
+    program(tmp_path / "bin" / "tritonserver", GOOD_SERVER)
+    check_models_python(find_tritonserver(None, environment), environment)
+
+
+def test_backends_beside_a_server_are_used(tmp_path, environment) -> None:
+    server = program(tmp_path / "opt" / "bin" / "tritonserver", GOOD_SERVER)
+    (tmp_path / "opt" / "backends").mkdir()
+
+    found = find_tritonserver(str(server), environment)
+
+    assert found.flags == {"backend-directory": str(tmp_path / "opt" / "backends")}
