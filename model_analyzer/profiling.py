@@ -52,7 +52,7 @@ def profile(search: Search, runner: Runner, state: State) -> Iterator[Event]:
         if outcome is None:
             yield TrialStarted(trial)
             outcome = runner.run(trial)
-            state.record(trial, outcome)  # on disk before anything else happens
+        state.record(trial, outcome)  # on disk before anything else happens
         yield TrialFinished(trial, outcome, known)
         search.tell(trial, outcome)
         if isinstance(outcome, Failure):

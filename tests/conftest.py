@@ -1,17 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures for all tests: pretend programs, model repositories, and the real runtime."""
+"""Fixtures: pretend programs and model repositories."""
 
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import stat
-import subprocess
 import sys
-import time
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +15,6 @@ from typing import Any
 import pytest
 
 TESTS = Path(__file__).parent
-STARTER = TESTS.parent / "model_analyzer" / "starter" / "model_repository"
 
 
 def write_program(path: Path, source: Path, variables: dict[str, str]) -> Path:
@@ -100,64 +94,3 @@ def make_model(tmp_path: Path) -> MakeModel:
         return tmp_path / "models"
 
     return make
-
-
-@pytest.fixture(scope="session")
-def program() -> str:
-    """The model-analyzer command of this environment."""
-    found = Path(sys.executable).with_name("model-analyzer")
-    assert found.exists(), "install the project first: see the README"
-    return str(found)
-
-
-@pytest.fixture(scope="session")
-def real_runtime(program: str) -> None:
-    """Makes sure that the real tritonserver and perf_analyzer are installed."""
-    subprocess.run([program, "runtime", "install"], check=True, timeout=600)
-
-
-@pytest.fixture
-def starter_models(tmp_path: Path) -> Path:
-    """A copy of the models that the project ships."""
-    return Path(shutil.copytree(STARTER, tmp_path / "models"))
-
-
-@dataclass(frozen=True)
-class Mark:
-    """An environment variable by which the processes of one test are found, however deep."""
-
-    value: str
-
-    @property
-    def environment(self) -> dict[str, str]:
-        return {**os.environ, "MODEL_ANALYZER_TEST": self.value}
-
-    def processes(self) -> list[int]:
-        """Running processes that carry the mark; zombies are left out."""
-        wanted = f"MODEL_ANALYZER_TEST={self.value}".encode()
-        found = []
-        for entry in os.listdir("/proc"):
-            if not entry.isdigit():
-                continue
-            try:
-                environment = Path("/proc", entry, "environ").read_bytes().split(b"\0")
-                state = Path("/proc", entry, "stat").read_text().rpartition(")")[2].split()[0]
-            except OSError:
-                continue
-            if wanted in environment and state != "Z":
-                found.append(int(entry))
-        return found
-
-    def gone(self, within_s: float = 3.0) -> bool:
-        """Whether no marked process is left after at most so many seconds."""
-        deadline = time.monotonic() + within_s
-        while self.processes():
-            if time.monotonic() > deadline:
-                return False
-            time.sleep(0.02)
-        return True
-
-
-@pytest.fixture
-def mark() -> Mark:
-    return Mark(uuid.uuid4().hex)

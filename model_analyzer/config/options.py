@@ -125,7 +125,7 @@ OPTIONS: Sequence[Option] = (
     ),
     Option(
         key="run_config_search_min_concurrency", flags=("--run-config-search-min-concurrency",),
-        kind=Integer(1), default=1, target="search.min_concurrency", group=SEARCH,
+        kind=Integer(0), default=1, target="search.min_concurrency", group=SEARCH,
         help="Concurrency to start from; it is doubled from there.",
     ),
     Option(
@@ -135,7 +135,7 @@ OPTIONS: Sequence[Option] = (
     ),
     Option(
         key="run_config_search_min_instance_count",
-        flags=("--run-config-search-min-instance-count",), kind=Integer(1), default=1,
+        flags=("--run-config-search-min-instance-count",), kind=Integer(0), default=1,
         target="search.min_instance_count", group=SEARCH, help="Lowest number of instances.",
     ),
     Option(
@@ -145,7 +145,7 @@ OPTIONS: Sequence[Option] = (
     ),
     Option(
         key="run_config_search_min_model_batch_size",
-        flags=("--run-config-search-min-model-batch-size",), kind=Integer(1), default=1,
+        flags=("--run-config-search-min-model-batch-size",), kind=Integer(0), default=1,
         target="search.min_model_batch_size", group=SEARCH,
         help="Batch limit to start from; it is doubled from there.",
     ),

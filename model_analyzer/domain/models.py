@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count
 from types import MappingProxyType
 from typing import Any
 
@@ -162,7 +163,7 @@ class ModelVariant:
 
 @dataclass(slots=True)
 class VariantNames:
-    """Gives each new configuration of a model the next name, and an old one its old name.
+    """Gives each new configuration of a model the next free name, and an old one its old name.
 
     Names are `MODEL_config_default` for the model's own configuration, then `MODEL_config_0`,
     `_1`, … in order of creation. The default is never looked up: a swept configuration that
@@ -170,7 +171,7 @@ class VariantNames:
     """
 
     _names: dict[tuple[str, str], str] = field(default_factory=dict)
-    _next: dict[str, int] = field(default_factory=dict)
+    _taken: set[str] = field(default_factory=set)
 
     @classmethod
     def known(cls, variants: Iterable[ModelVariant]) -> VariantNames:
@@ -180,7 +181,7 @@ class VariantNames:
             number = variant.name.removeprefix(f"{variant.model}_config_")
             if number.isdecimal():
                 names._names[variant.model, fingerprint(variant.config)] = variant.name
-                names._next[variant.model] = max(names._next.get(variant.model, 0), int(number) + 1)
+                names._taken.add(variant.name)
         return names
 
     def default(self, facts: ModelFacts) -> ModelVariant:
@@ -201,9 +202,12 @@ class VariantNames:
         """The model with `parameters` applied, under its stable name."""
         key = self._key(facts, parameters)
         if key not in self._names:
-            number = self._next.get(facts.name, 0)
-            self._names[key] = f"{facts.name}_config_{number}"
-            self._next[facts.name] = number + 1
+            # A number without a record belonged to a variant that was never run: going on where
+            # a run stopped gives it the same number again.
+            free = (f"{facts.name}_config_{number}" for number in count())
+            name = next(name for name in free if name not in self._taken)
+            self._names[key] = name
+            self._taken.add(name)
         return ModelVariant(
             model=facts.name,
             name=self._names[key],

@@ -58,9 +58,12 @@ class Profile:
 
     @property
     def variants(self) -> tuple[ModelVariant, ...]:
-        """Every top-level variant that was tried, in order of first trial."""
+        """Every top-level variant that was tried, in order of first trial.
+
+        Two names may stand for the same content.
+        """
         found = {
-            work.variant.identity: work.variant
+            (work.variant.identity, work.variant.name): work.variant
             for record in self.records
             for work in record.trial.workloads
         }

@@ -42,7 +42,7 @@ class State(Protocol):
         """What was recorded for a trial with this key, if it is to be used again."""
 
     def record(self, trial: Trial, outcome: Outcome) -> None:
-        """Keep the outcome: it is on disk when this returns."""
+        """Keep the outcome: it is on disk when this returns. Keeping it twice is fine."""
 
 
 class Server(Protocol):

@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 MASK = "******"
 
@@ -15,15 +16,42 @@ _SECRET_NAME = re.compile(
 )
 
 
+_SECRET_VALUE = re.compile(
+    r"((?:pass(?:word|wd|phrase)?|secret|token|credential|api[-_]?key)=)[^,;\s]+", re.IGNORECASE
+)
+
+# Their values end with a secret: APIS,KEY=VALUE.
+_RESTRICTIONS = ("http-restricted-api", "grpc-restricted-protocol")
+
+
 def masked(name: str, value: str) -> str:
-    """`value`, unless `name` (of a variable or flag) says that it is a secret.
+    """`value`, unless `name` (of a variable or flag) or a part of it says that it is a secret.
 
     Of an HTTP header the name stays readable.
     """
+    if name in _RESTRICTIONS:
+        readable, equals, _ = value.rpartition("=")
+        return readable + equals + MASK
     if name == "http-header":
         header, colon, _ = value.partition(":")
         return f"{header}{colon} {MASK}" if colon else MASK
-    return MASK if _SECRET_NAME.search(name) else value
+    if _SECRET_NAME.search(name):
+        return MASK
+    return _SECRET_VALUE.sub(rf"\g<1>{MASK}", value)
+
+
+def masked_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """All values of flags or variables, those that repeat as lists; other kinds as they are."""
+
+    def mask(name: str, value: Any) -> Any:
+        return masked(name, value) if isinstance(value, str) else value
+
+    return {
+        name: [mask(name, item) for item in value]
+        if isinstance(value, tuple)
+        else mask(name, value)
+        for name, value in values.items()
+    }
 
 
 def masked_command(command: Sequence[str]) -> str:

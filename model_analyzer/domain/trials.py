@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from model_analyzer.domain.models import ModelVariant, empty, fingerprint
-from model_analyzer.domain.secrets import masked
+from model_analyzer.domain.secrets import masked_values
 
 # perf_analyzer flags that say where things are, not what is measured. `input-data` and
 # `request-intervals` name files: their content counts, see `Workload.inputs`.
@@ -118,9 +118,15 @@ class ServerSetup:
             for name, value in self.flags.items()
             if name not in _SERVER_FLAGS_WITHOUT_MEANING
         }
-        environment = {name: masked(name, value) for name, value in self.environment.items()}
         return fingerprint(
-            [self.launch, self.version, self.protocol, self.devices, flags, environment]
+            [
+                self.launch,
+                self.version,
+                self.protocol,
+                self.devices,
+                masked_values(flags),
+                masked_values(self.environment),
+            ]
         )
 
 

@@ -86,7 +86,7 @@ def build_summary(
             f"Requested top {best} configs, but none satisfied constraints. Showing available"
             " constraint failing configs for this model."
         )
-    elif passing < best:
+    elif passing < min(best, len(ranking.results)):
         remarks.append(
             f"Requested top {best} configs, but found only {passing}. Showing all available"
             " configs for this model."
@@ -125,7 +125,7 @@ def build_detail(result: VariantResult, *, origin: Origin, configuration: str) -
         sentence=(
             f"{variant.name} uses {instances_text(variant, gpus=len(origin.devices))} instances"
             f" with a max batch size of {variant.max_batch_size} and has dynamic batching"
-            f" {batching}. {count} measurement{'s' if count != 1 else ''} on {devices};"
+            f" {batching}. {_counted(count, 'measurement')} on {devices};"
             f" platform {variant.platform}."
         ),
         table=detailed_table(result),
@@ -147,7 +147,8 @@ def headline(ranking: Ranking, *, gpus: int) -> tuple[str, ...]:
     best = ranking.results[0]
     measurement = best.best.measurement
     count = (
-        f"In {len(ranking.measured)} measurements across {len(ranking.results)} configurations, "
+        f"In {_counted(len(ranking.measured), 'measurement')} across"
+        f" {_counted(len(ranking.results), 'configuration')}, "
     )
     what = _what(best, gpus)
     values = _values(best)
@@ -159,6 +160,10 @@ def headline(ranking: Ranking, *, gpus: int) -> tuple[str, ...]:
             f" ({what}): {values}, which misses them by {missed:.0f} %.",
         )
     return (count, best.variant.name, f" ({what}) gives {values}{_against_default(ranking)}.")
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _what(result: VariantResult, gpus: int) -> str:
@@ -197,7 +202,8 @@ def _against_default(ranking: Ranking) -> str:
         return "; the default configuration gave no measurement to compare with"
     gain = gain_over_default(ranking)
     if gain is None:
-        return ": it is the default configuration, and no other is better"
+        others = len(ranking.results) > 1
+        return ": it is the default configuration" + ", and no other is better" * others
     base = _values(default)
     fails = ", and fails the constraints" if not default.passes else ""
     noise = f" ± {gain.noise:.0f}" if gain.noise is not None else ""

@@ -11,17 +11,17 @@ existing tools know.
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import ModelVariant, VariantNames, thaw
-from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchSettings
-from model_analyzer.domain.trials import LoadKind, Trial
-from model_analyzer.search.plan import Plan, Subject, doubling, measure
+from model_analyzer.domain.trials import Failure, LoadKind, Trial
+from model_analyzer.search.plan import Plan, Subject, doubling
 
 log = logging.getLogger(__name__)
 
@@ -33,15 +33,27 @@ Steps = Generator[Trial, Outcome, "Swept"]
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What a sweep measured, and whether a failure ended it."""
+    """The trials of a sweep; none if all would have been illegal."""
 
-    measured: list[MeasuredTrial]
-    failed: bool
+    records: list[TrialRecord]
+
+    @property
+    def failed(self) -> bool:
+        """Whether a failure ended it."""
+        return any(isinstance(record.outcome, Failure) for record in self.records)
 
     @property
     def throughput(self) -> float | None:
         """The largest throughput measured."""
-        return max((_throughput(item) for item in self.measured), default=None)
+        return max(self.throughputs, default=None)
+
+    @property
+    def throughputs(self) -> list[float]:
+        return [
+            record.outcome.value("perf_throughput") or 0.0
+            for record in self.records
+            if isinstance(record.outcome, Measurement)
+        ]
 
 
 class BruteSearch:
@@ -61,7 +73,8 @@ class BruteSearch:
     @property
     def most_trials(self) -> int:
         """How many trials there are if no rule stops anything."""
-        variants = len(self._combinations()) if self.is_manual else len(list(self._grid()))
+        groups = self._manual_groups() if self.is_manual else self._automatic_groups()
+        variants = sum(map(len, groups))
         return (
             (1 + variants)
             * len(self._subject.settings.batch_sizes)
@@ -73,38 +86,56 @@ class BruteSearch:
         log.info("Starting %s brute search", "manual" if self.is_manual else "automatic")
         log.info("")
         default = self._names.default(self._subject.facts)
-        measured = (yield from self._sweep_variant(default)).measured
+        records = (yield from self._sweep_variant(default)).records
+        for group in self._groups():
+            records += yield from self._sweep_batch_limits(group)
+        log.info("Done with brute mode search.")
+        return records
+
+    def _sweep_batch_limits(self, group: Iterable[ModelVariant]) -> Plan:
+        """Variants that differ in their batch limit alone, as long as throughput grows with it."""
+        records: list[TrialRecord] = []
+        highest = -1.0
+        for variant in group:
+            swept = yield from self._sweep_variant(variant)
+            records += swept.records
+            if not swept.records or not self._limits_batches:
+                continue
+            if swept.throughput is None:
+                break
+            if swept.throughput <= highest:
+                log.info("No longer increasing max_batch_size because throughput has plateaued")
+                break
+            highest = swept.throughput
+        return records
+
+    @property
+    def _limits_batches(self) -> bool:
+        return self._settings.early_exit or not self.is_manual
+
+    def _groups(self) -> Iterable[Iterable[ModelVariant]]:
+        """Variants in the order in which they are tried; the batch limit varies inside a group."""
         if self.is_manual:
-            measured += yield from self._manual()
-        else:
-            measured += yield from self._automatic()
-        return measured
+            # all variants get their names before the first is measured
+            return [
+                [self._variant(parameters) for parameters in group]
+                for group in self._manual_groups()
+            ]
+        return (map(self._variant, group) for group in self._automatic_groups())
 
     # -- automatic ---------------------------------------------------------------------------
 
-    def _automatic(self) -> Plan:
-        measured: list[MeasuredTrial] = []
-        for count in self._instance_counts():
-            highest = 0.0
-            for size in self._batch_limits():
-                swept = yield from self._sweep_variant(self._variant(self._parameters(count, size)))
-                measured += swept.measured
-                if swept.throughput is None or swept.throughput <= highest:
-                    if swept.throughput is not None:
-                        log.info(
-                            "No longer increasing max_batch_size because throughput has plateaued"
-                        )
-                    break
-                highest = swept.throughput
-        return measured
-
-    def _grid(self) -> Iterator[tuple[int, int | None]]:
-        return product(self._instance_counts(), self._batch_limits())
+    def _automatic_groups(self) -> Sequence[Sequence[Mapping[str, Any]]]:
+        return [
+            [self._parameters(count, limit) for limit in self._batch_limits()]
+            for count in self._instance_counts()
+        ]
 
     def _instance_counts(self) -> Sequence[int]:
         if self._subject.facts.is_ensemble:
             return ()  # an ensemble has no instances of its own
-        return range(self._settings.min_instance_count, self._settings.max_instance_count + 1)
+        lowest = max(self._settings.min_instance_count, 1)
+        return range(lowest, self._settings.max_instance_count + 1)
 
     def _batch_limits(self) -> Sequence[int | None]:
         if not self._subject.facts.supports_batching:
@@ -122,22 +153,7 @@ class BruteSearch:
 
     # -- manual ------------------------------------------------------------------------------
 
-    def _manual(self) -> Plan:
-        # All variants get their names before the first is measured, in the order written.
-        groups = [[self._variant(parameters) for parameters in group] for group in self._groups()]
-        measured: list[MeasuredTrial] = []
-        for group in groups:
-            highest = 0.0
-            for variant in group:
-                swept = yield from self._sweep_variant(variant)
-                measured += swept.measured
-                if self._settings.early_exit:
-                    if swept.throughput is None or swept.throughput <= highest:
-                        break
-                    highest = swept.throughput
-        return measured
-
-    def _groups(self) -> Sequence[Sequence[Mapping[str, Any]]]:
+    def _manual_groups(self) -> Sequence[Sequence[Mapping[str, Any]]]:
         """Combinations of all other parameters, each with every listed batch limit."""
         alternatives = dict(self._subject.settings.parameters)
         limits = alternatives.pop("max_batch_size", None)
@@ -153,9 +169,6 @@ class BruteSearch:
             [{**combination, "max_batch_size": limit} for limit in limits]
             for combination in combinations
         ]
-
-    def _combinations(self) -> Sequence[Mapping[str, Any]]:
-        return [parameters for group in self._groups() for parameters in group]
 
     # -- common ------------------------------------------------------------------------------
 
@@ -175,35 +188,37 @@ class BruteSearch:
 
     def _sweep_variant(self, variant: ModelVariant) -> Steps:
         """Every client batch size with every load; a failure ends both loops."""
-        measured: list[MeasuredTrial] = []
+        records: list[TrialRecord] = []
         best: list[float] = []
         for batch_size in self._subject.settings.batch_sizes:
             swept = yield from self._sweep_loads(variant, batch_size)
-            measured += swept.measured
+            records += swept.records
             if swept.failed:
-                return Swept(measured, failed=True)
+                break
             if swept.throughput is not None:
                 best.append(swept.throughput)
             if self._stops_early and has_plateaued(best):
                 log.info("No longer increasing client batch size as throughput has plateaued")
                 break
-        return Swept(measured, failed=False)
+        return Swept(records)
 
     def _sweep_loads(self, variant: ModelVariant, batch_size: int) -> Steps:
-        measured: list[MeasuredTrial] = []
+        records: list[TrialRecord] = []
         for value in load_values(self._subject, self._settings):
             trial = self._subject.trial(variant, value, batch_size)
             if not trial.is_legal:
+                # neither will it be under any other load
                 log.info("Skipping illegal run configuration: %s", trial)
-            measurement = yield from measure(trial)
-            if measurement is None:
-                return Swept(measured, failed=True)
-            measured.append(MeasuredTrial(trial=trial, measurement=measurement))
-            if self._stops_early and has_plateaued([_throughput(item) for item in measured]):
+                break
+            outcome = yield trial
+            records.append(TrialRecord(trial=trial, outcome=outcome))
+            if isinstance(outcome, Failure):
+                break
+            if self._stops_early and has_plateaued(Swept(records).throughputs):
                 what = self._subject.settings.load_kind.value.replace("_", " ")
                 log.info("No longer increasing %s as throughput has plateaued", what)
                 break
-        return Swept(measured, failed=False)
+        return Swept(records)
 
 
 def load_values(subject: Subject, settings: SearchSettings) -> Sequence[int]:
@@ -220,7 +235,3 @@ def has_plateaued(throughputs: Sequence[float]) -> bool:
     if len(window) < _WINDOW:
         return False
     return max(window) - window[0] <= _LEAST_GAIN * window[0]
-
-
-def _throughput(item: MeasuredTrial) -> float:
-    return item.measurement.value("perf_throughput") or 0.0

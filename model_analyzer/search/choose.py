@@ -4,11 +4,15 @@
 
 from __future__ import annotations
 
+import logging
+
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.search.brute import BruteSearch, load_values
 from model_analyzer.search.plan import Plan, PlannedSearch, Subject
 from model_analyzer.search.refine import refine
+
+log = logging.getLogger(__name__)
 
 
 def choose(
@@ -18,16 +22,17 @@ def choose(
     brute = BruteSearch(subject, settings, names)
 
     def plan() -> Plan:
-        measured = yield from brute.plan()
+        records = yield from brute.plan()
         if not subject.settings.loads:
-            measured += yield from refine(
+            records += yield from refine(
                 subject,
-                measured,
+                records,
                 best=best,
                 loads=load_values(subject, settings),
                 steps=settings.max_binary_search_steps,
             )
-        return measured
+            log.info("Done gathering concurrency sweep measurements for reports")
+        return records
 
     refined = 0 if subject.settings.loads or not subject.settings.goal.constraints else best + 1
     most = brute.most_trials + refined * settings.max_binary_search_steps

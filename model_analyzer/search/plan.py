@@ -8,14 +8,14 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import ModelFacts, ModelVariant
-from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import ModelSettings
 from model_analyzer.domain.trials import Load, ServerSetup, Trial, Workload
 
-# A plan yields trials, is sent their outcomes, and returns what was measured on the way.
-Plan = Generator[Trial, Outcome, list[MeasuredTrial]]
+# A plan yields trials, is sent their outcomes, and returns both.
+Plan = Generator[Trial, Outcome, list[TrialRecord]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,18 +71,11 @@ class PlannedSearch:
             self._asked = None
 
 
-def measure(trial: Trial) -> Generator[Trial, Outcome, Measurement | None]:
-    """Asks for `trial` unless it is illegal; None if it gave no measurement."""
-    if not trial.is_legal:
-        return None
-    outcome = yield trial
-    return outcome if isinstance(outcome, Measurement) else None
-
-
 def doubling(low: int, high: int) -> Sequence[int]:
-    """`low`, twice as much, … as long as it is not above `high`."""
+    """`low` (at least 1), twice as much, … as long as it is not above `high`."""
     values = []
-    while low <= high:
-        values.append(low)
-        low *= 2
+    value = max(low, 1)
+    while value <= high:
+        values.append(value)
+        value *= 2
     return values

@@ -14,9 +14,9 @@ from itertools import pairwise
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.profiles import MeasuredTrial, Profile, TrialRecord
 from model_analyzer.domain.trials import Trial
-from model_analyzer.search.plan import Plan, Subject, measure
+from model_analyzer.search.plan import Plan, Subject
 
 _WINDOW = 4
 _LEAST_GAIN = 0.05
@@ -26,20 +26,20 @@ Step = Generator[Trial, Outcome, Measurement | None]
 
 def refine(
     subject: Subject,
-    measured: Sequence[MeasuredTrial],
+    records: Sequence[TrialRecord],
     *,
     best: int,
     loads: Sequence[int],
     steps: int,
 ) -> Plan:
-    """Refines the `best` variants of `measured` and the default one over `loads`, ascending.
+    """Refines the `best` variants of `records` and the default one over `loads`, ascending.
 
     At most `steps` further loads are tried for each variant between the last that passes and
     the first that fails.
     """
-    added: list[MeasuredTrial] = []
-    for variant, batch_size in best_variants(subject.goal, measured, best):
-        refinement = _Refinement(subject, variant, batch_size, measured)
+    added: list[TrialRecord] = []
+    for variant, batch_size in best_variants(subject.goal, records, best):
+        refinement = _Refinement(subject, variant, batch_size, records)
         yield from refinement.sweep(loads)
         yield from refinement.search_boundary(loads, steps)
         added += refinement.added
@@ -47,12 +47,13 @@ def refine(
 
 
 def best_variants(
-    goal: Goal, measured: Sequence[MeasuredTrial], count: int
+    goal: Goal, records: Sequence[TrialRecord], count: int
 ) -> Sequence[tuple[ModelVariant, int]]:
     """The `count` best variants and the default, each with the client batch size of its best.
 
     Variants that pass the constraints are taken; only where none passes, those that fail.
     """
+    measured = Profile(records=tuple(records)).measured
     ordered = goal.best_first(measured, lambda item: item.measurement)
     first: dict[str, MeasuredTrial] = {}
     for item in ordered:
@@ -78,18 +79,18 @@ class _Refinement:
         subject: Subject,
         variant: ModelVariant,
         batch_size: int,
-        measured: Sequence[MeasuredTrial],
+        records: Sequence[TrialRecord],
     ) -> None:
         self._subject = subject
         self._variant = variant
         self._batch_size = batch_size
         self._goal = subject.goal
-        self._known: dict[int, Measurement | None] = {}
-        self.added: list[MeasuredTrial] = []
-        for item in measured:
-            work = item.trial.workloads[0]
-            if work.variant.identity == variant.identity and work.load.batch_size == batch_size:
-                self._known[work.load.value] = item.measurement
+        self._known: dict[int, Outcome] = {}
+        self.added: list[TrialRecord] = []
+        for record in records:
+            work = record.trial.workloads[0]
+            if work.variant.name == variant.name and work.load.batch_size == batch_size:
+                self._known[work.load.value] = record.outcome
 
     def sweep(self, loads: Sequence[int]) -> Generator[Trial, Outcome, None]:
         done: list[Measurement] = []
@@ -123,15 +124,15 @@ class _Refinement:
     def _measure(self, value: int) -> Step:
         if value not in self._known:
             trial = self._subject.trial(self._variant, value, self._batch_size)
-            measurement = yield from measure(trial)
-            self._known[value] = measurement
-            if measurement is not None:
-                self.added.append(MeasuredTrial(trial=trial, measurement=measurement))
-        return self._known[value]
+            outcome = yield trial
+            self._known[value] = outcome
+            self.added.append(TrialRecord(trial=trial, outcome=outcome))
+        known = self._known[value]
+        return known if isinstance(known, Measurement) else None
 
     def _passes(self, value: int) -> bool | None:
-        measurement = self._known.get(value)
-        return None if measurement is None else self._goal.passes(measurement)
+        known = self._known.get(value)
+        return self._goal.passes(known) if isinstance(known, Measurement) else None
 
     def _gains_no_more(self, done: Sequence[Measurement]) -> bool:
         window = done[-_WINDOW:]

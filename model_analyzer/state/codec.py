@@ -21,7 +21,7 @@ from model_analyzer.domain.measurements import (
 )
 from model_analyzer.domain.models import ModelVariant, freeze, thaw
 from model_analyzer.domain.profiles import Device, TrialRecord
-from model_analyzer.domain.secrets import masked
+from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import (
     Failure,
     FailureReason,
@@ -136,16 +136,6 @@ def decode_device(entry: Mapping[str, Any]) -> Device:
     return Device(uuid=entry["uuid"], name=entry["name"], memory=entry["memory"])
 
 
-def _masked(values: Mapping[str, Any]) -> dict[str, Any]:
-    shown: dict[str, Any] = {}
-    for name, value in values.items():
-        if isinstance(value, tuple):
-            shown[name] = [masked(name, item) for item in value]
-        else:
-            shown[name] = masked(name, value)
-    return shown
-
-
 def _setup_entry(setup: ServerSetup) -> Entry:
     return {
         "entry": "setup",
@@ -154,8 +144,8 @@ def _setup_entry(setup: ServerSetup) -> Entry:
         "version": setup.version,
         "protocol": setup.protocol,
         "devices": list(setup.devices),
-        "flags": _masked(setup.flags),
-        "environment": _masked(setup.environment),
+        "flags": masked_values(setup.flags),
+        "environment": masked_values(setup.environment),
     }
 
 
@@ -177,7 +167,7 @@ def _workload(work: Workload) -> Entry:
         "kind": work.load.kind.value,
         "value": work.load.value,
         "batch_size": work.load.batch_size,
-        "flags": _masked(work.flags),
+        "flags": masked_values(work.flags),
         "inputs": work.inputs,
     }
 

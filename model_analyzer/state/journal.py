@@ -197,14 +197,17 @@ class Lock:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             owner = os.pread(self._file, 200, 0).decode(errors="replace").strip()
-            os.close(self._file)
-            self._file = -1
+            self.release()
             raise CheckpointError(
                 f"{directory}: in use by another run ({owner or 'owner unknown'}); wait for it,"
                 " or choose another --checkpoint-directory"
             ) from error
-        os.ftruncate(self._file, 0)
-        os.pwrite(self._file, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+        try:
+            os.ftruncate(self._file, 0)
+            os.pwrite(self._file, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+        except OSError as error:
+            self.release()
+            raise CheckpointError(f"{path}: cannot be written: {error.strerror}") from error
 
     def release(self) -> None:
         if self._file >= 0:

@@ -26,7 +26,11 @@ class DamagedLine(ValueError):
 
 def encode(entry: Entry) -> bytes:
     """The line for `entry`, with its line end."""
-    body = json.dumps(entry, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    text = json.dumps(entry, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    try:
+        body = text.encode()
+    except UnicodeEncodeError:  # bytes that were no UTF-8, in a path or in a program's output
+        body = json.dumps(entry, separators=(",", ":"), allow_nan=False).encode()
     return body[:-1] + _MARK + b"%08x" % zlib.crc32(body) + b'"}\n'
 
 
@@ -35,7 +39,7 @@ def decode(line: bytes) -> dict[str, Any]:
     line = line.removesuffix(b"\n")
     if len(line) > _MOST_BYTES:
         raise DamagedLine("a line of more than 64 MiB")
-    if line[-_TAIL : -_TAIL + len(_MARK)] != _MARK:
+    if line[-_TAIL : -_TAIL + len(_MARK)] != _MARK or not line.endswith(b'"}'):
         raise DamagedLine("no checksum at its end")
     body = line[:-_TAIL] + b"}"
     if b"%08x" % zlib.crc32(body) != line[-10:-2]:

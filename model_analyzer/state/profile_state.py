@@ -36,9 +36,12 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What a checkpoint directory holds. `damage` names each file that is not intact."""
+    """What a checkpoint directory holds. `damage` names each file that is not intact.
 
-    records: Mapping[str, TrialRecord]
+    Records are by trial key and variant names: one measurement may stand for several names.
+    """
+
+    records: Mapping[tuple[str, str], TrialRecord]
     devices: tuple[Device, ...]
     host: Mapping[str, str]
     source: Path | None
@@ -65,13 +68,19 @@ def load(directory: Path) -> Loaded:
     journal = directory / "journal"
     contents.append((journal, read_journal(journal)))
 
-    records: dict[str, TrialRecord] = {}
+    records: dict[tuple[str, str], TrialRecord] = {}
     damage: list[str] = []
     header: Mapping[str, object] = {}
+    identity, source = "", None
     for path, content in contents:
         reason = content.damage
         decoder = Decoder()
+        header = content.header or header
+        identity = str(content.header.get("uuid", identity))
         for entry in content.entries:
+            if entry["entry"] == "header":  # the journal goes on elsewhere
+                header = entry
+                continue
             try:
                 decoded = decoder.record(entry)
             except ValueError as error:
@@ -79,16 +88,18 @@ def load(directory: Path) -> Loaded:
                 continue
             if decoded is not None:
                 key, record = decoded
-                records[key] = record
+                name = (key, record.trial.variants)
+                records.pop(name, None)  # what was recorded again moves to the end
+                records[name] = record
+                source = source or path  # the lowest read: intact, if it is a checkpoint
         if reason:
             damage.append(f"{path} is damaged ({reason})")
-        header = content.header or header
     return Loaded(
         records=records,
         devices=tuple(map(decode_device, _list(header.get("devices")))),
         host=MappingProxyType({str(k): str(v) for k, v in _dict(header.get("host")).items()}),
-        source=contents[0][0] if contents[0][0] != journal or contents[0][1].entries else None,
-        uuid=str(header.get("uuid", "")),
+        source=source,
+        uuid=identity,
         damage=tuple(damage),
     )
 
@@ -124,17 +135,19 @@ class ProfileState:
         try:
             loaded = load(directory)
             self._journal = Journal(directory / "journal")
-        except CheckpointError:
+        except BaseException:
             self._lock.release()
             raise
         self._records = dict(loaded.records)
+        self._outcomes = {key: record.outcome for (key, _), record in loaded.records.items()}
         self._devices = loaded.devices
         self._host = loaded.host
         self._parent = loaded.uuid
         self.newest = loaded.source
-        self._earlier = frozenset(loaded.records)
+        self._earlier = frozenset(self._outcomes)
         self._next = max(checkpoint_indices(directory), default=-1) + 1
         self._encoder = Encoder()
+        self._header_is_due = True
         for sentence in loaded.damage:
             log.warning("%s: using what is intact", sentence)
         if loaded.source is None:
@@ -165,30 +178,39 @@ class ProfileState:
         """Says where the coming outcomes are measured."""
         self._devices = tuple(devices)
         self._host = MappingProxyType(dict(host))
+        self._header_is_due = True
 
     def outcome_of(self, trial: Trial) -> Outcome | None:
         """The outcome recorded for this trial; a failure of an earlier run may be retried."""
-        record = self._records.get(trial.key)
-        if record is None:
-            return None
-        if (
-            self._retry_failed
-            and isinstance(record.outcome, Failure)
-            and trial.key in self._earlier
-        ):
-            return None
-        return record.outcome
+        outcome = self._outcomes.get(trial.key)
+        is_retried = (
+            self._retry_failed and isinstance(outcome, Failure) and trial.key in self._earlier
+        )
+        return None if is_retried else outcome
 
     def record(self, trial: Trial, outcome: Outcome) -> None:
-        """Keeps the outcome: it is on disk when this returns."""
+        """Keeps the outcome: it is on disk when this returns.
+
+        Recording again what is known changes nothing, unless the variant has another name now.
+        """
+        name = (trial.key, trial.variants)
+        known = self._records.get(name)
+        if known is not None and known.outcome == outcome:
+            return
         record = TrialRecord(trial=trial, outcome=outcome)
-        entries = list(self._encoder.record(trial.key, record))
-        if self._journal.is_empty:
-            entries.insert(0, self._header())
-        self._journal.append(entries)
+        try:
+            entries = list(self._encoder.record(trial.key, record))
+            if self._header_is_due:
+                entries.insert(0, self._header())
+            self._journal.append(entries)
+        except BaseException:
+            self._encoder = Encoder()  # nothing is known to have been written
+            raise
+        self._header_is_due = False
         self._earlier -= {trial.key}
-        self._records.pop(trial.key, None)
-        self._records[trial.key] = record
+        self._outcomes[trial.key] = outcome
+        self._records.pop(name, None)
+        self._records[name] = record
 
     def save(self) -> Path | None:
         """Folds the journal into the next numbered checkpoint, if it holds anything."""
@@ -201,6 +223,7 @@ class ProfileState:
         write_checkpoint(path, header, self._entries())
         self._journal.clear()
         self._encoder = Encoder()
+        self._header_is_due = True
         self._parent = identity
         self._next += 1
         self.newest = path
@@ -219,5 +242,5 @@ class ProfileState:
 
     def _entries(self) -> Iterator[Entry]:
         encoder = Encoder()
-        for key, record in self._records.items():
+        for (key, _), record in self._records.items():
             yield from encoder.record(key, record)

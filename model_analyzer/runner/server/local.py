@@ -317,7 +317,7 @@ class LocalServer:
         instances = sum(n for n, _ in variant.instances(gpus=len(self._setup.devices)))
         try:
             answer = client.infer_zeros(
-                config, min(2 * instances, _MOST_WARM_UPS), timeout_s=_WARM_UP_S
+                config, max(1, min(2 * instances, _MOST_WARM_UPS)), timeout_s=_WARM_UP_S
             )
         except ServerCallError as error:
             # not every model likes zeros; perf_analyzer will tell what it really cannot do

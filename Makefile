@@ -1,0 +1,43 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: quickstart test check qa fast environment clean
+
+# Everything from nothing: environment, server and perf_analyzer, a first profile.
+quickstart: environment
+	$(BIN)/model-analyzer runtime install
+	test -d quick-start || $(BIN)/model-analyzer init quick-start
+	$(BIN)/model-analyzer profile -f quick-start/config.yaml
+
+# All tests, with those on the real server and the real perf_analyzer.
+test: environment
+	$(BIN)/model-analyzer runtime install
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# The same without the real programs: for the time between two edits.
+fast: environment
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not e2e"
+
+qa: environment
+	$(BIN)/model-analyzer runtime install
+	$(BIN)/python -m pytest qa -v
+
+check: environment
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+
+environment: .venv/installed
+
+# Made in one go, and by one make at a time: an interrupted installation is started again.
+.venv/installed: pyproject.toml
+	flock .venv.lock sh -ec 'test .venv/installed -nt pyproject.toml && exit; \
+	  $(PYTHON) -m venv --clear .venv; \
+	  $(BIN)/python -m pip install -q --disable-pip-version-check -e ".[dev]"; \
+	  touch .venv/installed'
+
+clean:
+	rm -rf .venv .venv.lock quick-start

@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the benchmarks share: the installed runtime for both programs, timing, medians."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from model_analyzer.runner.runtime import find_perf_analyzer, find_tritonserver
+
+UPSTREAM = ("triton-model-analyzer==1.58.0", "tritonclient[all]==2.51.0", "numpy<2")
+
+
+def parser(description: str) -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(description=description)
+    options.add_argument(
+        "--ours", type=Path, default=Path(sys.executable).with_name("model-analyzer"),
+        help="our model-analyzer (default: that of this environment)",
+    )  # fmt: skip
+    options.add_argument(
+        "--upstream", type=Path, required=True,
+        help="a directory with upstream in an environment of its own; made if it is missing",
+    )  # fmt: skip
+    options.add_argument("-n", type=int, default=3, help="pairs of runs")
+    return options
+
+
+def upstream_command(directory: Path) -> Path:
+    """Upstream's command, installed into `directory` (about 630 MB) unless it is there."""
+    command = directory / "bin" / "model-analyzer"
+    if not command.exists():
+        subprocess.run([sys.executable, "-m", "venv", str(directory)], check=True)
+        pip = [str(directory / "bin" / "python"), "-m", "pip", "install", "-q", *UPSTREAM]
+        subprocess.run(pip, check=True)
+    return command
+
+
+def wrap_programs(directory: Path) -> tuple[Path, Path]:
+    """Executables of the installed server and perf_analyzer that need no variables.
+
+    Each perf_analyzer run appends its start, end and arguments to $PERF_ANALYZER_LOG.
+    """
+    environment = dict(os.environ)
+    server = find_tritonserver(None, environment)
+    load = find_perf_analyzer(None, environment)
+    flags = " ".join(f"--{name}='{value}'" for name, value in server.flags.items())
+    triton = _script(
+        directory / "tritonserver",
+        _exports(server.environment) + f"exec '{server.path}' {flags} \"$@\"\n",
+    )
+    perf_analyzer = _script(
+        directory / "perf_analyzer",
+        _exports(load.environment) + "start=$(date +%s.%N)\n"
+        f"'{load.path}' \"$@\"\nstatus=$?\n"
+        'printf \'{"start": %s, "end": %s, "arguments": "%s"}\\n\''
+        ' "$start" "$(date +%s.%N)" "$*" >>"$PERF_ANALYZER_LOG"\nexit $status\n',
+    )
+    return triton, perf_analyzer
+
+
+def timed(command: Sequence[str], *, cwd: Path, log: Path, **variables: str) -> float:
+    """Wall seconds of a command that must succeed; its output goes to `log`."""
+    began = time.perf_counter()
+    with open(log, "wb") as output:
+        done = subprocess.run(
+            command, cwd=cwd, env={**os.environ, **variables}, stdin=subprocess.DEVNULL,
+            stdout=output, stderr=subprocess.STDOUT, check=False,
+        )  # fmt: skip
+    took = time.perf_counter() - began
+    if done.returncode != 0:
+        sys.exit(f"{command[0]} ended with {done.returncode}: see {log}")
+    return took
+
+
+def show(name: str, ours: Sequence[float], upstream: Sequence[float], unit: str = "s") -> None:
+    """One line: both medians, and the median of the ratios pair by pair."""
+    ratio = statistics.median(a / b for a, b in zip(ours, upstream, strict=True))
+    print(
+        f"{name:44} ours {statistics.median(ours):8.3f} {unit}   "
+        f"upstream {statistics.median(upstream):8.3f} {unit}   ratio {ratio:.3f}"
+    )
+
+
+def write_config(path: Path, config: Mapping[str, object]) -> Path:
+    path.write_text(json.dumps(config, indent=1))  # JSON is YAML
+    return path
+
+
+def _exports(environment: Mapping[str, str]) -> str:
+    wanted = {
+        name: environment[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in environment
+    }
+    return "".join(f"export {name}='{value}'\n" for name, value in wanted.items())
+
+
+def _script(path: Path, body: str) -> Path:
+    path.write_text(f"#!/bin/bash\n{body}")
+    path.chmod(0o755)
+    return path

@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Time that a brute run spends outside perf_analyzer, ours against upstream, in pairs.
+
+    python benchmarks/orchestration.py --upstream /tmp/upstream
+
+Both profile add_sub on the same tritonserver with the same perf_analyzer, the same flags and
+short windows: five variants, fifteen measurements. A pair is one run of each, one after the
+other. The installed runtime is used (`model-analyzer runtime install`).
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+from common import parser, show, timed, upstream_command, wrap_programs, write_config
+
+STARTER = Path(__file__).parents[1] / "model_analyzer" / "starter" / "model_repository"
+MEASUREMENTS = 15
+
+
+def run(tool: Path, directory: Path, programs: tuple[Path, Path], port: int) -> tuple[float, float]:
+    """Wall seconds of the whole run, and those spent inside perf_analyzer."""
+    directory.mkdir()
+    log = directory / "perf_analyzer.jsonl"
+    triton, perf_analyzer = programs
+    config = write_config(
+        directory / "config.yaml",
+        {
+            "model_repository": str(STARTER),
+            "output_model_repository_path": str(directory / "variants"),
+            "checkpoint_directory": str(directory / "checkpoints"),
+            "export_path": str(directory / "results"),
+            "triton_server_path": str(triton),
+            "triton_output_path": str(directory / "server.log"),
+            "perf_analyzer_path": str(perf_analyzer),
+            "perf_analyzer_cpu_util": 100000,
+            "triton_http_endpoint": f"localhost:{port}",
+            "triton_grpc_endpoint": f"localhost:{port + 1}",
+            "triton_metrics_url": f"http://localhost:{port + 2}/metrics",
+            "run_config_search_max_instance_count": 2,
+            "run_config_search_max_model_batch_size": 2,
+            "run_config_search_max_concurrency": 4,
+            "profile_models": {
+                "add_sub": {
+                    "cpu_only": True,
+                    # counts of two and more, so that no variant equals the default
+                    "perf_analyzer_flags": {"stability-percentage": 999},
+                }
+            },
+        },
+    )
+    (directory / "results").mkdir()
+    wall = timed(
+        [str(tool), "profile", "-f", str(config)],
+        cwd=directory, log=directory / "output.txt", PERF_ANALYZER_LOG=str(log),
+    )  # fmt: skip
+    runs = [json.loads(line) for line in log.read_text().splitlines()]
+    measured = [one for one in runs if "-m add_sub" in one["arguments"]]
+    if len(measured) != MEASUREMENTS:
+        raise SystemExit(f"{tool}: {len(measured)} measurements instead of {MEASUREMENTS}")
+    return wall, sum(one["end"] - one["start"] for one in measured)
+
+
+def main() -> None:
+    options = parser(__doc__.splitlines()[0]).parse_args()
+    tools = {"ours": options.ours.resolve(), "upstream": upstream_command(options.upstream)}
+    walls: dict[str, list[float]] = {name: [] for name in tools}
+    outside: dict[str, list[float]] = {name: [] for name in tools}
+    with tempfile.TemporaryDirectory(prefix="orchestration-") as temporary:
+        programs = wrap_programs(Path(temporary))
+        for pair in range(options.n):
+            for name, tool in tools.items():
+                wall, inside = run(tool, Path(temporary, f"{name}-{pair}"), programs, 28400)
+                walls[name].append(wall)
+                outside[name].append((wall - inside) / MEASUREMENTS)
+                print(
+                    f"{name:9} {wall:7.2f} s wall, {inside:6.2f} s inside perf_analyzer", flush=True
+                )
+    show("outside perf_analyzer, per measurement", outside["ours"], outside["upstream"])
+    show("wall time of the run", walls["ours"], walls["upstream"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Every file in config/ works as its first lines say."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = sorted((Path(__file__).parents[1] / "config").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_runs(scene, path: Path) -> None:
+    assert scene.run("init", "quick-start")[0] == 0
+
+    quick = scene.directory / path.name
+    quick.write_text(re.sub(r"(measurement-interval:) \d+", r"\1 60", path.read_text()))
+
+    status, output = scene.run("profile", "-f", str(quick))
+
+    assert status == 0, output
+    assert scene.rows
+    assert "WARNING" not in output, output
+
+
+def test_there_are_examples() -> None:
+    assert len(EXAMPLES) >= 6

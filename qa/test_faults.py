@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Models, servers and load generators that fail, hang or die."""
+
+from __future__ import annotations
+
+import socket
+import time
+from pathlib import Path
+
+import pytest
+
+FAILING = {
+    "an exception while loading": "raise ValueError('no luck today')\n",
+    "an import that is missing": "import nosuchmodule\n",
+    "a syntax error": "def (:\n",
+}
+
+
+@pytest.mark.parametrize("kind", FAILING)
+def test_a_model_that_does_not_load_is_given_up_with_its_reason(scene, kind: str) -> None:
+    scene.model("bad", FAILING[kind])
+
+    status, output = scene.profile("--run-config-search-disable", profile_models=["bad", "add_sub"])
+
+    assert status == 1
+    assert "bad_config_default did not load" in output
+    assert "Traceback (most" not in output
+    words = {"an exception while loading": "no luck today", "an import that is missing":
+             "No module named 'nosuchmodule'", "a syntax error": "SyntaxError"}  # fmt: skip
+    assert words[kind] in output
+    assert {row[0] for row in scene.rows} == {"add_sub"}
+
+
+def test_a_variant_that_the_server_refuses_fails_alone(scene) -> None:
+    status, output = scene.profile(
+        profile_models={
+            "add_sub": {
+                "parameters": {"concurrency": [1]},
+                "model_config_parameters": {
+                    "max_batch_size": 4,
+                    "dynamic_batching": {"preferred_batch_size": [[2], [4]]},
+                    "instance_group": [
+                        [{"kind": "KIND_CPU", "count": 1}],
+                        [{"kind": "KIND_GPU", "count": 1, "gpus": [63]}],
+                    ],
+                },
+            }
+        }
+    )
+
+    assert status == 0, output
+    assert len(scene.rows) == 3
+    assert output.count("did not load") == 2
+    assert "set cpu_only for the model" in output
+
+
+def test_a_server_that_is_killed_in_a_trial_is_replaced(scene) -> None:
+    flags = {**scene.config["perf_analyzer_flags"], "measurement-interval": 1500}
+    process = scene.start("--run-config-search-disable", "-c", "1,2", perf_analyzer_flags=flags)
+    scene.wait_until(lambda: scene.measuring)
+    time.sleep(0.5)
+
+    (server,) = scene.processes("bin/tritonserver")
+    server.kill()
+    output, _ = process.communicate(timeout=60)
+
+    assert process.returncode == 0, output
+    assert "the server died while add_sub_config_default was measured" in output
+    assert len(scene.rows) == 2
+
+
+def test_a_perf_analyzer_that_is_killed_in_a_trial_gets_another_try(scene) -> None:
+    flags = {**scene.config["perf_analyzer_flags"], "measurement-interval": 1500}
+    process = scene.start("--run-config-search-disable", "-c", "1", perf_analyzer_flags=flags)
+    scene.wait_until(lambda: scene.measuring)
+
+    scene.measuring[0].kill()
+    output, _ = process.communicate(timeout=60)
+
+    assert process.returncode == 0, output
+    assert "perf_analyzer was killed by SIGKILL" in output
+    assert len(scene.rows) == 1
+
+
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [
+        ("kill", "is not healthy"),
+        ("error", "error reply, as asked"),
+        ("raise", "exception in execute"),
+    ],
+)
+def test_requests_that_fail_are_told_and_the_run_goes_on(scene, crasher, mode, words) -> None:
+    crasher(mode)
+
+    status, output = scene.profile(
+        "--run-config-search-disable", profile_models=["crasher", "add_sub"]
+    )
+
+    assert status == 1
+    assert words in output
+    assert {row[0] for row in scene.rows} == {"add_sub"}
+
+
+def test_a_model_that_hangs_is_stopped_in_time(scene, crasher) -> None:
+    crasher("hang")
+
+    began = time.monotonic()
+    status, output = scene.profile(
+        "--run-config-search-disable", "--perf-analyzer-timeout", "2",
+        profile_models=["crasher", "add_sub"],
+    )  # fmt: skip
+
+    assert status == 1
+    assert "perf_analyzer did not finish within 2 s" in output
+    assert {row[0] for row in scene.rows} == {"add_sub"}
+    assert time.monotonic() - began < 40
+
+
+def test_a_port_in_use_by_another_server_is_not_taken_for_ours(scene) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        endpoint = f"localhost:{free.getsockname()[1]}"
+    flags = {**scene.config["perf_analyzer_flags"], "measurement-interval": 3000}
+    first = scene.start("--triton-grpc-endpoint", endpoint, perf_analyzer_flags=flags)
+    scene.wait_until(lambda: scene.measuring)
+
+    status, output = scene.run(
+        "profile", "-m", str(scene.models), "--profile-models", "add_sub",
+        "--triton-grpc-endpoint", endpoint, "-s", "others",
+        "--output-model-repository-path", "other",
+    )  # fmt: skip
+
+    assert status == 1
+    assert f"cannot listen on {endpoint.replace('localhost', '127.0.0.1')}" in output
+    assert not Path(scene.directory, "other").exists()
+    first.kill()
+    first.communicate()

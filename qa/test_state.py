@@ -1,0 +1,106 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checkpoints, interrupts and sudden death on the real programs."""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+
+from model_analyzer.state.profile_state import load
+
+LISTED = {"parameters": {"concurrency": [1, 2]}}
+
+
+def test_one_model_makes_one_checkpoint_and_is_not_measured_again(scene) -> None:
+    status, output = scene.profile("--run-config-search-disable", "-c", "4")
+    assert status == 0, output
+    assert scene.checkpoints == ["0.ckpt"]
+
+    status, output = scene.profile("--run-config-search-disable", "-c", "4")
+    assert status == 0, output
+    assert scene.checkpoints == ["0.ckpt"]
+    assert "Profiling " not in output
+
+
+def test_an_interrupted_run_keeps_the_running_trial_and_goes_on_later(scene) -> None:
+    models = {"add_sub": LISTED, "scale": LISTED}
+    process = scene.start("--run-config-search-disable", profile_models=models)
+    scene.wait_until(lambda: scene.measuring)
+
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+
+    assert process.returncode == 1
+    assert "Received SIGINT 1/3" in output
+    assert output.count("Profiling ") == 1
+    assert scene.checkpoints == ["0.ckpt"]
+    assert len(scene.rows) == 1
+
+    status, output = scene.profile("--run-config-search-disable", profile_models=models)
+    assert status == 0, output
+    assert output.count("Profiling ") == 3
+    assert len(scene.rows) == 4
+
+
+def test_the_third_interrupt_is_out_within_two_seconds(scene) -> None:
+    flags = {**scene.config["perf_analyzer_flags"], "measurement-interval": 20000}
+    process = scene.start(perf_analyzer_flags=flags)
+    scene.wait_until(lambda: scene.measuring)
+
+    for _ in range(3):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.05)  # the kernel makes one of signals that come at the same moment
+    began = time.monotonic()
+    output, _ = process.communicate(timeout=60)
+
+    assert time.monotonic() - began < 2
+    assert process.returncode == 1
+    assert "Received SIGINT maximum number of times" in output
+    assert scene.mark.gone(1)
+
+
+def test_sigterm_finishes_the_trial(scene) -> None:
+    process = scene.start()
+    scene.wait_until(lambda: scene.measuring)
+
+    process.send_signal(signal.SIGTERM)
+    output, _ = process.communicate(timeout=60)
+
+    assert process.returncode == 1, output
+    assert scene.checkpoints == ["0.ckpt"]
+
+
+def test_killing_us_under_load_leaves_nothing_and_loses_nothing(scene) -> None:
+    """kill -9 at random moments until everything is measured: the scene checks at its end that
+    no process and no shared memory is left."""
+    moments = random.Random(11)
+    known = 0
+    for _ in range(20):
+        process = scene.start(
+            run_config_search_max_instance_count=3, run_config_search_max_concurrency=4
+        )
+        time.sleep(moments.uniform(0.4, 2.5))
+        process.kill()
+        output, _ = process.communicate()
+        now = len(load(scene.directory / "checkpoints").records)
+        assert now >= known + output.count("(trial ")
+        assert scene.mark.gone()
+        known = now
+
+    status, output = scene.profile(
+        run_config_search_max_instance_count=3, run_config_search_max_concurrency=4
+    )
+    assert status == 0, output
+    assert output.count("Existing measurement found") == known
+
+
+def test_a_report_is_made_without_a_server(scene) -> None:
+    scene.profile("--run-config-search-disable", "-c", "1,2")
+
+    status, output = scene.run("report", "-n", "add_sub_config_default", "-e", "again")
+
+    assert status == 0, output
+    page = scene.directory / "again" / "reports" / "detailed" / "add_sub_config_default"
+    assert "latency" in (page / "detailed_report.html").read_text()

@@ -1,0 +1,209 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Twelve things that the real server and the real perf_analyzer do to the unwary.
+
+Each test shows that a run does not fall into one of them.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from model_analyzer.runner.runtime import installed_runtime
+from model_analyzer.state.profile_state import load
+
+ONE = ("--run-config-search-disable", "-c", "1")
+
+
+def commands(scene) -> list[str]:
+    profile = load(scene.directory / "checkpoints").profile
+    return [command for record in profile.records for command in record.outcome.commands]
+
+
+def test_1_numpy_2_for_the_models_stops_the_run_instead_of_measuring_nonsense(scene) -> None:
+    """With numpy 2 this server's models answer with empty tensors and report no error."""
+    import numpy
+
+    assert numpy.__version__.startswith("2"), "this environment is meant to have numpy 2"
+
+    status, output = scene.profile(
+        *ONE, triton_server_environment={"PATH": f"{Path(sys.executable).parent}:$PATH"}
+    )
+
+    assert status == 1
+    assert "answers with empty tensors" in output
+    assert "Profile complete" not in output
+
+
+def test_2_models_run_with_the_python_of_the_runtime(scene, mark) -> None:
+    """The first python3 on the server's PATH is that of the models."""
+    scene.model("tells", "import sys\nraise ValueError('prefix ' + sys.prefix)\n")
+
+    _, output = scene.profile(*ONE, profile_models=["tells"])
+
+    root = installed_runtime(mark.environment).root
+    assert f"prefix {root}/python" in output
+
+
+def test_3_a_model_process_that_cannot_start_does_not_hang_the_run(scene) -> None:
+    """A stub without a Python makes a load hang for ever."""
+    began = time.monotonic()
+
+    status, output = scene.profile(
+        *ONE, "--model-load-timeout", "2", triton_server_environment={"PATH": "/nonexistent"}
+    )
+
+    assert status == 1
+    assert "add_sub_config_default was not loaded within 2 s" in output
+    assert "model-analyzer doctor" in output
+    assert time.monotonic() - began < 30
+
+
+def test_3_a_version_without_its_model_file_is_refused_before_it_hangs(scene) -> None:
+    (scene.models / "add_sub" / "1" / "model.py").unlink()
+
+    status, output = scene.profile(*ONE)
+
+    assert status == 2
+    assert "no version holds model.py" in output
+
+
+def test_4_a_crashed_model_process_costs_a_server_and_not_the_next_variant(scene, crasher) -> None:
+    """It is never started again, and every request to it takes a second to fail."""
+    crasher("none")
+
+    status, output = scene.profile(
+        profile_models={
+            "crasher": {
+                "parameters": {"concurrency": [1]},
+                "model_config_parameters": {
+                    "parameters": {"mode": {"string_value": ["kill", "none"]}}
+                },
+            }
+        }
+    )
+
+    assert status == 0, output
+    assert "is not healthy" in output
+    rows = {row[3]: float(row[7]) for row in scene.rows}
+    assert set(rows) == {"crasher_config_default", "crasher_config_1"}
+    assert rows["crasher_config_1"] > 100
+
+
+def test_5_a_killed_server_leaves_no_model_processes(scene) -> None:
+    """Killed under load, it leaves stubs that never end, with their shared memory."""
+    flags = {**scene.config["perf_analyzer_flags"], "measurement-interval": 5000}
+    process = scene.start("--run-config-search-disable", "-c", "8", perf_analyzer_flags=flags)
+    scene.wait_until(lambda: scene.measuring)
+    time.sleep(0.5)
+    stubs = scene.processes("triton_python_backend_stub")
+    assert stubs
+
+    scene.processes("bin/tritonserver")[0].kill()
+
+    scene.wait_until(lambda: not any(stub.is_running() for stub in stubs), within_s=2)
+    process.kill()
+    process.communicate()
+
+
+def test_6_a_variant_is_loaded_as_a_whole_configuration(scene) -> None:
+    """An override is not merged: a part of one would lose inputs, outputs and everything else."""
+    status, output = scene.profile(
+        profile_models={
+            "sim_gpu": {
+                "parameters": {"concurrency": [4]},
+                # base_ms 0 would be lost with the other parameters, and the model be slow again
+                "model_config_parameters": {"parameters": {"base_ms": {"string_value": "0"}}},
+            }
+        }
+    )
+
+    assert status == 0, output
+    rows = {row[3]: float(row[7]) for row in scene.rows}
+    assert rows["sim_gpu_config_0"] > 2 * rows["sim_gpu_config_default"]
+
+
+def test_7_variants_are_changed_in_place(scene) -> None:
+    """To unload takes more than a second for each instance."""
+    status, output = scene.profile(
+        "--triton-output-path", "server.log",
+        profile_models={
+            "add_sub": {
+                "parameters": {"concurrency": [1]},
+                "model_config_parameters": {"max_batch_size": [1, 2, 4, 16]},
+            }
+        },
+    )  # fmt: skip
+
+    assert status == 0, output
+    log = (scene.directory / "server.log").read_text()
+    assert log.count("Started GRPCInferenceService") == 1
+    assert log.count("successfully loaded 'add_sub'") == 5
+
+
+def test_8_configurations_are_not_completed_again_and_again(scene) -> None:
+    """Completing one costs more than a second for each load."""
+    status, output = scene.profile(*ONE, "--triton-output-path", "server.log")
+
+    assert status == 0, output
+    options = (scene.directory / "server.log").read_text()
+    (line,) = [line for line in options.splitlines() if "strict_model_config" in line]
+    assert line.split("|")[2].strip() == "1"
+
+
+def test_9_throughput_is_not_taken_from_a_request_count(scene) -> None:
+    """--request-count rounds the time up to whole seconds."""
+    status, output = scene.profile(*ONE)
+
+    assert status == 0, output
+    assert all("--request-count" not in command for command in commands(scene))
+    # a model that takes 7 ms answers 140 requests a second, not 100
+    status, output = scene.profile(*ONE, profile_models=["sim_gpu"])
+    assert 125 < float(scene.rows[0][7]) < 150
+
+
+def test_10_an_unstable_measurement_is_tried_longer_and_then_kept_with_a_notice(scene) -> None:
+    """perf_analyzer ends with status 2 and without any table."""
+    flags = {"measurement-mode": "time_windows", "measurement-interval": 50,
+             "stability-percentage": 0.01, "max-trials": 3}  # fmt: skip
+
+    status, output = scene.profile(*ONE, perf_analyzer_flags=flags)
+
+    assert status == 0, output
+    assert "measurement window is not stable, increased to 100 ms" in output
+    page = scene.directory / "reports" / "summaries" / "add_sub" / "result_summary.html"
+    assert "windows differ by" in page.read_text()
+
+
+def test_11_nothing_rests_on_the_profile_export(scene) -> None:
+    """With random floats it can be empty while the exit status is 0."""
+    status, output = scene.profile(*ONE)
+
+    assert status == 0, output
+    assert commands(scene)
+    assert all("--profile-export-file" not in command for command in commands(scene))
+
+
+def test_12_perf_analyzer_is_watched(scene, crasher) -> None:
+    """It has no time limit of its own when a model hangs."""
+    crasher("hang")
+    began = time.monotonic()
+
+    status, output = scene.profile(*ONE, "--perf-analyzer-timeout", "2", profile_models=["crasher"])
+
+    assert status == 1
+    assert "did not finish within 2 s" in output
+    assert time.monotonic() - began < 20
+
+
+@pytest.mark.parametrize("command", [["doctor"], ["runtime", "show"]])
+def test_the_machine_is_found_fit(scene, command: list[str]) -> None:
+    status, output = scene.run(*command)
+
+    assert status == 0, output
+    assert json.dumps("numpy 1.26.4") in json.dumps(output) or "numpy 1" in output

@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The honest fake of `State`: outcomes in a mapping, which may outlive the run that filled it."""
+
+from __future__ import annotations
+
+from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.profiles import Profile, TrialRecord
+from model_analyzer.domain.trials import Failure, Trial
+
+# (key of the trial, names of its variants) -> record
+Kept = dict[tuple[str, str], TrialRecord]
+
+
+class MemoryState:
+    """Keeps records in `kept`; given to a further `MemoryState`, that one is the next run."""
+
+    def __init__(self, kept: Kept | None = None, *, retry_failed: bool = False) -> None:
+        self._kept: Kept = {} if kept is None else kept
+        self._outcomes = {key: record.outcome for (key, _), record in self._kept.items()}
+        self._retried = {
+            key
+            for key, outcome in self._outcomes.items()
+            if retry_failed and isinstance(outcome, Failure)
+        }
+
+    @property
+    def profile(self) -> Profile:
+        return Profile(records=tuple(self._kept.values()))
+
+    def outcome_of(self, trial: Trial) -> Outcome | None:
+        return None if trial.key in self._retried else self._outcomes.get(trial.key)
+
+    def record(self, trial: Trial, outcome: Outcome) -> None:
+        self._retried.discard(trial.key)
+        self._outcomes[trial.key] = outcome
+        name = (trial.key, trial.variants)
+        if name in self._kept and self._kept[name].outcome == outcome:
+            return
+        self._kept.pop(name, None)
+        self._kept[name] = TrialRecord(trial=trial, outcome=outcome)

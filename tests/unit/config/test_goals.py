@@ -1,0 +1,129 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Objectives and constraints as somebody writes them."""
+
+from __future__ import annotations
+
+import pytest
+
+from model_analyzer.config.goals import Constraints, Objectives
+from model_analyzer.domain.metrics import METRICS, Better, Metric
+from tests.unit.builders import at_least, at_most, objectives, parse_problem, parse_problems, yaml
+
+# ---------------------------------------------------------------------------------- objectives
+
+
+def test_a_mapping_gives_each_metric_its_weight() -> None:
+    node = yaml("{perf_throughput: 3, gpu_used_memory: 0.5, cpu_used_ram: 0}")
+    assert Objectives().parse(node) == objectives(
+        perf_throughput=3, gpu_used_memory=0.5, cpu_used_ram=0
+    )
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["[perf_throughput, perf_latency_p99]", "'perf_throughput, perf_latency_p99'"],
+)
+def test_metrics_without_weights_all_count_ten(written: str) -> None:
+    expected = objectives(perf_throughput=10, perf_latency_p99=10)
+    assert Objectives().parse(yaml(written)) == expected
+
+
+@pytest.mark.parametrize("tag", [*METRICS])
+def test_every_metric_may_be_wished_for(tag: str) -> None:
+    assert Objectives().parse(yaml(f"{{{tag}: 1}}")) == objectives(**{tag: 1})
+
+
+def test_the_old_name_of_a_metric_means_the_metric() -> None:
+    assert Objectives().parse(yaml("[perf_latency]")) == objectives(perf_latency_p99=10)
+    assert Objectives().parse(yaml("{perf_latency: 2}")) == objectives(perf_latency_p99=2)
+
+
+def test_an_unknown_metric_names_the_nearest() -> None:
+    problem = parse_problem(Objectives(), yaml("{perf_trougput: 1}"))
+    assert problem.where == "f.yaml:1:2"
+    assert problem.what == "no metric is called 'perf_trougput'"
+    assert problem.hint == "did you mean 'perf_throughput'?"
+
+
+def test_an_unknown_metric_in_a_list_is_refused_too() -> None:
+    assert parse_problem(Objectives(), yaml("[perf_througput]")).hint == (
+        "did you mean 'perf_throughput'?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "what"),
+    [
+        ("{perf_throughput: -1}", "must be at least 0, found -1"),
+        ("{perf_throughput: much}", "expected a number, found 'much'"),
+        ("{perf_throughput: {max: 1}}", "expected a number, found a mapping"),
+        ("{perf_throughput: 0}", "at least one objective needs a weight above 0"),
+        ("{gpu_used_memory: 0, cpu_used_ram: 0}", "at least one objective needs a weight above 0"),
+    ],
+)
+def test_wrong_weights(written: str, what: str) -> None:
+    assert parse_problem(Objectives(), yaml(written)).what == what
+
+
+def test_no_objectives_are_none() -> None:
+    assert Objectives().parse(yaml("{}")) == ()
+    assert Objectives().parse(yaml("[]")) == ()
+
+
+# --------------------------------------------------------------------------------- constraints
+
+
+def test_a_constraint_is_a_bound_in_the_direction_of_its_metric() -> None:
+    node = yaml("{perf_throughput: {min: 100}, perf_latency_p99: {max: 0.5}}")
+    assert Constraints().parse(node) == (
+        *at_least(perf_throughput=100),
+        *at_most(perf_latency_p99=0.5),
+    )
+
+
+@pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS.keys())
+def test_every_metric_takes_the_bound_that_makes_sense_and_no_other(metric: Metric) -> None:
+    right, wrong = ("min", "max") if metric.better is Better.HIGHER else ("max", "min")
+    (constraint,) = Constraints().parse(yaml(f"{{{metric.tag}: {{{right}: 2}}}}"))
+    bounds = {"min": constraint.minimum, "max": constraint.maximum}
+    assert (bounds[right], bounds[wrong]) == (2, None)
+    problem = parse_problem(Constraints(), yaml(f"{{{metric.tag}: {{{wrong}: 2}}}}"))
+    assert problem.what == f"{metric.tag} takes the bound {right!r}, not {wrong!r}"
+
+
+def test_fractions_are_bounds_and_so_is_zero() -> None:
+    assert Constraints().parse(yaml("{perf_latency_p99: {max: 1.9}}"))[0].maximum == 1.9
+    assert Constraints().parse(yaml("{perf_latency_p99: {max: 0}}"))[0].maximum == 0
+
+
+def test_the_old_name_of_a_constrained_metric_means_the_metric() -> None:
+    assert Constraints().parse(yaml("{perf_latency: {max: 3}}")) == at_most(perf_latency_p99=3)
+
+
+@pytest.mark.parametrize(
+    ("written", "where", "what"),
+    [
+        ("{perf_latency_p99: 5}", "f.yaml:1:20", "expected a bound, found 5"),
+        ("{perf_latency_p99: {}}", "f.yaml:1:20", "perf_latency_p99 has no bound"),
+        ("{perf_latency_p99: }", "f.yaml:1:20", "expected a bound, found nothing"),
+        ("{perf_latency_p99: {max: x}}", "f.yaml:1:26", "expected a number, found 'x'"),
+        ("{perf_latency_p99: {max: -1}}", "f.yaml:1:26", "must be at least 0, found -1"),
+        ("{gpu_memory: {max: 1}}", "f.yaml:1:2", "no metric is called 'gpu_memory'"),
+        ("[perf_latency_p99]", "f.yaml:1:1", "expected a mapping of metrics, found a list"),
+    ],
+)
+def test_wrong_constraints(written: str, where: str, what: str) -> None:
+    problem = parse_problem(Constraints(), yaml(written))
+    assert (problem.where, problem.what) == (where, what)
+
+
+def test_a_missing_bound_is_shown_how_to_write_it() -> None:
+    assert parse_problem(Constraints(), yaml("{perf_throughput: 5}")).hint == "write {min: NUMBER}"
+
+
+def test_every_wrong_constraint_is_reported() -> None:
+    problems = parse_problems(
+        Constraints(), yaml("perf_throughput: {max: 1}\nperf_latency_p99: 5\nx: {min: 1}")
+    )
+    assert [problem.where for problem in problems] == ["f.yaml:1:19", "f.yaml:2:19", "f.yaml:3:1"]

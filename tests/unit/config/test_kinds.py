@@ -1,0 +1,419 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Every kind of value: what it accepts, from YAML and from the command line, and what it says."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+
+import pytest
+
+from model_analyzer.config.kinds import (
+    Boolean,
+    Choice,
+    Endpoint,
+    Environment,
+    FilePath,
+    Flags,
+    Integer,
+    Integers,
+    Kind,
+    ListOf,
+    Number,
+    Text,
+)
+from model_analyzer.config.nodes import Node
+from tests.unit.builders import flag, parse_problem, parse_problems, yaml
+
+
+class Colour(Enum):
+    RED = "red"
+    GREEN = "green"
+
+
+EVERY_KIND: list[Kind] = [
+    Text(),
+    FilePath(),
+    Integer(),
+    Number(),
+    Boolean(),
+    Choice(Colour),
+    ListOf(Text().parse, "NAMES"),
+    Integers(1),
+    Endpoint(),
+    Flags("tool", ["verbose"], underscores=False),
+    Environment(),
+]
+ids = [type(kind).__name__ for kind in EVERY_KIND]
+
+
+@pytest.mark.parametrize("kind", EVERY_KIND, ids=ids)
+def test_what_cannot_be_read_is_reported_with_its_place(kind: Kind) -> None:
+    nowhere_accepted = Node((Node((Node(None, "f.yaml:3:9"),), "f.yaml:3:8"),), "f.yaml:3:7")
+    for problem in parse_problems(kind, nowhere_accepted):
+        assert problem.where in ("f.yaml:3:7", "f.yaml:3:8")
+        assert problem.what
+
+
+@pytest.mark.parametrize("kind", EVERY_KIND, ids=ids)
+def test_nothing_is_no_value_of_any_kind(kind: Kind) -> None:
+    assert "found nothing" in parse_problem(kind, Node(None, "f.yaml:1:1")).what
+
+
+# ---------------------------------------------------------------------------------------- text
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("add_sub", "add_sub"), ("''", ""), ("8", "8"), ("2.5", "2.5"), ("2026-01-02", "2026-01-02")],
+)
+def test_any_scalar_is_text(written: str, meant: str) -> None:
+    assert Text().parse(yaml(written)) == meant
+
+
+@pytest.mark.parametrize(
+    ("written", "found"), [("[a, b]", "a list"), ("{a: b}", "a mapping"), ("null", "nothing")]
+)
+def test_text_refuses_what_is_no_scalar(written: str, found: str) -> None:
+    problem = parse_problem(Text(), yaml(written))
+    assert problem.what == f"expected text, found {found}"
+    assert problem.where == "f.yaml:1:1"
+
+
+# ---------------------------------------------------------------------------------------- path
+
+
+def test_a_path_stays_as_it_was_written() -> None:
+    assert FilePath().parse(yaml("some dir/models")) == Path("some dir/models")
+
+
+def test_a_tilde_is_the_home_of_the_user() -> None:
+    assert FilePath().parse(flag("~/models")) == Path.home() / "models"
+
+
+@pytest.mark.parametrize("written", ["''", '"a\\0b"', "[a]", "~no-such-user-here/models"])
+def test_a_path_refuses(written: str) -> None:
+    assert parse_problem(FilePath(), yaml(written)).where == "f.yaml:1:1"
+
+
+# ------------------------------------------------------------------------------------- integer
+
+
+@pytest.mark.parametrize("written", ["3", "3.0", "'3'", "' 3 '", "+3"])
+def test_a_whole_number_in_any_writing(written: str) -> None:
+    number = Integer().parse(yaml(written))
+    assert number == 3
+    assert type(number) is int
+
+
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [
+        ("2.7", "2.7"),
+        ("'2.7'", "'2.7'"),
+        ("true", "true"),
+        ("three", "'three'"),
+        ("''", "''"),
+        ("[3]", "a list"),
+        ("{a: 3}", "a mapping"),
+        (".inf", "inf"),
+        (".nan", "nan"),
+    ],
+)
+def test_what_is_no_whole_number_is_refused_not_truncated(written: str, found: str) -> None:
+    problem = parse_problem(Integer(), yaml(written))
+    assert problem.what == f"expected a whole number, found {found}"
+
+
+def test_bounds_of_a_whole_number_belong_to_it() -> None:
+    assert Integer(1, 5).parse(flag("1")) == 1
+    assert Integer(1, 5).parse(flag("5")) == 5
+
+
+def test_a_whole_number_outside_its_bounds_is_refused_with_the_bound() -> None:
+    assert parse_problem(Integer(1), flag("0")).what == "must be at least 1, found 0"
+    assert parse_problem(Integer(1, 5), flag("6")).what == "must be at most 5, found 6"
+
+
+# -------------------------------------------------------------------------------------- number
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("1.5", 1.5), ("2", 2.0), ("'0.25'", 0.25), ("1e3", 1000.0), ("0", 0.0)]
+)
+def test_a_number_in_any_writing(written: str, meant: float) -> None:
+    assert Number(0).parse(yaml(written)) == meant
+
+
+@pytest.mark.parametrize("written", ["true", "x", "''", "[1]", "{a: 1}", "0x10x"])
+def test_what_is_no_number_is_refused(written: str) -> None:
+    assert parse_problem(Number(), yaml(written)).what.startswith("expected a number, found ")
+
+
+@pytest.mark.parametrize("written", [".nan", ".inf", "-.inf", "nan", "inf", "1e999"])
+def test_a_number_is_finite(written: str) -> None:
+    assert parse_problem(Number(), yaml(written)).what.startswith("expected a finite number")
+
+
+def test_the_least_number_is_accepted_unless_only_more_is() -> None:
+    assert Number(0).parse(flag("0")) == 0
+    assert parse_problem(Number(0), flag("-0.5")).what == "must be at least 0, found -0.5"
+    assert parse_problem(Number(0, above=True), flag("0")).what == "must be above 0, found 0"
+
+
+# ------------------------------------------------------------------------------------- boolean
+
+
+@pytest.mark.parametrize("written", ["true", "'true'", "True", "yes", "on", "1", "'1'", "' TRUE '"])
+def test_words_for_true(written: str) -> None:
+    assert Boolean().parse(yaml(written)) is True
+
+
+@pytest.mark.parametrize("written", ["false", "'false'", "False", "no", "off", "0", "'0'", "'NO'"])
+def test_words_for_false_are_false_even_as_text(written: str) -> None:
+    assert Boolean().parse(yaml(written)) is False
+
+
+@pytest.mark.parametrize("written", ["maybe", "''", "2", "1.0", "[true]", "{a: true}"])
+def test_other_words_are_neither_true_nor_false(written: str) -> None:
+    assert parse_problem(Boolean(), yaml(written)).what.startswith("expected true or false, found")
+
+
+# -------------------------------------------------------------------------------------- choice
+
+
+def test_a_choice_gives_the_value_of_the_enum() -> None:
+    assert Choice(Colour).parse(flag("green")) is Colour.GREEN
+    assert Choice(Colour).metavar == "[red|green]"
+
+
+def test_a_wrong_choice_names_the_choices_and_the_nearest() -> None:
+    problem = parse_problem(Choice(Colour), yaml("gren"))
+    assert problem.what == "expected one of red, green, found 'gren'"
+    assert problem.hint == "did you mean 'green'?"
+
+
+@pytest.mark.parametrize("written", ["[red]", "{red: 1}", "''"])
+def test_a_choice_refuses(written: str) -> None:
+    assert parse_problem(Choice(Colour), yaml(written)).what.startswith("expected one of")
+
+
+# --------------------------------------------------------------------------------------- lists
+
+NAMES = ListOf(Text().parse, "NAMES")
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("a", ("a",)),
+        ("[a, b]", ("a", "b")),
+        ("'a,b'", ("a", "b")),
+        ("' a , b '", ("a", "b")),
+        ("['a,b', c]", ("a", "b", "c")),
+        ("a,,b,", ("a", "b")),
+        ("[]", ()),
+        ("3", ("3",)),
+    ],
+)
+def test_a_list_is_one_value_a_yaml_list_or_text_with_commas(
+    written: str, meant: tuple[str, ...]
+) -> None:
+    assert NAMES.parse(yaml(written)) == meant
+
+
+def test_every_wrong_item_of_a_list_is_reported_where_it_stands() -> None:
+    problems = parse_problems(NAMES, yaml("- a\n- [b]\n- {c: d}"))
+    assert [problem.where for problem in problems] == ["f.yaml:2:3", "f.yaml:3:3"]
+
+
+def test_a_mapping_is_no_list() -> None:
+    assert parse_problem(NAMES, yaml("{a: b}")).what == "expected text, found a mapping"
+
+
+# ------------------------------------------------------------------------- lists of whole numbers
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("4", (4,)),
+        ("[4, 2]", (2, 4)),
+        ("'4, 2 ,1'", (1, 2, 4)),
+        ("[2, '2', 2.0]", (2,)),
+        ("[]", ()),
+        ("{start: 1, stop: 3}", (1, 2, 3)),
+        ("{start: 2, stop: 10, step: 4}", (2, 6, 10)),
+        ("{start: 2, stop: 64, step: 8}", (2, 10, 18, 26, 34, 42, 50, 58)),
+        ("{start: 3, stop: 3}", (3,)),
+        ("[{start: 1, stop: 2}, 8]", (1, 2, 8)),
+    ],
+)
+def test_whole_numbers_in_yaml_are_sorted_and_without_repetitions(
+    written: str, meant: tuple[int, ...]
+) -> None:
+    assert Integers(1).parse(yaml(written)) == meant
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("8", (8,)),
+        ("1,2,4", (1, 2, 4)),
+        (" 4 , 1 ", (1, 4)),
+        ("1:4", (1, 2, 3, 4)),
+        ("1:10:2", (1, 3, 5, 7, 9)),
+        ("2:64:8", (2, 10, 18, 26, 34, 42, 50, 58)),
+        ("5:5", (5,)),
+        ("1:3,16", (1, 2, 3, 16)),
+    ],
+)
+def test_whole_numbers_on_the_command_line(written: str, meant: tuple[int, ...]) -> None:
+    assert Integers(1).parse(flag(written)) == meant
+
+
+@pytest.mark.parametrize("written", ["5:1", "1:5:0", "1:5:-1"])
+def test_a_range_without_numbers_is_refused(written: str) -> None:
+    assert parse_problem(Integers(1), flag(written)).what.endswith("holds no number")
+
+
+@pytest.mark.parametrize(
+    "written", ["{start: 1}", "{stop: 3}", "{start: 1, stop: 3, by: 1}", "{}", "{a: 1}"]
+)
+def test_a_range_has_start_and_stop_and_nothing_else_but_step(written: str) -> None:
+    problem = parse_problem(Integers(1), yaml(written))
+    assert problem.what == "a range has start and stop, and step if it is not 1"
+
+
+@pytest.mark.parametrize(
+    ("written", "what"),
+    [
+        ("1:2:3:4", "a range is start:stop or start:stop:step, found '1:2:3:4'"),
+        ("a:3", "expected a whole number, found 'a'"),
+        ("1:", "expected a whole number, found ''"),
+        ("0", "must be at least 1, found 0"),
+        ("0:4", "must be at least 1, found 0"),
+        ("1:1000000", "a range of more than 10000 numbers"),
+        ("1,x", "expected a whole number, found 'x'"),
+        ("", "expected a whole number, found ''"),
+    ],
+)
+def test_wrong_whole_numbers_on_the_command_line(written: str, what: str) -> None:
+    problem = parse_problem(Integers(1), flag(written))
+    assert (problem.where, problem.what) == ("--flag", what)
+
+
+def test_an_endless_looking_range_ends_where_it_is_allowed_to() -> None:
+    assert len(Integers(1).parse(flag("1:10000"))) == 10_000
+
+
+def test_every_wrong_number_is_reported_where_it_stands() -> None:
+    problems = parse_problems(Integers(1), yaml("[1, 0, 4, x, [2]]"))
+    assert [(problem.where, problem.what) for problem in problems] == [
+        ("f.yaml:1:5", "must be at least 1, found 0"),
+        ("f.yaml:1:11", "expected a whole number, found 'x'"),
+        ("f.yaml:1:14", "expected a whole number, found a list"),
+    ]
+
+
+# ------------------------------------------------------------------------------------ endpoint
+
+
+@pytest.mark.parametrize("written", ["localhost:8001", "10.0.0.1:80", "host.example:65535"])
+def test_an_endpoint_is_host_and_port(written: str) -> None:
+    assert Endpoint().parse(flag(written)) == written
+
+
+@pytest.mark.parametrize(
+    "written", ["localhost:8002", "http://localhost:8002/metrics", "http://h:1/a/b:c"]
+)
+def test_a_url_may_have_a_scheme_and_a_path(written: str) -> None:
+    assert Endpoint(url=True).parse(flag(written)) == written
+
+
+@pytest.mark.parametrize(
+    "written", ["localhost", ":8000", "h:0", "h:65536", "h:x", "h:", "", "h:80/path", "h:-1"]
+)
+def test_an_endpoint_refuses(written: str) -> None:
+    problem = parse_problem(Endpoint(), flag(written))
+    assert problem.what == f"expected HOST:PORT with a port from 1 to 65535, found {written!r}"
+
+
+def test_a_url_needs_a_port() -> None:
+    problem = parse_problem(Endpoint(url=True), flag("http://localhost/metrics"))
+    assert problem.what.startswith("expected URL with a port from 1 to 65535")
+
+
+# --------------------------------------------------------------------------------------- flags
+
+KEBAB = Flags("tool", ["log-level", "shape", "verbose"], repeatable=["shape"], underscores=False)
+EITHER = Flags("tool", ["log-level", "shape"], underscores=True)
+
+
+def test_values_of_flags_become_text() -> None:
+    node = yaml("{log-level: 3, verbose: true, shape: 'IN:4'}")
+    assert KEBAB.parse(node) == {"log-level": "3", "verbose": "true", "shape": "IN:4"}
+
+
+def test_a_flag_that_repeats_takes_a_list() -> None:
+    assert KEBAB.parse(yaml("{shape: ['A:1', 'B:2']}")) == {"shape": ("A:1", "B:2")}
+
+
+def test_a_flag_that_does_not_repeat_takes_no_list() -> None:
+    problem = parse_problem(KEBAB, yaml("{verbose: [true]}"))
+    assert (problem.where, problem.what) == ("f.yaml:1:11", "expected text, found a list")
+
+
+def test_a_flag_without_a_value_is_not_given() -> None:
+    assert KEBAB.parse(yaml("{verbose: , log-level: 0, shape: false}")) == {
+        "log-level": "0",
+        "shape": "false",
+    }
+
+
+def test_underscores_in_flags_are_dashes_where_the_program_says_so() -> None:
+    assert EITHER.parse(yaml("{log_level: 1}")) == {"log-level": "1"}
+    assert EITHER.parse(yaml("{log-level: 1}")) == {"log-level": "1"}
+    problem = parse_problem(KEBAB, yaml("{log_level: 1}"))
+    assert problem.what == "tool has no flag 'log_level'"
+    assert problem.hint == "did you mean 'log-level'?"
+
+
+def test_all_unknown_flags_are_reported_where_their_names_stand() -> None:
+    problems = parse_problems(KEBAB, yaml("verbose: 1\nshap: 2\nlog-leve: 3"))
+    assert [(problem.where, problem.hint) for problem in problems] == [
+        ("f.yaml:2:1", "did you mean 'shape'?"),
+        ("f.yaml:3:1", "did you mean 'log-level'?"),
+    ]
+
+
+@pytest.mark.parametrize("written", ["verbose", "[verbose]", "true"])
+def test_flags_are_a_mapping(written: str) -> None:
+    what = parse_problem(KEBAB, yaml(written)).what
+    assert what.startswith("expected a mapping of tool flags, found")
+
+
+# --------------------------------------------------------------------------------- environment
+
+
+def test_values_of_variables_become_text() -> None:
+    node = yaml("OMP_NUM_THREADS: 4\nPATHS: $HOME/x\nEMPTY: ''")
+    assert Environment().parse(node) == {
+        "OMP_NUM_THREADS": "4",
+        "PATHS": "$HOME/x",
+        "EMPTY": "",
+    }
+
+
+def test_names_of_variables_that_no_system_takes_are_refused() -> None:
+    problems = parse_problems(Environment(), yaml("GOOD: 1\n'A=B': 2\n'': 3"))
+    assert [(problem.where, problem.what) for problem in problems] == [
+        ("f.yaml:2:1", "not the name of a variable"),
+        ("f.yaml:3:1", "not the name of a variable"),
+    ]
+
+
+def test_a_variable_holds_no_list() -> None:
+    problem = parse_problem(Environment(), yaml("A: [1, 2]"))
+    assert (problem.where, problem.what) == ("f.yaml:1:4", "expected text, found a list")

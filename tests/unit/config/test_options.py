@@ -1,0 +1,118 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The option table and the settings fit together, and the defaults are the documented ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import pytest
+
+from model_analyzer.config.model_options import MODEL_OPTIONS, PARAMETER_OPTIONS
+from model_analyzer.config.options import OPTIONS, options_of
+from model_analyzer.config.table import PROFILE, REPORT, Option
+from model_analyzer.domain.settings import ProfileSettings, Protocol, ServerRestart
+from tests.unit.builders import CWD, settings
+
+SECTIONS = {
+    name: section for name, section in get_type_hints(ProfileSettings).items()
+    if is_dataclass(section)
+}  # fmt: skip
+TARGETS = Counter(option.target for option in options_of(PROFILE) if option.target)
+
+
+def test_there_are_sections_to_look_at() -> None:
+    assert {"repository", "server", "search", "export"} <= set(SECTIONS)
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_field_of_a_section_is_set_by_exactly_one_option(section: str) -> None:
+    wanted = {f"{section}.{field.name}": 1 for field in fields(SECTIONS[section])}
+    assert {
+        target: count for target, count in TARGETS.items() if target.startswith(f"{section}.")
+    } == wanted
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_target_of_an_option_is_a_field_of_the_settings(target: str) -> None:
+    section, _, name = target.partition(".")
+    assert name in {field.name for field in fields(SECTIONS[section])}
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.key)
+def test_an_option_is_written_alike_in_yaml_and_on_the_command_line(option: Option) -> None:
+    long = [flag for flag in option.flags if flag.startswith("--")]
+    assert long in ([], ["--" + option.key.replace("_", "-")])
+    assert all(flag.startswith("--") or len(flag) == 2 for flag in option.flags)
+
+
+@pytest.mark.parametrize(
+    "option", [*OPTIONS, *MODEL_OPTIONS, *PARAMETER_OPTIONS], ids=lambda option: option.key
+)
+def test_every_option_says_what_it_is_for(option: Option) -> None:
+    assert option.help.endswith(".")
+    assert option.group
+
+
+def test_no_two_options_share_a_key_or_a_flag_of_one_command() -> None:
+    assert max(Counter(option.key for option in OPTIONS).values()) == 1
+    for command in (PROFILE, REPORT):
+        flags = Counter(flag for option in options_of(command) for flag in option.flags)
+        assert flags, command
+        assert max(flags.values()) == 1
+
+
+@pytest.mark.parametrize(
+    ("target", "default"),
+    [
+        ("repository.output", CWD / "output_model_repository"),
+        ("repository.override_output", False),
+        ("server.path", None),
+        ("server.protocol", Protocol.GRPC),
+        ("server.http_endpoint", None),
+        ("server.grpc_endpoint", None),
+        ("server.metrics_url", None),
+        ("server.log", None),
+        ("server.ready_timeout_s", 50),
+        ("server.restart", ServerRestart.AUTO),
+        ("load_generator.path", None),
+        ("load_generator.timeout_s", 600),
+        ("load_generator.max_launches", 10),
+        ("monitors.cpu", False),
+        ("monitors.interval_s", 1.0),
+        ("search.disable", False),
+        ("search.early_exit", False),
+        ("search.min_concurrency", 1),
+        ("search.max_concurrency", 1024),
+        ("search.min_instance_count", 1),
+        ("search.max_instance_count", 5),
+        ("search.min_model_batch_size", 1),
+        ("search.max_model_batch_size", 128),
+        ("search.max_binary_search_steps", 5),
+        ("checkpoint.directory", CWD / "checkpoints"),
+        ("checkpoint.retry_failed", False),
+        ("export.path", CWD),
+        ("export.best", 3),
+        ("export.inference_file", "metrics-model-inference.csv"),
+        (
+            "export.inference_fields",
+            (
+                "model_name", "batch_size", "concurrency", "model_config_path", "instance_group",
+                "max_batch_size", "satisfies_constraints", "perf_throughput", "perf_latency_p99",
+            ),
+        ),
+        ("export.skip_summary", False),
+        ("export.skip_detailed", False),
+    ],
+)  # fmt: skip
+def test_what_nobody_sets_has_its_documented_default(target: str, default: Any) -> None:
+    section, _, field = target.partition(".")
+    assert getattr(getattr(settings(""), section), field) == default
+
+
+def test_paths_that_are_not_given_lie_where_the_user_stands() -> None:
+    assert settings("").repository.path == CWD / "models"
+    assert settings("model_repository: /elsewhere").repository.path == Path("/elsewhere")

@@ -1,0 +1,435 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""From command line and YAML to settings: who wins, what is inherited, what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model_analyzer.config.resolve import resolve_profile, resolve_report
+from model_analyzer.domain.goals import Constraint
+from model_analyzer.domain.settings import ModelSettings, Protocol
+from model_analyzer.domain.trials import LoadKind
+from model_analyzer.errors import ConfigError
+from tests.unit.builders import (
+    CWD,
+    at_least,
+    at_most,
+    model_settings,
+    objectives,
+    on_line,
+    profile_problems,
+    resolved,
+    settings,
+    yaml,
+)
+
+# ---------------------------------------------------------------------------------- precedence
+
+
+def test_the_file_wins_over_the_default_and_the_command_line_over_both() -> None:
+    assert settings("").export.best == 3
+    assert settings("num_configs_per_model: 5").export.best == 5
+    assert settings("num_configs_per_model: 5", num_configs_per_model="7").export.best == 7
+
+
+def test_each_option_is_decided_for_itself() -> None:
+    chosen = settings(
+        "client_protocol: http\nperf_analyzer_timeout: 60", perf_analyzer_timeout="90"
+    )
+    assert (chosen.server.protocol, chosen.load_generator.timeout_s) == (Protocol.HTTP, 90)
+    assert chosen.load_generator.max_launches == 10
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "section", "field", "value"),
+    [
+        (
+            "run_config_search_max_binary_search_steps: 0", {},
+            "search", "max_binary_search_steps", 0,
+        ),
+        (
+            "run_config_search_max_binary_search_steps: 3",
+            {"run_config_search_max_binary_search_steps": "0"},
+            "search", "max_binary_search_steps", 0,
+        ),
+        ("inference_output_fields: []", {}, "export", "inference_fields", ()),
+        ("collect_cpu_metrics: 'false'", {}, "monitors", "cpu", False),
+        ("collect_cpu_metrics: true", {"collect_cpu_metrics": "false"}, "monitors", "cpu", False),
+    ],
+)  # fmt: skip
+def test_a_zero_an_empty_list_and_a_false_count(
+    text: str, options: dict[str, str], section: str, field: str, value: Any
+) -> None:
+    assert getattr(getattr(settings(text, **options), section), field) == value
+
+
+@pytest.mark.parametrize("text", ["num_configs_per_model: null", "num_configs_per_model: ~"])
+def test_null_is_not_given(text: str) -> None:
+    assert settings(text).export.best == 3
+    assert settings(text, num_configs_per_model="4").export.best == 4
+
+
+def test_a_null_on_a_required_option_leaves_it_missing() -> None:
+    (problem,) = profile_problems("profile_models: null")
+    assert problem.startswith("profile_models: no model is named")
+
+
+def test_paths_are_meant_from_where_the_user_stands() -> None:
+    chosen = settings("checkpoint_directory: a/../b\nexport_path: /absolute/./x")
+    assert chosen.checkpoint.directory == CWD / "b"
+    assert chosen.export.path == Path("/absolute/x")
+
+
+def test_settings_do_not_change_any_more() -> None:
+    chosen = settings("")
+    with pytest.raises(FrozenInstanceError):
+        chosen.models = ()  # type: ignore[misc]
+
+
+def test_one_file_may_serve_all_commands() -> None:
+    text = "report_model_configs: [m_config_0]\nnum_configs_per_model: 4"
+    assert settings(text).export.best == 4
+
+
+def test_an_empty_file_says_nothing() -> None:
+    given = on_line(profile_models="m", model_repository="models")
+    assert resolve_profile(given, None, CWD) == resolve_profile(given, yaml("{}"), CWD)
+
+
+# ------------------------------------------------------------------------------------- problems
+
+
+def test_an_unknown_option_is_located_and_the_nearest_is_named() -> None:
+    (problem,) = profile_problems("perf_analyser_timeout: 3")
+    assert problem == (
+        "f.yaml:1:1: unknown option 'perf_analyser_timeout' (did you mean 'perf_analyzer_timeout'?)"
+    )
+
+
+def test_all_problems_of_file_and_command_line_are_told_at_once() -> None:
+    problems = profile_problems(
+        "num_configs_per_model: 0\n"
+        "client_protocol: grcp\n"
+        "monitoring_interval: .nan\n"
+        "constraints: {perf_latency_p99: 5}\n"
+        "no_such_thing: 1\n",
+        perf_analyzer_timeout="soon",
+    )
+    assert [problem.split(": ")[0] for problem in problems] == [
+        "f.yaml:1:24",
+        "f.yaml:2:18",
+        "f.yaml:3:22",
+        "f.yaml:4:33",
+        "f.yaml:5:1",
+        "--perf-analyzer-timeout",
+    ]
+
+
+def test_a_problem_of_the_command_line_names_the_flag() -> None:
+    assert profile_problems("", batch_sizes="1,x") == [
+        "--batch-sizes: expected a whole number, found 'x'"
+    ]
+
+
+@pytest.mark.parametrize("text", ["- a", "just text", "3"])
+def test_a_file_is_a_mapping_of_options(text: str) -> None:
+    given = on_line(profile_models="m", model_repository="models")
+    with pytest.raises(ConfigError) as raised:
+        resolve_profile(given, yaml(text), CWD)
+    (problem,) = raised.value.problems
+    assert problem.where == "f.yaml:1:1"
+    assert problem.what.startswith("expected a mapping of options, found")
+
+
+def test_models_and_a_repository_are_needed() -> None:
+    with pytest.raises(ConfigError) as raised:
+        resolve_profile([], None, CWD)
+    assert [problem.where for problem in raised.value.problems] == [
+        "profile_models",
+        "model_repository",
+    ]
+    assert all(problem.hint for problem in raised.value.problems)
+
+
+def test_models_are_named_in_one_place() -> None:
+    (problem,) = profile_problems("profile_models: [a]", profile_models="b")
+    assert problem == (
+        "--profile-models: models are named here and at f.yaml:1:17 (name them in one place)"
+    )
+
+
+@pytest.mark.parametrize("what", ["concurrency", "instance_count", "model_batch_size"])
+def test_a_lower_bound_is_not_above_the_upper_one(what: str) -> None:
+    low, high = f"run_config_search_min_{what}", f"run_config_search_max_{what}"
+    (problem,) = profile_problems(f"{low}: 8\n{high}: 4")
+    assert problem == f"f.yaml:1:{len(low) + 3}: {low} (8) is above {high} (4)"
+    assert settings(f"{low}: 4\n{high}: 4")
+
+
+def test_a_lower_bound_is_compared_with_the_default_of_the_upper_one() -> None:
+    (problem,) = profile_problems("", run_config_search_min_instance_count="6")
+    assert problem.startswith("--run-config-search-min-instance-count: ")
+    (problem,) = profile_problems("run_config_search_min_concurrency: 2048")
+    assert problem.endswith("(2048) is above run_config_search_max_concurrency (1024)")
+
+
+def test_endpoints_do_not_share_a_port() -> None:
+    text = "triton_http_endpoint: localhost:8000\ntriton_metrics_url: http://localhost:8000/metrics"
+    (problem,) = profile_problems(text)
+    assert problem.startswith("f.yaml:2:21: ")
+    assert "share port 8000" in problem
+    assert settings(text.replace("8000/", "8002/")).server.http_endpoint == "localhost:8000"
+
+
+@pytest.mark.parametrize("name", ["a/b.csv", "..", "", "/tmp/x.csv"])
+def test_the_name_of_a_table_is_no_path(name: str) -> None:
+    (problem,) = profile_problems(f"filename_model_inference: '{name}'")
+    assert problem.startswith(f"f.yaml:1:27: expected the name of a file, found {name!r}")
+
+
+# ---------------------------------------------------------------- what a model takes from the rest
+
+
+def two_models(text: str) -> tuple[ModelSettings, ModelSettings]:
+    """Model `own`, which sets something for itself, and `other`, which does not."""
+    own, other = settings(text).models
+    assert (own.name, other.name) == ("own", "other")
+    return own, other
+
+
+@pytest.mark.parametrize(
+    ("everywhere", "itself", "field", "of_own", "of_other"),
+    [
+        ("batch_sizes: [1, 2]", "parameters: {batch_sizes: 8}", "batch_sizes", (8,), (1, 2)),
+        ("concurrency: [1, 2]", "parameters: {concurrency: 8}", "loads", (8,), (1, 2)),
+        (
+            "perf_analyzer_flags: {percentile: 95, shape: 'IN:4'}",
+            "perf_analyzer_flags: {percentile: 99}",
+            "perf_analyzer_flags", {"percentile": "99"}, {"percentile": "95", "shape": "IN:4"},
+        ),
+        (
+            "triton_server_flags: {log_verbose: 1, rate-limit: off}",
+            "triton_server_flags: {rate-limit: execution_count}",
+            "server_flags",
+            {"rate-limit": "execution_count"}, {"log-verbose": "1", "rate-limit": "false"},
+        ),
+        (
+            "triton_server_environment: {A: 1, B: 2}",
+            "triton_server_environment: {A: 3}",
+            "server_environment", {"A": "3"}, {"A": "1", "B": "2"},
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_model_sets_replaces_the_global_value_as_a_whole(
+    everywhere: str, itself: str, field: str, of_own: Any, of_other: Any
+) -> None:
+    own, other = two_models(f"{everywhere}\nprofile_models: {{own: {{{itself}}}, other: {{}}}}")
+    assert getattr(own, field) == of_own
+    assert getattr(other, field) == of_other
+
+
+def test_goals_of_a_model_replace_the_global_ones_as_a_whole() -> None:
+    own, other = two_models(
+        "objectives: {perf_throughput: 1, gpu_used_memory: 2}\n"
+        "constraints: {perf_throughput: {min: 5}, perf_latency_p99: {max: 9}}\n"
+        "profile_models:\n"
+        "  own: {objectives: [perf_latency_avg], constraints: {gpu_used_memory: {max: 7}},"
+        " weighting: 3}\n"
+        "  other: {}\n"
+    )
+    assert own.goal.objectives == objectives(perf_latency_avg=10)
+    assert own.goal.constraints == at_most(gpu_used_memory=7)
+    assert own.goal.weighting == 3
+    assert other.goal.objectives == objectives(perf_throughput=1, gpu_used_memory=2)
+    assert other.goal.constraints == (*at_least(perf_throughput=5), *at_most(perf_latency_p99=9))
+    assert other.goal.weighting == 1
+
+
+def test_a_model_may_be_freed_of_the_global_constraints() -> None:
+    own, _ = two_models(
+        "constraints: {perf_latency_p99: {max: 9}}\n"
+        "profile_models: {own: {constraints: {}}, other: {}}"
+    )
+    assert own.goal.constraints == ()
+
+
+def test_a_model_that_sets_nothing_is_searched_for_throughput() -> None:
+    model = model_settings("")
+    assert model.goal.objectives == objectives(perf_throughput=10)
+    assert model.goal.constraints == ()
+    assert (model.batch_sizes, model.load_kind, model.loads) == ((1,), LoadKind.CONCURRENCY, ())
+    assert (model.cpu_only, dict(model.parameters)) == (False, {})
+
+
+def test_only_the_model_that_says_so_is_searched_on_the_cpu() -> None:
+    own, other = two_models("profile_models: {own: {cpu_only: true}, other: {}}")
+    assert (own.cpu_only, other.cpu_only) == (True, False)
+
+
+def test_models_keep_the_order_in_which_they_are_named() -> None:
+    assert [model.name for model in settings("profile_models: [z, a, m]").models] == ["z", "a", "m"]
+
+
+def test_sweeps_reach_the_settings_of_the_model() -> None:
+    model = model_settings(
+        "profile_models: {m: {model_config_parameters: {max_batch_size: [2, 4]}}}"
+    )
+    assert dict(model.parameters) == {"max_batch_size": (2, 4)}
+
+
+def test_without_a_search_the_concurrency_is_one_unless_listed() -> None:
+    assert model_settings("run_config_search_disable: true").loads == (1,)
+    assert model_settings("run_config_search_disable: true\nconcurrency: 2,4").loads == (2, 4)
+
+
+# ----------------------------------------------------------------------------------- shorthands
+
+
+@pytest.mark.parametrize(
+    ("constraints", "shorthand", "expected"),
+    [
+        ("{}", "latency_budget: 10", at_most(perf_latency_p99=10)),
+        ("{perf_latency_p99: {max: 20}}", "latency_budget: 10", at_most(perf_latency_p99=10)),
+        ("{perf_latency_p99: {max: 5}}", "latency_budget: 10", at_most(perf_latency_p99=5)),
+        ("{perf_latency: {max: 5}}", "latency_budget: 10", at_most(perf_latency_p99=5)),
+        ("{}", "min_throughput: 100", at_least(perf_throughput=100)),
+        ("{perf_throughput: {min: 50}}", "min_throughput: 100", at_least(perf_throughput=100)),
+        ("{perf_throughput: {min: 200}}", "min_throughput: 100", at_least(perf_throughput=200)),
+        (
+            "{gpu_used_memory: {max: 1}}",
+            "latency_budget: 0.5",
+            at_most(gpu_used_memory=1, perf_latency_p99=0.5),
+        ),
+    ],
+)
+@pytest.mark.parametrize("place", ["global", "model"])
+def test_a_shorthand_adds_a_constraint_and_keeps_the_tighter_bound(
+    place: str, constraints: str, shorthand: str, expected: tuple[Constraint, ...]
+) -> None:
+    text = (
+        f"constraints: {constraints}"
+        if place == "global"
+        else f"profile_models: {{m: {{constraints: {constraints}}}}}"
+    )
+    assert model_settings(f"{text}\n{shorthand}").goal.constraints == expected
+
+
+def test_both_shorthands_apply_to_every_model() -> None:
+    for model in settings(
+        "profile_models: [a, {b: {constraints: {}}}]", latency_budget="10", min_throughput="100"
+    ).models:
+        assert model.goal.constraints == (
+            *at_most(perf_latency_p99=10),
+            *at_least(perf_throughput=100),
+        )
+
+
+@pytest.mark.parametrize("option", ["latency_budget", "min_throughput"])
+def test_a_shorthand_of_zero_is_refused(option: str) -> None:
+    assert profile_problems(f"{option}: 0") == [
+        f"f.yaml:1:{len(option) + 3}: must be above 0, found 0"
+    ]
+
+
+# ----------------------------------------------------------------- perf_analyzer flags with meaning
+
+
+@pytest.mark.parametrize(
+    ("flags", "kind", "loads"),
+    [
+        ("{concurrency-range: 8}", LoadKind.CONCURRENCY, (8,)),
+        ("{concurrency-range: '2:6:2'}", LoadKind.CONCURRENCY, (2, 4, 6)),
+        ("{request-rate-range: 100}", LoadKind.REQUEST_RATE, (100,)),
+        ("{request-rate-range: '100:300:100'}", LoadKind.REQUEST_RATE, (100, 200, 300)),
+        ("{request-intervals: intervals.txt}", LoadKind.REQUEST_INTERVALS, (0,)),
+    ],
+)
+def test_flags_that_define_the_load_list_it(
+    flags: str, kind: LoadKind, loads: tuple[int, ...]
+) -> None:
+    model = model_settings(f"concurrency: [1, 2]\nperf_analyzer_flags: {flags}")
+    assert (model.load_kind, model.loads) == (kind, loads)
+
+
+def test_load_and_batch_size_are_no_longer_flags_once_they_are_settings() -> None:
+    model = model_settings(
+        "batch_sizes: [1, 2]\n"
+        "perf_analyzer_flags: {batch-size: 4, concurrency-range: 8, percentile: 95}"
+    )
+    assert model.batch_sizes == (4,)
+    assert dict(model.perf_analyzer_flags) == {"percentile": "95"}
+
+
+@pytest.mark.parametrize(
+    ("flags", "what"),
+    [
+        ("{batch-size: many}", "expected a whole number, found 'many'"),
+        ("{batch-size: 0}", "must be at least 1, found 0"),
+        ("{concurrency-range: 0}", "must be at least 1, found 0"),
+        ("{request-rate-range: 'a:b'}", "expected a whole number, found 'a'"),
+    ],
+)
+def test_a_load_that_is_no_load_is_refused(flags: str, what: str) -> None:
+    (problem,) = profile_problems(f"profile_models: {{m: {{perf_analyzer_flags: {flags}}}}}")
+    assert problem == f"f.yaml:1:43: {what}"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "model-name", "url", "protocol", "service-kind", "triton-server-directory",
+        "model-repository", "latency-report-file", "verbose-csv",
+    ],
+)  # fmt: skip
+def test_a_flag_that_the_program_decides_is_left_out_with_a_remark(name: str) -> None:
+    result = resolved(f"perf_analyzer_flags: {{{name}: mine, percentile: 95}}")
+    assert dict(result.settings.models[0].perf_analyzer_flags) == {"percentile": "95"}
+    (remark,) = result.remarks
+    assert remark.startswith("m: ")
+    assert repr(name) in remark
+
+
+def test_without_anything_odd_there_are_no_remarks() -> None:
+    assert resolved("perf_analyzer_flags: {percentile: 95}").remarks == ()
+
+
+# -------------------------------------------------------------------------------------- report
+
+
+def test_a_report_uses_the_goals_of_the_file_it_shares_with_profile() -> None:
+    text = (
+        "profile_models: {a: {objectives: [perf_latency_p99]}, b: {}}\n"
+        "constraints: {perf_throughput: {min: 5}}\n"
+        "latency_budget: 10\n"
+        "num_configs_per_model: 9\n"
+    )
+    result = resolve_report(on_line(report_model_configs="a_config_1,b_config_2"), yaml(text), CWD)
+    report = result.settings
+    assert report.variants == ("a_config_1", "b_config_2")
+    assert report.goals["a"].objectives == objectives(perf_latency_p99=10)
+    bounds = (*at_least(perf_throughput=5), *at_most(perf_latency_p99=10))
+    assert report.goals["a"].constraints == bounds
+    assert report.goals["b"].constraints == bounds
+    assert report.default_goal.constraints == bounds
+    assert report.default_goal.objectives == objectives(perf_throughput=10)
+    assert report.checkpoint_directory == CWD / "checkpoints"
+    assert report.export_path == CWD
+
+
+def test_a_report_needs_neither_models_nor_a_repository_but_variants() -> None:
+    with pytest.raises(ConfigError) as raised:
+        resolve_report([], None, CWD)
+    (problem,) = raised.value.problems
+    assert problem.where == "report_model_configs"
+    assert resolve_report(on_line(report_model_configs="x"), None, CWD).settings.goals == {}
+
+
+def test_a_report_finds_the_mistakes_of_the_shared_file_too() -> None:
+    with pytest.raises(ConfigError) as raised:
+        resolve_report(on_line(report_model_configs="x"), yaml("batch_sizes: none"), CWD)
+    assert str(raised.value) == "f.yaml:1:14: expected a whole number, found 'none'"

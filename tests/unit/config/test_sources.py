@@ -1,0 +1,203 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""YAML: what is read, where it stands, and how anything that is not plain YAML is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model_analyzer.config.nodes import Node
+from model_analyzer.config.sources import parse_yaml, read_yaml
+from model_analyzer.errors import ConfigError, Problem
+from tests.unit.builders import yaml
+
+
+def plain(node: Node) -> Any:
+    """The node as ordinary lists, dicts and scalars."""
+    if node.is_mapping:
+        return {entry.key: plain(entry.node) for entry in node.entries}
+    return [plain(item) for item in node.items] if node.is_list else node.value
+
+
+def problem_of(text: str) -> Problem:
+    with pytest.raises(ConfigError) as raised:
+        parse_yaml(text, "f.yaml")
+    (problem,) = raised.value.problems
+    return problem
+
+
+def problem_of_file(path: Path) -> Problem:
+    with pytest.raises(ConfigError) as raised:
+        read_yaml(path)
+    (problem,) = raised.value.problems
+    return problem
+
+
+# --------------------------------------------------------------------------------- what is read
+
+
+def test_scalars_lists_and_mappings_are_read_with_their_types() -> None:
+    text = "a: 1\nb: 2.5\nc: true\nd: null\ne: text\nf: [1, x]\ng: {h: {}}"
+    assert plain(yaml(text)) == {
+        "a": 1,
+        "b": 2.5,
+        "c": True,
+        "d": None,
+        "e": "text",
+        "f": [1, "x"],
+        "g": {"h": {}},
+    }
+
+
+def test_what_yaml_takes_for_a_date_stays_as_it_was_written() -> None:
+    assert plain(yaml("a: 2026-01-02")) == {"a": "2026-01-02"}
+
+
+def test_keys_are_text_as_they_were_written() -> None:
+    assert plain(yaml("1: a\nyes: b\n0x10: c")) == {"1": "a", "yes": "b", "0x10": "c"}
+
+
+def test_every_value_and_every_key_knows_its_file_line_and_column() -> None:
+    root = yaml("first: 1\nsecond:\n  - a\n  -   b\n")
+    first, second = root.entries
+    assert (root.where, first.where, first.node.where) == ("f.yaml:1:1", "f.yaml:1:1", "f.yaml:1:8")
+    assert second.where == "f.yaml:2:1"
+    assert [item.where for item in second.node.items] == ["f.yaml:3:5", "f.yaml:4:7"]
+
+
+def test_of_equal_keys_the_last_wins() -> None:
+    root = yaml("a: 1\nb: 2\na: 3")
+    assert plain(root) == {"a": 3, "b": 2}
+    assert {entry.key: entry.where for entry in root.entries}["a"] == "f.yaml:3:1"
+
+
+def test_an_alias_stands_for_its_anchor() -> None:
+    assert plain(yaml("a: &x {n: [1, 2]}\nb: *x\nc: [*x]")) == {
+        "a": {"n": [1, 2]},
+        "b": {"n": [1, 2]},
+        "c": [{"n": [1, 2]}],
+    }
+
+
+def test_own_keys_win_over_merged_ones() -> None:
+    text = "base: &base {x: 1, y: 2}\none: {<<: *base, y: 3}\ntwo: {y: 3, <<: *base}"
+    read = plain(yaml(text))
+    assert read["one"] == {"x": 1, "y": 3}
+    assert read["two"] == {"x": 1, "y": 3}
+
+
+def test_of_several_merged_mappings_the_first_wins() -> None:
+    text = "a: &a {x: 1}\nb: &b {x: 2, y: 2}\nc: {<<: [*a, *b]}"
+    assert plain(yaml(text))["c"] == {"x": 1, "y": 2}
+
+
+def test_a_merge_of_a_merge_holds_everything() -> None:
+    text = "a: &a {x: 1}\nb: &b {<<: *a, y: 2}\nc: {<<: *b, z: 3}"
+    assert plain(yaml(text))["c"] == {"x": 1, "y": 2, "z": 3}
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_key() -> None:
+    assert plain(yaml("\ufeffa: 1")) == {"a": 1}
+
+
+# -------------------------------------------------------------------------------- what is refused
+
+
+def test_an_alias_that_contains_itself_is_refused_where_it_begins() -> None:
+    problem = problem_of("ok: 1\nloop: &a [1, *a]")
+    assert (problem.where, problem.what) == ("f.yaml:2:7", "an alias contains itself")
+
+
+def test_a_syntax_error_is_shown_where_it_is() -> None:
+    problem = problem_of("a: 1\nb: [1, 2\nc: 3\n")
+    assert problem.where.startswith("f.yaml:3:")
+    assert problem.what.startswith("not valid YAML: ")
+    assert "\n" not in str(problem)
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("a: 1\n  b: 2", "f.yaml:2:4"),
+        ("a: 1\n\tb: 2", "f.yaml:2:1"),
+        ("a: *nowhere", "f.yaml:1:4"),
+        ("a: {<<: 3}", "f.yaml:1:9"),
+        ("a: 1\n---\nb: 2", "f.yaml:2:1"),
+        ("a: !!python/object/apply:os.system ls", "f.yaml:1:4"),
+        ("a: !unknown 1", "f.yaml:1:4"),
+        ("a: {[1]: 2}", "f.yaml:1:5"),
+        ("? {a: 1}\n: 2", "f.yaml:1:3"),
+    ],
+)
+def test_what_is_no_plain_yaml_is_refused_with_its_place(text: str, where: str) -> None:
+    problem = problem_of(text)
+    assert problem.where == where
+    assert problem.what
+
+
+@pytest.mark.parametrize("depth", [41, 1000])
+@pytest.mark.parametrize(
+    ("opening", "closing"), [("[", "]"), ("{a: ", "}"), ("- ", "")], ids=["list", "map", "block"]
+)
+def test_what_is_nested_too_deeply_is_refused(opening: str, closing: str, depth: int) -> None:
+    problem = problem_of(opening * depth + "1" + closing * depth)
+    assert problem.what == "nested too deeply"
+    assert problem.where.startswith("f.yaml:1:")
+
+
+def test_reasonable_nesting_is_fine() -> None:
+    assert parse_yaml("[" * 40 + "1" + "]" * 40, "f.yaml") is not None
+
+
+def test_control_characters_are_refused() -> None:
+    problem = problem_of("a: \x01")
+    assert problem.where == "f.yaml"
+    assert problem.what.startswith("not valid YAML")
+
+
+# ---------------------------------------------------------------------------------------- files
+
+
+def test_a_file_names_itself_in_every_place(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text("a:\n  b: ä\n", encoding="utf-8")
+    root = read_yaml(path)
+    assert root is not None
+    assert plain(root) == {"a": {"b": "ä"}}
+    assert root.entries[0].node.entries[0].where == f"{path}:2:3"
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "# nothing but remarks\n"])
+def test_a_file_that_says_nothing_gives_nothing(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "empty.yaml"
+    path.write_text(text)
+    assert read_yaml(path) is None
+
+
+def test_a_missing_file_is_named_with_the_option_to_check(tmp_path: Path) -> None:
+    problem = problem_of_file(tmp_path / "missing.yaml")
+    assert problem.where == str(tmp_path / "missing.yaml")
+    assert problem.what == "cannot be read: No such file or directory"
+    assert problem.hint == "check --config-file"
+
+
+def test_a_directory_is_no_file(tmp_path: Path) -> None:
+    problem = problem_of_file(tmp_path)
+    assert (problem.where, problem.what) == (str(tmp_path), "cannot be read: Is a directory")
+
+
+def test_a_file_in_another_encoding_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "latin.yaml"
+    path.write_bytes("a: ä".encode("latin-1"))
+    problem = problem_of_file(path)
+    assert (problem.where, problem.what) == (str(path), "is not UTF-8 text")
+
+
+def test_a_huge_file_is_not_even_read(tmp_path: Path) -> None:
+    path = tmp_path / "huge.yaml"
+    with path.open("wb") as file:
+        file.truncate(16 * 2**20 + 1)
+    assert problem_of_file(path).what == "larger than 16 MiB: not a configuration"

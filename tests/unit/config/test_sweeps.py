@@ -1,0 +1,313 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""`model_config_parameters`: what is one value, what is a sweep, and what comes out."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+from typing import Any
+
+import pytest
+
+from model_analyzer.config.model_config_fields import ENUMS, MESSAGES
+from model_analyzer.config.sweeps import ModelConfigParameters
+from model_analyzer.domain.models import thaw
+from tests.unit.builders import parse_problem, parse_problems, yaml
+
+
+def alternatives(text: str) -> dict[str, list[Any]]:
+    """The values to try for each field, as plain data."""
+    return dict(thaw(ModelConfigParameters().parse(yaml(text))))
+
+
+def combinations(text: str) -> list[tuple[Any, ...]]:
+    """What a search goes through: the product of all fields, the last one fastest."""
+    return list(product(*alternatives(text).values()))
+
+
+# ------------------------------------------------------------------------- one value or a sweep
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("max_batch_size: 4", [4]),
+        ("max_batch_size: [4, 8]", [4, 8]),
+        ("max_batch_size: [8, 4, 8]", [8, 4, 8]),
+        ("backend: python", ["python"]),
+        ("backend: [python, onnxruntime]", ["python", "onnxruntime"]),
+        ("response_cache: {enable: [true, 'false']}", [{"enable": True}, {"enable": False}]),
+        ("dynamic_batching: {}", [{}]),
+        (
+            "dynamic_batching: {max_queue_delay_microseconds: 100}",
+            [{"max_queue_delay_microseconds": 100}],
+        ),
+        (
+            "dynamic_batching: [{}, {max_queue_delay_microseconds: 100}]",
+            [{}, {"max_queue_delay_microseconds": 100}],
+        ),
+        (
+            "dynamic_batching: {max_queue_delay_microseconds: [100, 200]}",
+            [{"max_queue_delay_microseconds": 100}, {"max_queue_delay_microseconds": 200}],
+        ),
+        (
+            "dynamic_batching: {preferred_batch_size: [4, 8]}",
+            [{"preferred_batch_size": [4, 8]}],
+        ),
+        (
+            "dynamic_batching: {preferred_batch_size: [[4, 8], [16]]}",
+            [{"preferred_batch_size": [4, 8]}, {"preferred_batch_size": [16]}],
+        ),
+        (
+            "instance_group: [{kind: KIND_GPU, count: 1}]",
+            [[{"kind": "KIND_GPU", "count": 1}]],
+        ),
+        (
+            "instance_group: [[{count: 1}], [{count: 2}, {count: 3}]]",
+            [[{"count": 1}], [{"count": 2}, {"count": 3}]],
+        ),
+        (
+            "instance_group: [{kind: KIND_GPU, count: [1, 2]}]",
+            [[{"kind": "KIND_GPU", "count": 1}], [{"kind": "KIND_GPU", "count": 2}]],
+        ),
+        (
+            "instance_group: [{gpus: [0, 1]}]",
+            [[{"gpus": [0, 1]}]],
+        ),
+        (
+            "parameters: {THREADS: {string_value: ['1', '2']}}",
+            [{"THREADS": {"string_value": "1"}}, {"THREADS": {"string_value": "2"}}],
+        ),
+        (
+            "cc_model_filenames: {'7.5': a.plan, '8.0': [b.plan, c.plan]}",
+            [{"7.5": "a.plan", "8.0": "b.plan"}, {"7.5": "a.plan", "8.0": "c.plan"}],
+        ),
+    ],
+)  # fmt: skip
+def test_a_value_that_fits_its_field_is_one_value_and_a_list_sweeps_otherwise(
+    written: str, expected: list[Any]
+) -> None:
+    (found,) = alternatives(written).values()
+    assert found == expected
+
+
+def test_no_parameters_are_no_fields() -> None:
+    assert alternatives("{}") == {}
+
+
+# ------------------------------------------------------------------------------ order and counts
+
+
+def test_fields_keep_the_order_of_the_file_and_the_last_one_is_fastest() -> None:
+    text = (
+        "dynamic_batching: [{}, {max_queue_delay_microseconds: 100}]\n"
+        "max_batch_size: [4, 8]\n"
+        "instance_group: [{count: [1, 2], kind: KIND_CPU}]\n"
+    )
+    assert list(alternatives(text)) == ["dynamic_batching", "max_batch_size", "instance_group"]
+    found = [
+        (batching.get("max_queue_delay_microseconds"), size, groups[0]["count"])
+        for batching, size, groups in combinations(text)
+    ]
+    assert found == [
+        (None, 4, 1), (None, 4, 2), (None, 8, 1), (None, 8, 2),
+        (100, 4, 1), (100, 4, 2), (100, 8, 1), (100, 8, 2),
+    ]  # fmt: skip
+
+
+def test_nested_alternatives_multiply_with_the_last_key_fastest() -> None:
+    (found,) = alternatives(
+        "dynamic_batching:\n"
+        "  preferred_batch_size: [[4], [8]]\n"
+        "  max_queue_delay_microseconds: [100, 200]\n"
+    ).values()
+    assert found == [
+        {"preferred_batch_size": [4], "max_queue_delay_microseconds": 100},
+        {"preferred_batch_size": [4], "max_queue_delay_microseconds": 200},
+        {"preferred_batch_size": [8], "max_queue_delay_microseconds": 100},
+        {"preferred_batch_size": [8], "max_queue_delay_microseconds": 200},
+    ]
+
+
+def test_two_swept_groups_give_every_pair_each_with_both_groups() -> None:
+    (found,) = alternatives(
+        "instance_group:\n- {kind: KIND_GPU, count: [1, 2]}\n- {kind: KIND_CPU, count: [1, 2]}\n"
+    ).values()
+    assert [[(group["kind"], group["count"]) for group in groups] for groups in found] == [
+        [("KIND_GPU", 1), ("KIND_CPU", 1)],
+        [("KIND_GPU", 1), ("KIND_CPU", 2)],
+        [("KIND_GPU", 2), ("KIND_CPU", 1)],
+        [("KIND_GPU", 2), ("KIND_CPU", 2)],
+    ]
+
+
+def test_alternatives_of_alternatives_are_all_listed() -> None:
+    (found,) = alternatives(
+        "instance_group: [[{count: [1, 2]}], [{count: 5}, {count: [6, 7]}]]"
+    ).values()
+    counts = [[group["count"] for group in groups] for groups in found]
+    assert counts == [[1], [2], [5, 6], [5, 7]]
+
+
+def test_a_worked_sweep_has_as_many_combinations_as_its_parts_multiply_to() -> None:
+    text = (
+        "max_batch_size: [1, 2, 4, 8]\n"
+        "instance_group: [{kind: KIND_GPU, count: [1, 2, 3]}]\n"
+        "dynamic_batching:\n"
+        "  preferred_batch_size: [[2, 4], [8]]\n"
+        "  max_queue_delay_microseconds: [50, 100, 200]\n"
+    )
+    assert [len(values) for values in alternatives(text).values()] == [4, 3, 6]
+    assert len(combinations(text)) == prod((4, 3, 6))
+
+
+# ------------------------------------------------------------------------------------ nothing
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("max_batch_size: ", [None]),
+        ("max_batch_size: [null, 8]", [None, 8]),
+        ("dynamic_batching: [null, {}]", [None, {}]),
+        ("instance_group: [null, [{count: 2}]]", [None, [{"count": 2}]]),
+        ("instance_group: [{count: 2, kind: null}]", [[{"count": 2}]]),
+        (
+            "dynamic_batching: {max_queue_delay_microseconds: [null, 100]}",
+            [{}, {"max_queue_delay_microseconds": 100}],
+        ),
+    ],
+)
+def test_null_leaves_a_field_as_it_is(written: str, expected: list[Any]) -> None:
+    (found,) = alternatives(written).values()
+    assert found == expected
+
+
+# ------------------------------------------------------------------------------ what is refused
+
+
+@pytest.mark.parametrize(
+    ("written", "where", "what", "hint"),
+    [
+        (
+            "max_batch_sise: 1",
+            "f.yaml:1:1", "ModelConfig has no field 'max_batch_sise'",
+            "did you mean 'max_batch_size'?",
+        ),
+        (
+            "instance_group: [{kind: KIND_GPU, conut: 1}]",
+            "f.yaml:1:35", "ModelInstanceGroup has no field 'conut'",
+            "did you mean 'count'?",
+        ),
+        (
+            "instance_group: [{kind: KIND_GPUS}]",
+            "f.yaml:1:25", "expected a ModelInstanceGroup.Kind, found 'KIND_GPUS'",
+            "did you mean 'KIND_GPU'?",
+        ),
+        (
+            "instance_group: {count: 1}",
+            "f.yaml:1:17", "expected a list, found a mapping",
+            "put it in [ ]",
+        ),
+        (
+            "dynamic_batching: 3",
+            "f.yaml:1:19", "expected a mapping of ModelDynamicBatching fields, found 3",
+            "",
+        ),
+        (
+            "max_batch_size: [4, many]",
+            "f.yaml:1:21", "expected a whole number, found 'many'",
+            "",
+        ),
+        (
+            "max_batch_size: [[4, 8]]",
+            "f.yaml:1:18", "expected a whole number, found a list",
+            "",
+        ),
+        (
+            "max_batch_size: {start: 1, stop: 4}",
+            "f.yaml:1:17", "expected a whole number, found a mapping",
+            "",
+        ),
+        (
+            "dynamic_batching: {preferred_batch_size: [4, [8]]}",
+            "f.yaml:1:43", "expected a list, found 4",
+            "put it in [ ]",
+        ),
+        (
+            "parameters: [x]",
+            "f.yaml:1:14", "expected a mapping, found 'x'",
+            "",
+        ),
+        (
+            "parameters: {THREADS: 4}",
+            "f.yaml:1:23", "expected a mapping of ModelParameter fields, found 4",
+            "",
+        ),
+        (
+            "response_cache: {enable: maybe}",
+            "f.yaml:1:26", "expected true or false, found 'maybe'",
+            "",
+        ),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused_where_it_stands(
+    written: str, where: str, what: str, hint: str
+) -> None:
+    problem = parse_problem(ModelConfigParameters(), yaml(written))
+    assert (problem.where, problem.what, problem.hint) == (where, what, hint)
+
+
+@pytest.mark.parametrize("written", ["[max_batch_size]", "max_batch_size", "3"])
+def test_parameters_are_a_mapping_of_fields(written: str) -> None:
+    problem = parse_problem(ModelConfigParameters(), yaml(written))
+    assert problem.what.startswith("expected a mapping of ModelConfig fields, found")
+
+
+def test_everything_that_does_not_fit_is_reported_at_once() -> None:
+    problems = parse_problems(
+        ModelConfigParameters(),
+        yaml(
+            "max_batch_size: x\n"
+            "dynamic_batching: {preserve_ordering: 7, priority: 1}\n"
+            "backnd: python\n"
+        ),
+    )
+    assert [problem.where for problem in problems] == ["f.yaml:1:17", "f.yaml:2:39", "f.yaml:2:42",
+                                                       "f.yaml:3:1"]  # fmt: skip
+
+
+def test_an_explosion_of_combinations_is_refused_where_it_happens() -> None:
+    counts = ", ".join(map(str, range(1, 401)))
+    problem = parse_problem(
+        ModelConfigParameters(),
+        yaml(f"instance_group: [{{count: [{counts}]}}, {{count: [{counts}]}}]"),
+    )
+    assert problem.where == "f.yaml:1:17"
+    assert problem.what == "more than 100000 combinations"
+
+
+# ------------------------------------------------------------------------------- the table itself
+
+
+def test_every_type_that_a_field_may_have_is_explained() -> None:
+    for message, fields in MESSAGES.items():
+        for field, kind in fields.items():
+            name = kind.strip("[]{}")
+            known = name in MESSAGES or name in ENUMS or name in ("int", "float", "bool", "str")
+            assert known, f"{message}.{field} is a {kind}"
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "name", "platform", "backend", "runtime", "version_policy", "max_batch_size", "input",
+        "output", "batch_input", "batch_output", "optimization", "dynamic_batching",
+        "sequence_batching", "ensemble_scheduling", "instance_group", "default_model_filename",
+        "cc_model_filenames", "metric_tags", "parameters", "model_warmup", "model_operations",
+        "model_transaction_policy", "model_repository_agents", "response_cache",
+    ],
+)  # fmt: skip
+def test_a_field_that_users_may_know_is_there(field: str) -> None:
+    assert field in MESSAGES["ModelConfig"]

@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The value of a metric over everything that a trial measured."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.builders import measurement, together
+
+TWO_GPUS = {
+    "GPU-a": {"gpu_used_memory": 100.0, "gpu_utilization": 20.0},
+    "GPU-b": {"gpu_used_memory": 300.0, "gpu_utilization": 60.0},
+}
+
+
+def test_the_value_of_one_model_is_its_own() -> None:
+    assert measurement(184.5).value("perf_throughput") == 184.5
+
+
+def test_throughput_of_several_models_adds_up_and_latency_is_averaged() -> None:
+    both = together(
+        {"perf_throughput": 184.5, "perf_latency_p99": 23.9},
+        {"perf_throughput": 236.5, "perf_latency_p99": 17.5},
+    )
+    assert both.value("perf_throughput") == 421.0
+    assert both.value("perf_latency_p99") == pytest.approx(20.7)
+    assert both.model_value(1, "perf_throughput") == 236.5
+
+
+def test_a_model_without_the_value_takes_no_part_in_the_average() -> None:
+    some = together({"perf_latency_p99": 8.0}, {})
+    assert some.value("perf_latency_p99") == 8.0
+    assert some.model_value(1, "perf_latency_p99") is None
+
+
+def test_memory_adds_up_over_gpus_and_utilization_is_averaged() -> None:
+    on_gpus = measurement(gpus=TWO_GPUS)
+    assert on_gpus.value("gpu_used_memory") == 400
+    assert on_gpus.value("gpu_utilization") == 40
+
+
+def test_a_gpu_without_the_value_takes_no_part() -> None:
+    some = measurement(gpus={**TWO_GPUS, "GPU-c": {}})
+    assert some.value("gpu_utilization") == 40
+
+
+def test_values_of_devices_and_host_are_those_of_every_model() -> None:
+    one = measurement(gpus=TWO_GPUS, host={"cpu_used_ram": 512.0})
+    assert one.model_value(0, "gpu_used_memory") == 400
+    assert one.model_value(0, "cpu_used_ram") == one.value("cpu_used_ram") == 512
+
+
+@pytest.mark.parametrize("tag", ["perf_throughput", "gpu_used_memory", "cpu_used_ram"])
+def test_what_was_not_measured_has_no_value(tag: str) -> None:
+    assert measurement().value(tag) is None
+    assert measurement().model_value(0, tag) is None
+
+
+def test_a_measured_zero_is_a_value() -> None:
+    assert measurement(gpus={"GPU-a": {"gpu_utilization": 0.0}}).value("gpu_utilization") == 0
+    assert measurement(0.0).value("perf_throughput") == 0
+
+
+def test_the_old_name_of_latency_gives_p99() -> None:
+    assert measurement(p99=4.0).value("perf_latency") == 4
+    assert measurement(p99=4.0).model_value(0, "perf_latency") == 4

@@ -1,0 +1,301 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Model configurations: how parameters change them, what makes them equal, what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from model_analyzer.domain.models import (
+    ModelFacts,
+    VariantNames,
+    apply_parameters,
+    fingerprint,
+    freeze,
+    thaw,
+)
+from tests.unit.builders import variant
+
+
+def facts(name: str = "m", *, composing: tuple[ModelFacts, ...] = (), **config: Any) -> ModelFacts:
+    return ModelFacts(name=name, config=freeze(config), files="files", composing=composing)
+
+
+# ------------------------------------------------------------------------------ applied parameters
+
+
+@pytest.mark.parametrize(
+    ("base", "parameters", "expected"),
+    [
+        ({"max_batch_size": 4}, {}, {"max_batch_size": 4}),
+        ({"max_batch_size": 4}, {"max_batch_size": 8}, {"max_batch_size": 8}),
+        ({"max_batch_size": 4}, {"max_batch_size": None}, {"max_batch_size": 4}),
+        ({"max_batch_size": 4}, {"max_batch_size": 0}, {"max_batch_size": 0}),
+        ({}, {"dynamic_batching": {}}, {"dynamic_batching": {}}),
+        (
+            {"dynamic_batching": {"max_queue_delay_microseconds": 100}},
+            {"dynamic_batching": {}},
+            {"dynamic_batching": {"max_queue_delay_microseconds": 100}},
+        ),
+        (
+            {"dynamic_batching": {"max_queue_delay_microseconds": 100}},
+            {"dynamic_batching": {"preferred_batch_size": [4], "priority_levels": None}},
+            {
+                "dynamic_batching": {
+                    "max_queue_delay_microseconds": 100,
+                    "preferred_batch_size": [4],
+                }
+            },
+        ),
+        (
+            {"optimization": {"cuda": {"graphs": False, "busy_wait_events": True}}},
+            {"optimization": {"cuda": {"graphs": True}}},
+            {"optimization": {"cuda": {"graphs": True, "busy_wait_events": True}}},
+        ),
+        (
+            {"instance_group": [{"kind": "KIND_GPU", "count": 1}, {"kind": "KIND_CPU"}]},
+            {"instance_group": [{"count": 2}]},
+            {"instance_group": [{"count": 2}]},
+        ),
+        ({"parameters": 3}, {"parameters": {"a": 1}}, {"parameters": {"a": 1}}),
+    ],
+)
+def test_mappings_are_merged_all_else_is_replaced_and_null_leaves_as_is(
+    base: Mapping[str, Any], parameters: Mapping[str, Any], expected: Mapping[str, Any]
+) -> None:
+    assert thaw(apply_parameters(freeze(base), parameters)) == expected
+
+
+def test_neither_the_base_nor_the_parameters_change() -> None:
+    base = freeze({"dynamic_batching": {"a": 1}})
+    parameters = {"dynamic_batching": {"b": [2]}, "instance_group": [{"count": 1}]}
+    changed = apply_parameters(base, parameters)
+    parameters["instance_group"][0]["count"] = 9  # type: ignore[index]
+    assert thaw(base) == {"dynamic_batching": {"a": 1}}
+    assert thaw(changed["instance_group"]) == [{"count": 1}]
+
+
+def test_a_changed_configuration_cannot_be_changed_again() -> None:
+    changed = apply_parameters({}, {"dynamic_batching": {"a": 1}})
+    with pytest.raises(TypeError):
+        changed["max_batch_size"] = 1  # type: ignore[index]
+    with pytest.raises(TypeError):
+        changed["dynamic_batching"]["a"] = 2
+
+
+# ------------------------------------------------------------------------------------ fingerprints
+
+
+def test_a_fingerprint_does_not_see_the_order_of_keys() -> None:
+    assert fingerprint({"a": 1, "b": {"c": 2, "d": 3}}) == fingerprint(
+        {"b": {"d": 3, "c": 2}, "a": 1}
+    )
+
+
+def test_a_fingerprint_does_not_see_whether_values_are_frozen() -> None:
+    value = {"a": [1, {"b": [2]}]}
+    assert fingerprint(freeze(value)) == fingerprint(value)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"a": [2, 1]}, {"a": [1]}, {"a": [1, "2"]}, {"a": [1, 2], "b": None}, {"A": [1, 2]}, {}],
+)
+def test_a_fingerprint_sees_everything_else(other: Any) -> None:
+    assert fingerprint(other) != fingerprint({"a": [1, 2]})
+
+
+def test_a_fingerprint_stays_the_same_from_run_to_run() -> None:
+    found = fingerprint({"name": "ünï", "max_batch_size": 8, "on": True, "rate": 0.5, "x": None})
+    assert found == fingerprint(
+        {"x": None, "rate": 0.5, "on": True, "max_batch_size": 8, "name": "ünï"}
+    )
+    assert len(found) == 32
+    assert set(found) <= set("0123456789abcdef")
+
+
+# ------------------------------------------------------------------------------- equal variants
+
+
+def test_variants_of_equal_content_are_the_same_whatever_they_are_called() -> None:
+    one = variant("m_config_0", max_batch_size=8, backend="python")
+    other = variant("m_config_7", backend="python", max_batch_size=8)
+    assert one.identity == other.identity
+
+
+def test_all_that_a_server_loads_makes_a_variant_another_one() -> None:
+    part = variant("p_config_default", model="p", max_batch_size=1)
+    different = [
+        variant(max_batch_size=8),
+        variant(max_batch_size=4),
+        variant(max_batch_size=8, model="n"),
+        variant(max_batch_size=8, files="changed"),
+        variant(max_batch_size=8, composing=[part]),
+        variant(max_batch_size=8, composing=[variant("p_config_0", model="p", max_batch_size=2)]),
+    ]
+    assert len({each.identity for each in different}) == len(different)
+
+
+# ---------------------------------------------------------------------------- names of variants
+
+
+def test_variants_are_numbered_in_order_of_creation() -> None:
+    names = VariantNames()
+    made = [names.variant(facts(), {"max_batch_size": size}).name for size in (4, 1, 2)]
+    assert made == ["m_config_0", "m_config_1", "m_config_2"]
+
+
+def test_equal_content_keeps_its_first_name() -> None:
+    names, model = VariantNames(), facts(backend="python", max_batch_size=1)
+    first = names.variant(model, {"max_batch_size": 4, "dynamic_batching": {}})
+    names.variant(model, {"max_batch_size": 2})
+    assert not names.knows(model, {"max_batch_size": 16})
+    assert names.knows(model, {"dynamic_batching": {}, "max_batch_size": 4})
+    again = names.variant(model, {"dynamic_batching": {}, "max_batch_size": 4, "backend": None})
+    assert again == first
+
+
+def test_every_model_is_numbered_on_its_own() -> None:
+    names = VariantNames()
+    made = [names.variant(facts(name), {"max_batch_size": 4}).name for name in ("a", "b", "a")]
+    assert made == ["a_config_0", "b_config_0", "a_config_0"]
+
+
+def test_a_sweep_that_meets_the_default_gets_a_number_of_its_own() -> None:
+    names, model = VariantNames(), facts(max_batch_size=4)
+    default = names.default(model)
+    swept = names.variant(model, {"max_batch_size": 4})
+    assert (default.name, swept.name) == ("m_config_default", "m_config_0")
+    assert (default.is_default, swept.is_default) == (True, False)
+    assert default.config == swept.config == model.config
+
+
+def test_known_variants_keep_their_numbers_and_new_ones_get_free_ones() -> None:
+    names = VariantNames.known(
+        [
+            variant("m_config_0", max_batch_size=1),
+            variant("m_config_7", max_batch_size=8),
+            variant("m_config_3", max_batch_size=4),
+            variant("m_config_default", max_batch_size=2),
+        ]
+    )
+    assert names.variant(facts(), {"max_batch_size": 8}).name == "m_config_7"
+    assert names.variant(facts(), {"max_batch_size": 4}).name == "m_config_3"
+    assert names.variant(facts(), {"max_batch_size": 2}).name == "m_config_1"
+    assert names.variant(facts(), {"max_batch_size": 16}).name == "m_config_2"
+    assert names.variant(facts(), {"max_batch_size": 32}).name == "m_config_4"
+
+
+def test_names_known_for_one_model_are_none_of_another() -> None:
+    names = VariantNames.known([variant("a_config_4", model="a", max_batch_size=1)])
+    assert not names.knows(facts("b"), {"max_batch_size": 1})
+    assert names.variant(facts("b"), {"max_batch_size": 1}).name == "b_config_0"
+
+
+def test_a_model_whose_name_looks_like_a_variant_is_a_model() -> None:
+    model = facts("net_config_1")
+    names = VariantNames.known(
+        [variant("net_config_1_config_5", model="net_config_1", max_batch_size=1)]
+    )
+    assert names.variant(model, {"max_batch_size": 1}).name == "net_config_1_config_5"
+    assert names.variant(model, {"max_batch_size": 2}).name == "net_config_1_config_0"
+    assert names.variant(facts("net"), {"max_batch_size": 2}).name == "net_config_0"
+
+
+def test_a_model_that_is_called_default_has_variants_too() -> None:
+    odd = variant("x_config_default_config_0", model="x_config_default")
+    assert not odd.is_default
+    assert VariantNames().default(facts("x_config_default")).is_default
+
+
+def test_variants_of_an_ensemble_hold_its_parts_as_they_are() -> None:
+    parts = (facts("first", max_batch_size=1), facts("second", max_batch_size=2))
+    ensemble = facts("e", composing=parts, ensemble_scheduling={})
+    made = VariantNames().variant(ensemble, {"max_batch_size": 8})
+    assert [part.name for part in made.composing] == [
+        "first_config_default",
+        "second_config_default",
+    ]
+    assert VariantNames().default(ensemble).composing == made.composing
+
+
+# ------------------------------------------------------------------------------ facts of a model
+
+
+@pytest.mark.parametrize(
+    ("config", "batches", "dynamically", "ensemble"),
+    [
+        ({}, False, False, False),
+        ({"max_batch_size": 0}, False, False, False),
+        ({"max_batch_size": 8}, True, True, False),
+        ({"max_batch_size": 8, "sequence_batching": {}}, True, False, False),
+        ({"max_batch_size": 1, "ensemble_scheduling": {"step": []}}, True, True, True),
+    ],
+)
+def test_what_a_model_can_do(
+    config: dict[str, Any], batches: bool, dynamically: bool, ensemble: bool
+) -> None:
+    model = facts(**config)
+    assert model.supports_batching is batches
+    assert model.supports_dynamic_batching is dynamically
+    assert model.is_ensemble is ensemble
+
+
+# --------------------------------------------------------------------------- facts of a variant
+
+
+@pytest.mark.parametrize(
+    ("groups", "gpus", "expected"),
+    [
+        (None, 0, [(1, "CPU")]),
+        (None, 2, [(2, "GPU")]),
+        ([{"kind": "KIND_CPU", "count": 3}], 2, [(3, "CPU")]),
+        ([{"kind": "KIND_GPU", "count": 2}], 1, [(2, "GPU")]),
+        ([{"kind": "KIND_GPU", "count": 2}], 4, [(8, "GPU")]),
+        ([{"kind": "KIND_GPU", "count": 2, "gpus": [0, 2]}], 4, [(4, "GPU")]),
+        ([{"kind": "KIND_GPU", "count": 2}], 0, [(2, "GPU")]),
+        ([{"count": 2}], 0, [(2, "CPU")]),
+        ([{"count": 2}], 1, [(2, "GPU")]),
+        ([{"kind": "KIND_GPU"}], 1, [(1, "GPU")]),
+        (
+            [
+                {"kind": "KIND_GPU", "count": 3},
+                {"kind": "KIND_CPU", "count": 1},
+                {"kind": "KIND_CPU", "count": 1},
+            ],
+            1,
+            [(3, "GPU"), (2, "CPU")],
+        ),
+    ],
+)
+def test_instances_add_up_by_kind_and_count_on_every_gpu(
+    groups: list[dict[str, Any]] | None, gpus: int, expected: list[tuple[int, str]]
+) -> None:
+    config: dict[str, Any] = {} if groups is None else {"instance_group": groups}
+    assert list(variant(**config).instances(gpus=gpus)) == expected
+
+
+@pytest.mark.parametrize(
+    ("config", "platform"),
+    [
+        ({"backend": "onnxruntime"}, "onnxruntime"),
+        ({"platform": "tensorrt_plan"}, "tensorrt_plan"),
+        ({"backend": "", "platform": "ensemble"}, "ensemble"),
+        ({}, "unknown"),
+    ],
+)
+def test_a_variant_names_its_backend_or_its_platform(config: dict[str, Any], platform: str) -> None:
+    assert variant(**config).platform == platform
+
+
+def test_a_variant_knows_its_batching() -> None:
+    plain = variant()
+    assert (plain.max_batch_size, plain.largest_preferred_batch_size) == (0, 0)
+    assert not plain.has_dynamic_batching
+    batching = variant(max_batch_size=8, dynamic_batching={"preferred_batch_size": [2, 8, 4]})
+    assert (batching.max_batch_size, batching.largest_preferred_batch_size) == (8, 8)
+    assert batching.has_dynamic_batching
+    assert variant(dynamic_batching={}).has_dynamic_batching

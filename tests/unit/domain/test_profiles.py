@@ -1,0 +1,39 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""All that is known so far, as a value."""
+
+from __future__ import annotations
+
+from model_analyzer.domain.profiles import Profile
+from tests.unit.builders import failure, measurement, record, variant
+
+ZERO = variant("m_config_0", max_batch_size=1)
+ONE = variant("m_config_1", max_batch_size=2)
+
+
+def test_a_profile_tells_measurements_from_failures_in_their_order() -> None:
+    profile = Profile(
+        records=(
+            record(ONE, measurement(1)),
+            record(ZERO, failure("first")),
+            record(ZERO, measurement(2), concurrency=2),
+            record(ONE, failure("second"), concurrency=2),
+        )
+    )
+    assert [item.measurement.value("perf_throughput") for item in profile.measured] == [1, 2]
+    assert [item.failure.message for item in profile.failed] == ["first", "second"]
+
+
+def test_variants_are_listed_once_in_the_order_of_their_first_trial() -> None:
+    profile = Profile(
+        records=(
+            record(ONE, measurement(1)),
+            record(ZERO, failure()),
+            record(ONE, measurement(1), concurrency=2),
+        )
+    )
+    assert profile.variants == (ONE, ZERO)
+
+
+def test_an_empty_profile_holds_nothing() -> None:
+    assert (Profile().measured, Profile().failed, Profile().variants) == ((), (), ())

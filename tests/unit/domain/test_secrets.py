@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Secrets are neither shown nor stored."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from model_analyzer.domain.secrets import MASK, masked, masked_command
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "HF_TOKEN", "DB_PASSWORD", "db_passwd", "PASSPHRASE", "AWS_SECRET_ACCESS_KEY",
+        "AWS_ACCESS_KEY_ID", "NGC_API_KEY", "api-key", "GOOGLE_APPLICATION_CREDENTIALS",
+        "AUTHORIZATION", "REGISTRY_AUTH", "client_secret",
+    ],
+)  # fmt: skip
+def test_the_value_of_a_secret_is_masked(name: str) -> None:
+    assert masked(name, "s3cr3t") == MASK
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["PATH", "OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "AUTHOR", "LD_PRELOAD", "KEYBOARD", "url"],
+)
+def test_any_other_value_is_shown(name: str) -> None:
+    assert masked(name, "value") == "value"
+
+
+def test_of_a_header_the_name_is_shown() -> None:
+    assert masked("http-header", "X-Trace: 1") == f"X-Trace: {MASK}"
+    assert masked("http-header", "no colon at all") == MASK
+
+
+def test_a_command_is_shown_with_odd_words_quoted_and_headers_masked() -> None:
+    command = ["perf_analyzer", "-m", "my model", "-H", "Authorization: abc", "--shape=IN:1,2", ""]
+    shown = masked_command(command)
+    assert shown == (f"perf_analyzer -m 'my model' -H 'Authorization: {MASK}' --shape=IN:1,2 ''")
+    assert "abc" not in shown
+
+
+def test_a_quote_in_a_command_survives_a_shell() -> None:
+    command = ["tool", "it's", 'say "no"', "$HOME", "a;b", "new\nline"]
+    assert shlex.split(masked_command(command)) == command
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("http-restricted-api", "inference:key=s3cret", "inference:key=******"),
+        ("grpc-restricted-protocol", "health,metadata:k=s3cret", "health,metadata:k=******"),
+        ("cache-config", "redis,password=s3cret", "redis,password=******"),
+        ("cache-config", "local,size=1048576", "local,size=1048576"),
+        ("backend-config", "x,token=s3cret,a=b", "x,token=******,a=b"),
+    ],
+)
+def test_secrets_inside_a_value_are_masked(name: str, value: str, shown: str) -> None:
+    assert masked(name, value) == shown

@@ -1,0 +1,324 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a report says: the answer in one sentence, remarks, details, and all of it for machines."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.measurements import Measurement, Notice, NoticeKind
+from model_analyzer.domain.trials import LoadKind
+from model_analyzer.reports.build import (
+    Summary,
+    build_detail,
+    build_summary,
+    constraints_text,
+    headline,
+    results_document,
+)
+from model_analyzer.results.ranking import Ranking
+from tests.unit.builders import (
+    at_least,
+    at_most,
+    failure,
+    goal,
+    measurement,
+    objectives,
+    origin,
+    ranking,
+    record,
+    variant,
+)
+
+DEFAULT = variant("m_config_default", instance_group=[{"kind": "KIND_CPU", "count": 1}])
+BEST = variant(
+    "m_config_4",
+    max_batch_size=8,
+    dynamic_batching={},
+    instance_group=[{"kind": "KIND_GPU", "count": 2}],
+)
+
+
+def best_against_default(
+    best: Measurement, default: Measurement, by: Goal | None = None
+) -> Ranking:
+    return ranking(record(DEFAULT, default), record(BEST, best, concurrency=4), by=by)
+
+
+def sentence(found: Ranking) -> str:
+    return "".join(headline(found, gpus=1))
+
+
+# ------------------------------------------------------------------------------------- headline
+
+
+def test_the_best_is_named_with_its_settings_its_values_and_its_gain() -> None:
+    found = best_against_default(measurement(250.5, 5.5), measurement(125.25, 3.5))
+    parts = headline(found, gpus=1)
+    assert parts[1] == "m_config_4"
+    assert "".join(parts) == (
+        "In 2 measurements across 2 configurations, m_config_4 (2:GPU instances, max batch size 8,"
+        " dynamic batching on) gives 250.5 infer/sec at p99 5.5 ms with 4 concurrent requests:"
+        " 100 % better than the default configuration at maximizing throughput, which gives"
+        " 125.2 infer/sec at p99 3.5 ms with 1 concurrent request."
+    )
+
+
+def test_a_gain_is_told_with_its_noise() -> None:
+    found = best_against_default(
+        measurement(200.5, windows=(190.475, 210.525)),
+        measurement(100.25, windows=(100.25, 100.25)),
+    )
+    assert "100 ± 10 % better than the default configuration" in sentence(found)
+
+
+def test_a_gain_within_its_noise_is_not_claimed() -> None:
+    found = best_against_default(
+        measurement(103, windows=(98, 108)), measurement(100, windows=(95, 105))
+    )
+    assert "no clear gain over the default configuration (3 ± 7 %)" in sentence(found)
+    assert "better than the default" not in sentence(found)
+
+
+def test_a_default_that_fails_its_constraints_is_said_to() -> None:
+    found = best_against_default(
+        measurement(150, 5.5), measurement(100, 50.5), goal(*at_most(perf_latency_p99=10))
+    )
+    assert "50 % better than the default configuration" in sentence(found)
+    assert sentence(found).endswith(", and fails the constraints.")
+
+
+def test_a_failing_default_with_the_best_objective_is_not_the_answer() -> None:
+    found = best_against_default(
+        measurement(4000, 8.5),
+        measurement(2663, 1.5),
+        goal(*at_least(perf_throughput=3900), wished=objectives(perf_latency_p99=10)),
+    )
+    assert headline(found, gpus=1)[1] == "m_config_4"
+    assert "and fails the constraints" in sentence(found)
+
+
+def test_the_default_may_be_the_answer() -> None:
+    found = best_against_default(measurement(100), measurement(200))
+    assert headline(found, gpus=1)[1] == "m_config_default"
+    assert "it is the default configuration, and no other is better" in sentence(found)
+
+
+def test_other_objectives_than_throughput_are_called_objectives() -> None:
+    latency = goal(wished=objectives(perf_latency_p99=1))
+    found = best_against_default(measurement(100, 2.5), measurement(100, 5.5), latency)
+    assert "better than the default configuration at meeting the objectives" in sentence(found)
+
+
+def test_if_none_passes_the_nearest_is_named_with_what_it_misses() -> None:
+    found = best_against_default(
+        measurement(150, 12.5), measurement(100, 50.5), goal(*at_most(perf_latency_p99=10))
+    )
+    parts = headline(found, gpus=1)
+    assert "no configuration meets the constraints; the nearest is " in parts[0]
+    assert parts[1] == "m_config_4"
+    assert parts[2].endswith("which misses them by 25 %.")
+
+
+def test_without_a_measured_default_nothing_is_compared() -> None:
+    found = ranking(record(DEFAULT, failure()), record(BEST, measurement(1.5)))
+    assert sentence(found).endswith(
+        "; the default configuration gave no measurement to compare with."
+    )
+
+
+@pytest.mark.parametrize("found", [ranking(), ranking(record(BEST, failure()))])
+def test_if_nothing_was_measured_the_sentence_says_so(found: Ranking) -> None:
+    assert headline(found, gpus=1) == ("No configuration of m could be measured.",)
+
+
+@pytest.mark.parametrize(
+    ("load", "words"),
+    [
+        ({"concurrency": 1}, "with 1 concurrent request;"),
+        ({"concurrency": 8, "batch_size": 4}, "with 8 concurrent requests of batch 4;"),
+        ({"concurrency": 90, "kind": LoadKind.REQUEST_RATE}, "under 90 requests/sec;"),
+        (
+            {"concurrency": 0, "kind": LoadKind.REQUEST_INTERVALS},
+            "under the given request intervals;",
+        ),
+    ],
+)
+def test_the_load_is_told_in_words(load: dict[str, int], words: str) -> None:
+    assert words in sentence(ranking(record(BEST, measurement(1.5), **load)))
+
+
+def test_a_model_that_does_not_batch_is_not_described_as_if_it_did() -> None:
+    text = sentence(ranking(record(DEFAULT, measurement(1.5))))
+    assert "m_config_default (1:CPU instances) gives" in text
+
+
+# -------------------------------------------------------------------------------------- summary
+
+
+def summary(found: Ranking, *, best: int = 3, complete: bool = True) -> Summary:
+    return build_summary(found, best=best, origin=origin(), difference="", complete=complete)
+
+
+def rows(report: Summary) -> list[object]:
+    return [row[0] for row in report.table.rows]
+
+
+def many(count: int, *, p99: float = 1, by: Goal | None = None) -> Ranking:
+    """Variants 0, 1, … from worst to best, all better than the default."""
+    records = [record(DEFAULT, measurement(0.5, p99))]
+    records += [
+        record(variant(f"m_config_{index}", max_batch_size=index + 1), measurement(index + 1, p99))
+        for index in range(count)
+    ]
+    return ranking(*records, by=by)
+
+
+def test_the_summary_shows_the_best_and_the_default_for_comparison() -> None:
+    report = summary(many(5), best=2)
+    assert rows(report) == ["m_config_4", "m_config_3", "m_config_default"]
+    assert report.winners == 2
+    assert report.sentence == "".join(report.headline)
+    assert [chart.name for chart in report.charts] == ["throughput_v_latency"]
+
+
+def test_enough_configurations_need_no_remark() -> None:
+    assert summary(many(2), best=3).remarks == ()
+
+
+def test_a_run_that_ended_early_says_so() -> None:
+    (remark,) = summary(many(3), complete=False).remarks
+    assert "ended before the search was complete" in remark
+
+
+def test_fewer_passing_configurations_than_asked_for_are_remarked() -> None:
+    at_least_two = goal(*at_least(perf_throughput=2))
+    assert summary(many(4, by=at_least_two), best=4).remarks == (
+        "Requested top 4 configs, but found only 3. Showing all available configs for this model.",
+    )
+
+
+def test_all_configurations_there_are_need_no_remark() -> None:
+    assert summary(many(1), best=5).remarks == ()
+
+
+def test_if_none_passes_the_failing_ones_are_shown_with_a_remark() -> None:
+    report = summary(many(4, p99=20, by=goal(*at_most(perf_latency_p99=10))), best=3)
+    assert report.remarks == (
+        "Requested top 3 configs, but none satisfied constraints. Showing available"
+        " constraint failing configs for this model.",
+    )
+    assert len(rows(report)) == 4
+    assert report.constraints == "Max p99 Latency: 10 ms"
+
+
+def test_a_constraint_that_could_not_be_checked_is_remarked() -> None:
+    report = summary(many(3, by=goal(*at_most(gpu_used_memory=100))))
+    assert report.remarks == (
+        "The constraint on GPU Memory Usage (MB) could not be checked: it was not measured.",
+    )
+
+
+def test_what_is_to_know_about_the_shown_measurements_is_told_once() -> None:
+    few = Notice(kind=NoticeKind.FEW_REQUESTS, text="too few requests")
+    shaky = Notice(kind=NoticeKind.UNSTABLE, text="not stable")
+    found = ranking(
+        record(DEFAULT, measurement(3, notices=[few, shaky])),
+        record(
+            DEFAULT,
+            measurement(1, notices=[Notice(kind=few.kind, text="not shown")]),
+            concurrency=2,
+        ),
+        record(BEST, measurement(2, notices=[few])),
+    )
+    assert summary(found).notices == ("too few requests", "not stable")
+
+
+def test_a_summary_of_nothing_has_neither_rows_nor_charts() -> None:
+    report = summary(ranking(record(BEST, failure("no luck"))))
+    assert (report.table.rows, report.charts, report.winners) == ((), (), 0)
+    assert [failed.failure.message for failed in report.failures] == ["no luck"]
+
+
+def test_constraints_in_words() -> None:
+    assert constraints_text(goal()) == "None"
+    both = goal(*at_most(perf_latency_p99=99), *at_least(perf_throughput=100))
+    assert constraints_text(both) == "Max p99 Latency: 99 ms, Min Throughput: 100 infer/sec"
+
+
+# --------------------------------------------------------------------------------------- detail
+
+
+def test_a_detail_tells_all_about_one_variant() -> None:
+    found = ranking(
+        record(BEST, measurement(1.5, 2.5, commands=["perf -c 1"])),
+        record(BEST, measurement(2.5, 3.5, commands=["perf -c 2", "perf -c 1"]), concurrency=2),
+        record(DEFAULT, measurement(1.5, commands=["perf -m other"])),
+    )
+    detail = build_detail(
+        found.results[0], origin=origin("H200", "H200"), configuration='name: "m"'
+    )
+    assert detail.variant == "m_config_4"
+    assert detail.sentence == (
+        "m_config_4 uses 4:GPU instances with a max batch size of 8 and has dynamic batching"
+        " enabled. 2 measurements on H200; platform unknown."
+    )
+    assert detail.configuration == 'name: "m"'
+    assert detail.commands == ("perf -c 2", "perf -c 1")
+    assert len(detail.table.rows) == 2
+    assert [chart.name for chart in detail.charts] == ["latency_breakdown", "throughput_v_latency"]
+
+
+def test_a_detail_of_a_machine_without_gpus_says_cpu() -> None:
+    found = ranking(record(variant("m_config_0", backend="python"), measurement(1.5)))
+    detail = build_detail(found.results[0], origin=origin(), configuration="")
+    assert detail.sentence == (
+        "m_config_0 uses 1:CPU instances with a max batch size of 0 and has dynamic batching"
+        " disabled. 1 measurement on CPU; platform python."
+    )
+
+
+# ---------------------------------------------------------------------------------- for machines
+
+
+def test_results_for_machines_are_plain_json() -> None:
+    found = ranking(
+        record(DEFAULT, measurement(100, 50.5, gpus={"a": {"gpu_used_memory": 7.0}})),
+        record(BEST, measurement(150, 5.5), concurrency=4, batch_size=2),
+        record(BEST, failure("too much", hint="less"), concurrency=8),
+        by=goal(*at_most(perf_latency_p99=10)),
+    )
+    document = results_document([found, ranking(model="n")], origin("H200", CPU="16 cores"))
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
+    assert document["version"] == 1
+    assert document["written"] == "2026-01-02 03:04:05"
+    assert document["host"] == {"CPU": "16 cores"}
+    first, second = document["models"]
+    assert (first["model"], first["constraints"]) == ("m", "Max p99 Latency: 10 ms")
+    assert first["sentence"] == "".join(headline(found, gpus=1))
+    assert [(each["variant"], each["satisfies_constraints"]) for each in first["variants"]] == [
+        ("m_config_4", True),
+        ("m_config_default", False),
+    ]
+    assert first["variants"][0]["measurements"] == [
+        {
+            "load": "concurrency",
+            "value": 4,
+            "batch_size": 2,
+            "satisfies_constraints": True,
+            "metrics": {"perf_throughput": 150, "perf_latency_p99": 5.5},
+        }
+    ]
+    assert first["variants"][1]["measurements"][0]["metrics"]["gpu_used_memory"] == 7
+    assert first["failures"] == [
+        {
+            "trial": "m_config_4: concurrency=8",
+            "reason": "the model did not load",
+            "message": "too much",
+            "hint": "less",
+        }
+    ]
+    assert (second["variants"], second["failures"]) == ([], [])

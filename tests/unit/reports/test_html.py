@@ -1,0 +1,210 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reports as HTML: self-contained, and whatever a name holds is text."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from model_analyzer.domain.measurements import Notice, NoticeKind
+from model_analyzer.domain.profiles import Device
+from model_analyzer.reports.build import Origin, build_detail, build_summary
+from model_analyzer.reports.html import render_detail, render_summary
+from tests.unit.builders import (
+    at_most,
+    failure,
+    goal,
+    measurement,
+    origin,
+    ranking,
+    record,
+    variant,
+)
+
+EVIL = "<script>alert(1)</script>"
+QUOTES = "\"'><img src=http://evil.example/x onerror=alert(1)>"
+VOID = {"meta", "br", "img", "link", "input", "hr"}
+
+
+class Page(HTMLParser):
+    """What a browser would see: elements, attributes, and texts by where they stand."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[str] = []
+        self.attributes: list[tuple[str, str, str]] = []
+        self.texts: list[tuple[str, str]] = []
+        self.unclosed: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append(tag)
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+        if tag not in VOID:
+            self.unclosed.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.unclosed.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.unclosed.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(("/".join(self.unclosed), data))
+
+    def text(self, inside: str = "") -> str:
+        """All text, or that inside elements of one kind."""
+        return "\n".join(
+            data for path, data in self.texts if not inside or inside in path.split("/")
+        )
+
+
+def report_on(name: str) -> tuple[Page, Page]:
+    """Summary and detail where everything that a user can name is called `name`."""
+    default = variant(f"{name}_config_default", model=name, backend=name)
+    best = variant(f"{name}_config_0", model=name, max_batch_size=4, backend=name)
+    notice = Notice(kind=NoticeKind.UNSTABLE, text=f"unstable {name}")
+    found = ranking(
+        record(default, measurement(100.5, 5.5)),
+        record(best, measurement(200.5, 6.5, notices=[notice], commands=[f"perf -m {name}"])),
+        record(best, failure(f"failed {name}", hint=f"mend {name}"), concurrency=2),
+        by=goal(*at_most(perf_latency_p99=10)),
+        model=name,
+    )
+    where = Origin(
+        host={f"host {name}": f"value {name}"},
+        devices=[Device(uuid="GPU-0", name=f"gpu {name}", memory=16_000)],
+        written=f"written {name}",
+        checkpoint=f"/checkpoint/{name}",
+    )
+    summary = build_summary(
+        found, best=3, origin=where, difference=f"+backend: {name}", complete=False
+    )
+    detail = build_detail(found.results[0], origin=where, configuration=f'name: "{name}"')
+    return Page(render_summary(summary)), Page(render_detail(detail))
+
+
+@pytest.fixture(scope="module")
+def evil() -> tuple[Page, Page]:
+    return report_on(EVIL)
+
+
+@pytest.fixture(scope="module")
+def quotes() -> tuple[Page, Page]:
+    return report_on(QUOTES)
+
+
+def test_a_script_in_a_name_is_no_script_on_the_page(evil: tuple[Page, Page]) -> None:
+    for page in evil:
+        assert "script" not in page.elements
+        assert page.unclosed == []
+
+
+def test_the_name_is_shown_as_text_on_the_page_and_inside_the_chart(
+    evil: tuple[Page, Page],
+) -> None:
+    summary, detail = evil
+    for inside in ("h1", "title", "strong", "td", "li", "pre", "dt", "dd", "svg"):
+        assert EVIL in summary.text(inside), inside
+    for inside in ("h1", "title", "p", "pre", "dt", "dd", "svg", "figcaption"):
+        assert EVIL in detail.text(inside), inside
+
+
+def test_quotes_in_a_name_add_neither_elements_nor_handlers(quotes: tuple[Page, Page]) -> None:
+    for page in quotes:
+        assert "img" not in page.elements
+        assert not [name for _, name, _ in page.attributes if name.startswith("on")]
+        assert QUOTES in page.text("h1")
+
+
+def test_nothing_is_loaded_from_elsewhere(
+    evil: tuple[Page, Page], quotes: tuple[Page, Page]
+) -> None:
+    for page in (*evil, *quotes):
+        loads = {"src", "srcset", "href", "xlink:href", "action", "data", "poster"}
+        loaded = [value for _, name, value in page.attributes if name in loads]
+        assert not [value for value in loaded if re.match(r"\s*(https?:)?//", value)]
+        styles = [page.text("style"), *(v for _, name, v in page.attributes if name == "style")]
+        assert not any(re.search(r"@import|url\(\s*['\"]?\s*(https?:)?//", css) for css in styles)
+        assert not {"link", "iframe", "object", "embed", "base", "form"} & set(page.elements)
+
+
+def test_the_page_itself_forbids_scripts_and_loading(evil: tuple[Page, Page]) -> None:
+    for page in evil:
+        (policy,) = [value for tag, name, value in page.attributes
+                     if tag == "meta" and name == "content" and "default-src" in value]  # fmt: skip
+        assert "default-src 'none'" in policy
+        assert "script-src" not in policy
+
+
+# ------------------------------------------------------------------------------- what it shows
+
+DEFAULT = variant("m_config_default", backend="python")
+BEST = variant("m_config_0", backend="python", max_batch_size=4)
+
+
+@pytest.fixture(scope="module")
+def plain() -> tuple[Page, Page]:
+    found = ranking(
+        record(DEFAULT, measurement(100.5, 5.5)),
+        record(BEST, measurement(200.5, 6.5, commands=["perf_analyzer -m m -b 1"])),
+        record(BEST, failure("the model ran out of memory", hint="use less"), concurrency=64),
+    )
+    summary = build_summary(
+        found,
+        best=1,
+        origin=origin("NVIDIA H200", System="Linux 6.1"),
+        difference="-max_batch_size: 1\n+max_batch_size: 4",
+        complete=True,
+    )
+    detail = build_detail(
+        found.results[0], origin=origin(), configuration='name: "m"\nbackend: "python"'
+    )
+    return Page(render_summary(summary)), Page(render_detail(detail))
+
+
+def test_the_summary_shows_answer_table_chart_difference_and_failures(
+    plain: tuple[Page, Page],
+) -> None:
+    summary, _ = plain
+    assert summary.text("strong") == "m_config_0"
+    assert summary.elements.count("svg") == 1
+    assert "+max_batch_size: 4" in summary.text("pre")
+    cells = summary.text("td")
+    for shown in ("m_config_0", "m_config_default", "200.5", "the model ran out of memory"):
+        assert shown in cells
+    assert "use less" in cells
+
+
+def test_both_reports_say_where_and_when_was_measured(plain: tuple[Page, Page]) -> None:
+    summary, detail = plain
+    assert "Linux 6.1" in summary.text("dd")
+    assert "NVIDIA H200" in summary.text("dd")
+    assert "none" in detail.text("dd")
+    for page in plain:
+        assert "2026-01-02 03:04:05" in page.text("dd")
+        assert "0.ckpt" in page.text("dd")
+
+
+def test_the_detail_shows_configuration_commands_and_both_charts(
+    plain: tuple[Page, Page],
+) -> None:
+    _, detail = plain
+    assert 'name: "m"\nbackend: "python"' in detail.text("pre")
+    assert "perf_analyzer -m m -b 1" in detail.text("pre")
+    assert detail.elements.count("svg") == 2
+    assert "concurrency=1" in detail.text("td")
+
+
+def test_a_summary_of_nothing_is_a_page_too() -> None:
+    report = build_summary(ranking(), best=3, origin=origin(), difference="", complete=True)
+    page = Page(render_summary(report))
+    assert "No configuration of m could be measured." in page.text("p")
+    assert "svg" not in page.elements
+    assert "table" not in page.elements

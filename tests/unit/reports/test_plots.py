@@ -1,0 +1,118 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Charts as data: what is drawn, in which order, and in which colour."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from model_analyzer.domain.goals import Goal
+from model_analyzer.reports.plots import Chart, latency_breakdown, throughput_over_latency
+from tests.unit.builders import at_least, at_most, goal, measurement, ranking, record, variant
+
+DEFAULT = variant("m_config_default")
+BEST = variant("m_config_0", max_batch_size=8)
+
+
+def points(chart: Chart) -> list[dict[str, Any]]:
+    values: list[dict[str, Any]] = chart.spec["data"]["values"]
+    return values
+
+
+def example(by: Goal | None = None) -> Chart:
+    found = ranking(
+        record(BEST, measurement(200, 8.5), concurrency=4),
+        record(BEST, measurement(300, 9.5), concurrency=8),
+        record(BEST, measurement(100, 5.5), concurrency=1),
+        record(DEFAULT, measurement(50, 4.5)),
+        by=by,
+    )
+    return throughput_over_latency(found.results, found.goal)
+
+
+def rules(chart: Chart) -> list[dict[str, Any]]:
+    return [layer["encoding"] for layer in chart.spec["layer"] if layer["mark"]["type"] == "rule"]
+
+
+def scale_of_latency(slow: float) -> str:
+    found = ranking(
+        record(BEST, measurement(1, 2.0)), record(BEST, measurement(2, slow), concurrency=2)
+    )
+    chart = throughput_over_latency(found.results, found.goal)
+    scale: str = chart.spec["layer"][0]["encoding"]["x"]["scale"]["type"]
+    return scale
+
+
+def test_every_measurement_is_a_point_and_lines_follow_the_load() -> None:
+    drawn = [
+        (point["variant"], point["load"], point["x"], point["y"]) for point in points(example())
+    ]
+    assert drawn == [
+        ("m_config_0", "concurrency=1", 5.5, 100),
+        ("m_config_0", "concurrency=4", 8.5, 200),
+        ("m_config_0", "concurrency=8", 9.5, 300),
+        ("m_config_default", "concurrency=1", 4.5, 50),
+    ]
+    assert [point["order"] for point in points(example())] == [0, 1, 2, 3]
+
+
+def test_only_the_recommended_load_is_ringed() -> None:
+    (ringed,) = [point for point in points(example()) if point["best"]]
+    assert (ringed["variant"], ringed["load"]) == ("m_config_0", "concurrency=8")
+
+
+def test_the_default_is_grey_and_every_variant_has_a_colour() -> None:
+    scale = example().spec["layer"][0]["encoding"]["color"]["scale"]
+    assert scale["domain"] == ["m_config_0", "m_config_default"]
+    assert scale["range"][1] == "#8a8a8a"
+    assert scale["range"][0] != "#8a8a8a"
+
+
+def test_more_variants_than_colours_are_drawn_too() -> None:
+    found = ranking(
+        *(
+            record(variant(f"m_config_{index}", max_batch_size=index), measurement(index, 1.5))
+            for index in range(20)
+        )
+    )
+    scale = throughput_over_latency(found.results, found.goal).spec["layer"][0]["encoding"]["color"]
+    assert len(scale["scale"]["range"]) == len(scale["scale"]["domain"]) == 20
+
+
+def test_constraints_on_an_axis_are_lines_across_it() -> None:
+    limits = goal(*at_most(perf_latency_p99=10, gpu_used_memory=5), *at_least(perf_throughput=100))
+    assert rules(example(limits)) == [{"x": {"datum": 10}}, {"y": {"datum": 100}}]
+    assert rules(example()) == []
+
+
+def test_latencies_far_apart_are_drawn_on_a_logarithmic_axis() -> None:
+    assert scale_of_latency(15.0) == "linear"
+    assert scale_of_latency(25.0) == "log"
+
+
+def test_the_breakdown_has_a_bar_for_each_load_in_order() -> None:
+    found = ranking(
+        record(BEST, measurement(2, perf_server_queue=4.5), concurrency=10),
+        record(BEST, measurement(1, perf_server_queue=1.5), concurrency=2),
+    )
+    chart = latency_breakdown(found.results[0])
+    queue = [(point["load"], point["time"]) for point in points(chart) if point["phase"] == "Queue"]
+    assert queue == [("concurrency=2", 1.5), ("concurrency=10", 4.5)]
+    assert [point["phase"] for point in points(chart)][:4] == [
+        "Queue",
+        "Compute input",
+        "Compute infer",
+        "Compute output",
+    ]
+    (layer,) = chart.spec["layer"]
+    assert layer["encoding"]["x"]["sort"] == ["concurrency=2", "concurrency=10"]
+    assert "m_config_0" in chart.caption
+
+
+def test_charts_are_plain_data() -> None:
+    assert json.loads(json.dumps(example().spec, allow_nan=False)) == example().spec
+
+
+def test_nothing_measured_can_be_drawn() -> None:
+    assert points(throughput_over_latency([], goal())) == []

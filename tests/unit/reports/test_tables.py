@@ -1,0 +1,287 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tables: which rows and columns there are, and what is in the cells."""
+
+from __future__ import annotations
+
+import csv
+import io
+import logging
+
+import pytest
+
+from model_analyzer.domain.trials import LoadKind
+from model_analyzer.reports.tables import (
+    Table,
+    answer_table,
+    detailed_table,
+    inference_table,
+    instances_text,
+    show,
+    summary_table,
+)
+from model_analyzer.results.ranking import Ranking
+from tests.unit.builders import at_most, goal, measurement, ranking, record, variant
+
+FIELDS = (
+    "model_name", "batch_size", "concurrency", "model_config_path", "instance_group",
+    "max_batch_size", "satisfies_constraints", "perf_throughput", "perf_latency_p99",
+)  # fmt: skip
+
+DEFAULT = variant("m_config_default", instance_group=[{"kind": "KIND_CPU", "count": 1}])
+LARGE = variant(
+    "m_config_0",
+    max_batch_size=8,
+    dynamic_batching={},
+    instance_group=[{"kind": "KIND_GPU", "count": 3}, {"kind": "KIND_CPU", "count": 2}],
+    parameters={"THREADS": {"string_value": "4"}},
+)
+
+
+def example() -> Ranking:
+    """Two variants; the default passes at one load and fails at another."""
+    return ranking(
+        record(DEFAULT, measurement(110.5, 9.25)),
+        record(DEFAULT, measurement(180.5, 12.5), concurrency=4),
+        record(LARGE, measurement(4022.65, 5.125), concurrency=2, batch_size=8),
+        by=goal(*at_most(perf_latency_p99=10)),
+    )
+
+
+# ------------------------------------------------------------------------------ inference table
+
+
+def test_the_default_columns_have_their_known_headers() -> None:
+    assert inference_table([example()], FIELDS, gpus=0).headers == (
+        "Model",
+        "Batch",
+        "Concurrency",
+        "Model Config Path",
+        "Instance Group",
+        "Max Batch Size",
+        "Satisfies Constraints",
+        "Throughput (infer/sec)",
+        "p99 Latency (ms)",
+    )
+
+
+def test_rows_are_measurements_best_first_and_passing_ones_before_failing_ones() -> None:
+    assert inference_table([example()], FIELDS, gpus=1).rows == (
+        ("m", 8, 2, "m_config_0", "3:GPU + 2:CPU", 8, "Yes", 4022.65, 5.125),
+        ("m", 1, 1, "m_config_default", "1:CPU", 0, "Yes", 110.5, 9.25),
+        ("m", 1, 4, "m_config_default", "1:CPU", 0, "No", 180.5, 12.5),
+    )
+
+
+def test_models_stand_in_the_order_of_the_rankings() -> None:
+    other = variant("z_config_default", model="z")
+    rankings = [ranking(record(other, measurement(1)), model="z"), example()]
+    table = inference_table(rankings, ["model_name"], gpus=0)
+    assert table.rows == (("z",), ("m",), ("m",), ("m",))
+
+
+def test_columns_stand_in_the_order_of_the_fields() -> None:
+    table = inference_table([example()], ["perf_throughput", "model_name"], gpus=0)
+    assert table.headers == ("Throughput (infer/sec)", "Model")
+    assert table.rows[0] == (4022.65, "m")
+
+
+def test_instances_count_on_every_gpu() -> None:
+    table = inference_table([example()], ["instance_group"], gpus=2)
+    assert table.rows[0] == ("6:GPU + 2:CPU",)
+    assert instances_text(LARGE, gpus=2) == "6:GPU + 2:CPU"
+
+
+def test_under_a_request_rate_there_is_no_concurrency() -> None:
+    found = ranking(record(DEFAULT, measurement(9), concurrency=100, kind=LoadKind.REQUEST_RATE))
+    table = inference_table([found], ["concurrency", "request_rate"], gpus=0)
+    assert table.headers == ("Concurrency", "Request Rate")
+    assert table.rows == ((None, 100),)
+
+
+def test_any_measured_metric_is_a_column() -> None:
+    found = ranking(
+        record(
+            DEFAULT,
+            measurement(
+                1,
+                gpus={"a": {"gpu_used_memory": 10.0}, "b": {"gpu_used_memory": 5.0}},
+                host={"cpu_used_ram": 7.0},
+            ),
+        )
+    )
+    table = inference_table([found], ["gpu_used_memory", "cpu_used_ram"], gpus=2)
+    assert table.headers == ("GPU Memory Usage (MB)", "RAM Usage (MB)")
+    assert table.rows == ((15.0, 7.0),)
+
+
+def test_a_metric_that_some_rows_lack_is_a_column_with_gaps() -> None:
+    found = ranking(
+        record(DEFAULT, measurement(2, perf_latency_avg=1.5)),
+        record(DEFAULT, measurement(1), concurrency=2),
+    )
+    table = inference_table([found], ["perf_latency_avg"], gpus=0)
+    assert table.rows == ((1.5,), (None,))
+
+
+@pytest.mark.parametrize(
+    ("field", "warning"),
+    [
+        ("gpu_used_memory", 'Inference output field "gpu_used_memory", has no data'),
+        ("perf_latency_avg", 'Inference output field "perf_latency_avg", has no data'),
+        ("backend_parameter/NOPE", 'Inference output field "backend_parameter/NOPE", has no data'),
+        ("no_such_field", 'Inference output field "no_such_field" is no metric and no column'),
+    ],
+)
+def test_a_field_without_data_is_left_out_with_a_warning(
+    caplog: pytest.LogCaptureFixture, field: str, warning: str
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        table = inference_table([example()], ["model_name", field, "batch_size"], gpus=0)
+    assert table.headers == ("Model", "Batch")
+    assert [len(row) for row in table.rows] == [2, 2, 2]
+    assert caplog.messages == [warning]
+
+
+def test_fields_with_data_give_no_warning(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        inference_table([example()], [*FIELDS, "backend_parameter/THREADS"], gpus=0)
+    assert caplog.messages == []
+
+
+def test_a_backend_parameter_is_a_column_named_like_its_field() -> None:
+    table = inference_table([example()], ["backend_parameter/THREADS"], gpus=0)
+    assert table.headers == ("backend_parameter/THREADS",)
+    assert table.rows == (("4",), (None,), (None,))
+
+
+def test_the_old_name_of_latency_is_the_p99_column() -> None:
+    table = inference_table([example()], ["perf_latency"], gpus=0)
+    assert table.headers == ("p99 Latency (ms)",)
+    assert table.rows[0] == (5.125,)
+
+
+@pytest.mark.parametrize("rankings", [[], [ranking()]])
+def test_without_measurements_there_are_no_rows(rankings: list[Ranking]) -> None:
+    assert inference_table(rankings, FIELDS, gpus=0).rows == ()
+
+
+# ------------------------------------------------------------------------------------- as text
+
+
+def test_a_table_as_csv_ends_with_an_empty_line() -> None:
+    text = inference_table([example()], ["model_name", "perf_throughput"], gpus=0).to_csv()
+    assert text.startswith("Model,Throughput (infer/sec)\nm,")
+    assert text.endswith("\n\n")
+    assert not text.endswith("\n\n\n")
+    assert len(text.splitlines()) == 1 + 3 + 1
+
+
+def test_a_csv_reads_back_as_what_was_written() -> None:
+    table = Table(headers=("a", "b"), rows=(('x,"y"', None), ("two\nlines", 3)))
+    assert list(csv.reader(io.StringIO(table.to_csv()))) == [
+        ["a", "b"],
+        ['x,"y"', "None"],
+        ["two\nlines", "3"],
+        [],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        (4022.65, "4022.7"),
+        (100.0, "100.0"),
+        (12.5, "12.5"),
+        (9.254, "9.254"),
+        (5.0, "5.0"),
+        (0.5, "0.5"),
+        (0.123456, "0.123"),
+        (0.0, "0.0"),
+        (3, "3"),
+        (None, "None"),
+        ("text", "text"),
+    ],
+)
+def test_a_number_is_shown_with_the_decimals_that_mean_something(
+    cell: str | int | float | None, text: str
+) -> None:
+    assert show(cell) == text
+
+
+# ---------------------------------------------------------------------------- tables of reports
+
+
+def test_the_summary_has_a_row_for_each_variant_at_its_best() -> None:
+    found = example()
+    table = summary_table(found.results, found, gpus=1)
+    assert table.headers == (
+        "Model Config Name",
+        "Max Batch Size",
+        "Dynamic Batching",
+        "Total Instance Count",
+        "Load",
+        "p99 Latency (ms)",
+        "Throughput (infer/sec)",
+        "Constraints",
+    )
+    assert [row[:4] for row in table.rows] == [
+        ("m_config_0", 8, "Enabled", "3:GPU + 2:CPU"),
+        ("m_config_default", 0, "Disabled", "1:CPU"),
+    ]
+    assert [row[4:] for row in table.rows] == [
+        ("client batch size=8, concurrency=2", 5.125, 4022.65, "met"),
+        ("concurrency=1", 9.25, 110.5, "met"),
+    ]
+
+
+def test_the_summary_marks_what_misses_its_constraints_and_by_how_much() -> None:
+    found = ranking(record(DEFAULT, measurement(1, 22.5)), by=goal(*at_most(perf_latency_p99=10)))
+    assert summary_table(found.results, found, gpus=0).rows[0][-1] == "missed by 125 %"
+    assert answer_table(found.results, found, gpus=0).rows[0][-1] == "NO"
+
+
+def test_the_summary_shows_memory_only_where_it_was_measured() -> None:
+    found = ranking(record(DEFAULT, measurement(1, host={"cpu_used_ram": 512.0})))
+    table = summary_table(found.results, found, gpus=0)
+    assert dict(zip(table.headers, table.rows[0], strict=True))["Max CPU Memory Usage (MB)"] == 512
+    assert "Max CPU Memory Usage (MB)" not in summary_table([], found, gpus=0).headers
+
+
+def test_the_answer_is_the_summary_in_few_words() -> None:
+    found = example()
+    table = answer_table(found.results, found, gpus=1)
+    assert all(len(row) == len(table.headers) for row in table.rows)
+    assert table.rows == (
+        ("m_config_0", "3:GPU + 2:CPU", 8, "2 x 8", 4022.65, 5.125, "yes"),
+        ("m_config_default", "1:CPU", 0, 1, 110.5, 9.25, "yes"),
+    )
+
+
+def test_the_detail_shows_every_measurement_with_the_highest_latency_first() -> None:
+    found = ranking(
+        record(DEFAULT, measurement(10, 5.5, requests=900)),
+        record(DEFAULT, measurement(30, 20.5, perf_server_queue=3.5), concurrency=4),
+        record(DEFAULT, measurement(20, 9.5), concurrency=2),
+    )
+    table = detailed_table(found.results[0])
+    assert table.headers == (
+        "Load",
+        "p99 Latency (ms)",
+        "Server Queue (ms)",
+        "Throughput (infer/sec)",
+        "Requests",
+    )
+    assert table.rows == (
+        ("concurrency=4", 20.5, 3.5, 30, None),
+        ("concurrency=2", 9.5, None, 20, None),
+        ("concurrency=1", 5.5, None, 10, 900),
+    )
+
+
+def test_a_measurement_without_latency_stands_last_in_the_detail() -> None:
+    found = ranking(
+        record(DEFAULT, measurement(20)), record(DEFAULT, measurement(10, 5.5), concurrency=2)
+    )
+    table = detailed_table(found.results[0])
+    assert [row[0] for row in table.rows] == ["concurrency=2", "concurrency=1"]

@@ -1,0 +1,173 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The order of variants, and which records it is made of."""
+
+from __future__ import annotations
+
+from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.profiles import Profile, TrialRecord
+from model_analyzer.domain.trials import ServerSetup, Trial
+from model_analyzer.results.ranking import Ranking, rank
+from tests.unit.builders import (
+    at_least,
+    at_most,
+    failure,
+    goal,
+    measurement,
+    objectives,
+    ranking,
+    record,
+    together,
+    trial,
+    variant,
+)
+
+DEFAULT = variant("m_config_default", max_batch_size=1)
+SMALL = variant("m_config_0", max_batch_size=2)
+LARGE = variant("m_config_1", max_batch_size=8)
+
+
+def order(found: Ranking) -> list[str]:
+    return [result.variant.name for result in found.results]
+
+
+def throughputs(found: Ranking) -> list[float | None]:
+    return [item.measurement.value("perf_throughput") for item in found.measured]
+
+
+# ---------------------------------------------------------------------------------------- order
+
+
+def test_variants_are_ordered_by_their_best_measurement() -> None:
+    found = ranking(
+        record(DEFAULT, measurement(100)),
+        record(SMALL, measurement(50)),
+        record(SMALL, measurement(300), concurrency=2),
+        record(LARGE, measurement(200)),
+    )
+    assert order(found) == ["m_config_0", "m_config_1", "m_config_default"]
+    assert throughputs(found) == [300, 50, 200, 100]
+
+
+def test_variants_that_pass_come_before_those_that_do_not() -> None:
+    found = ranking(
+        record(DEFAULT, measurement(900, 50)),
+        record(SMALL, measurement(100, 5)),
+        record(LARGE, measurement(800, 11)),
+        by=goal(*at_most(perf_latency_p99=10)),
+    )
+    assert order(found) == ["m_config_0", "m_config_1", "m_config_default"]
+    assert [result.passes for result in found.results] == [True, False, False]
+    assert found.any_passes
+
+
+def test_a_default_with_the_best_objective_does_not_lead_if_it_fails() -> None:
+    found = ranking(
+        record(DEFAULT, measurement(2663, 1)),
+        record(SMALL, measurement(4000, 8)),
+        by=goal(*at_least(perf_throughput=3900), wished=objectives(perf_latency_p99=10)),
+    )
+    assert order(found) == ["m_config_0", "m_config_default"]
+
+
+def test_within_a_variant_passing_measurements_stand_first() -> None:
+    found = ranking(
+        record(SMALL, measurement(900, 50), concurrency=4),
+        record(SMALL, measurement(100, 5), concurrency=1),
+        record(SMALL, measurement(200, 9), concurrency=2),
+        by=goal(*at_most(perf_latency_p99=10)),
+    )
+    (result,) = found.results
+    assert throughputs(found) == [200, 100, 900]
+    assert result.best.measurement.value("perf_throughput") == 200
+    assert result.passes
+
+
+def test_of_equals_the_earlier_stands_first() -> None:
+    found = ranking(record(LARGE, measurement(100)), record(SMALL, measurement(100)))
+    assert order(found) == ["m_config_1", "m_config_0"]
+
+
+def test_the_default_is_found_wherever_it_stands() -> None:
+    found = ranking(record(SMALL, measurement(2)), record(DEFAULT, measurement(1)))
+    assert found.default is found.results[1]
+    assert ranking(record(SMALL, measurement(2))).default is None
+
+
+def test_failures_are_kept_beside_the_results() -> None:
+    found = ranking(
+        record(SMALL, measurement(1)),
+        record(SMALL, failure("too much"), concurrency=8),
+        record(LARGE, failure("did not load")),
+    )
+    assert order(found) == ["m_config_0"]
+    assert [item.failure.message for item in found.failed] == ["too much", "did not load"]
+
+
+def test_nothing_measured_is_an_empty_ranking() -> None:
+    found = ranking(record(SMALL, failure()))
+    assert (found.results, found.measured, found.default, found.any_passes) == ((), (), None, False)
+    assert ranking().failed == ()
+
+
+# ------------------------------------------------------------------------------ what is comparable
+
+
+def test_other_models_are_left_out() -> None:
+    other = variant("n_config_default", model="n")
+    records = (record(other, measurement(5)), record(SMALL, measurement(1)))
+    assert order(ranking(*records)) == ["m_config_0"]
+    assert order(ranking(*records, model="n")) == ["n_config_default"]
+    assert order(ranking(*records, model="nobody")) == []
+
+
+def test_a_model_whose_name_looks_like_a_variant_of_another_is_kept_apart() -> None:
+    odd = variant("m_config_0", model="m_config_0", max_batch_size=2)
+    found = ranking(record(SMALL, measurement(1)), record(odd, measurement(9)))
+    assert throughputs(found) == [1]
+
+
+def test_what_was_measured_on_another_server_is_left_out() -> None:
+    old, new = ServerSetup(version="2.50.0"), ServerSetup(version="2.51.0")
+    profile = Profile(
+        records=(
+            record(DEFAULT, measurement(999), setup=old),
+            record(SMALL, failure("on the old one"), setup=old),
+            record(SMALL, measurement(1), setup=new),
+        )
+    )
+    newest = rank(profile, "m", goal())
+    assert (throughputs(newest), newest.failed) == ([1], ())
+    chosen = rank(profile, "m", goal(), setup=old.identity, files=DEFAULT.files)
+    assert (order(chosen), len(chosen.failed)) == (["m_config_default"], 1)
+
+
+def test_what_was_measured_of_older_files_is_left_out() -> None:
+    before = variant("m_config_1", max_batch_size=8, files="before")
+    profile = Profile(records=(record(before, measurement(999)), record(SMALL, measurement(1))))
+    assert order(rank(profile, "m", goal())) == ["m_config_0"]
+    assert order(rank(profile, "m", goal(), files="before")) == ["m_config_1"]
+
+
+def test_a_name_belongs_to_its_newest_content() -> None:
+    edited = variant("m_config_default", max_batch_size=4)
+    found = ranking(
+        record(DEFAULT, measurement(500)),
+        record(SMALL, measurement(50)),
+        record(edited, measurement(100)),
+        record(edited, measurement(200), concurrency=2),
+    )
+    assert found.default is not None
+    assert found.default.variant == edited
+    assert throughputs(found) == [200, 100, 50]
+
+
+def test_models_measured_together_are_ranked_under_their_joined_name() -> None:
+    a, b = variant("a_config_0", model="a"), variant("b_config_0", model="b")
+    works = (*trial(a).workloads, *trial(b).workloads)
+    both = Trial(workloads=works, setup=ServerSetup())
+    outcome = together({"perf_throughput": 1.0}, {"perf_throughput": 2.0})
+    joined = Profile(records=(record(a, measurement(9)), TrialRecord(trial=both, outcome=outcome)))
+    found = rank(joined, "a,b", Goal(models=(ModelGoal(), ModelGoal())))
+    assert [item.trial for item in found.measured] == [both]
+    assert [item.measurement for item in rank(joined, "a", goal()).measured] == [measurement(9)]

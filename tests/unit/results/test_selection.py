@@ -1,0 +1,157 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What of a ranking is shown, and how much the best gains over the default."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pytest
+
+from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.results.ranking import Ranking, VariantResult
+from model_analyzer.results.selection import Gain, gain_over_default, top, top_with_default
+from tests.unit.builders import at_most, goal, measurement, objectives, ranking, record, variant
+
+
+def ranked(
+    *throughputs: float, default: float | None = None, p99: float = 1, by: Goal | None = None
+) -> Ranking:
+    """Variants 0, 1, … with these throughputs, and the default."""
+    records = [
+        record(variant(f"m_config_{index}", max_batch_size=index + 2), measurement(value, p99))
+        for index, value in enumerate(throughputs)
+    ]
+    if default is not None:
+        records.append(record(variant("m_config_default"), measurement(default, 1)))
+    return ranking(*records, by=by)
+
+
+def names(results: Sequence[VariantResult]) -> list[str]:
+    return [result.variant.name.removeprefix("m_config_") for result in results]
+
+
+# ------------------------------------------------------------------------------------------ top
+
+
+def test_the_top_are_the_best_in_order() -> None:
+    found = ranked(10, 40, 20, 30, default=5)
+    assert names(top(found, 2)) == ["1", "3"]
+    assert names(top(found, 9)) == ["1", "3", "2", "0", "default"]
+
+
+def test_only_those_that_pass_are_at_the_top() -> None:
+    strict = goal(*at_most(perf_latency_p99=5))
+    found = ranking(
+        record(variant("m_config_0", max_batch_size=2), measurement(99, 9)),
+        record(variant("m_config_1", max_batch_size=4), measurement(10, 2)),
+        by=strict,
+    )
+    assert names(top(found, 3)) == ["1"]
+
+
+def test_if_none_passes_the_nearest_are_shown() -> None:
+    found = ranked(10, 40, p99=9, by=goal(*at_most(perf_latency_p99=5)))
+    assert names(top(found, 1)) == ["1"]
+    assert names(top(found, 3)) == ["1", "0"]
+
+
+def test_the_default_is_shown_behind_the_top_if_it_is_not_among_them() -> None:
+    assert names(top_with_default(ranked(10, 40, default=5), 1)) == ["1", "default"]
+    assert names(top_with_default(ranked(10, 40, default=50), 2)) == ["default", "1"]
+    assert names(top_with_default(ranked(10, 40), 1)) == ["1"]
+
+
+def test_a_default_that_fails_is_shown_behind_those_that_pass() -> None:
+    found = ranking(
+        record(variant("m_config_default"), measurement(99, 9)),
+        record(variant("m_config_1", max_batch_size=4), measurement(10, 2)),
+        by=goal(*at_most(perf_latency_p99=5)),
+    )
+    assert names(top_with_default(found, 3)) == ["1", "default"]
+
+
+def test_of_nothing_nothing_is_shown() -> None:
+    assert list(top(ranking(), 3)) == list(top_with_default(ranking(), 3)) == []
+
+
+# ----------------------------------------------------------------------------------------- gain
+
+
+def test_the_gain_is_that_of_the_best_over_the_default() -> None:
+    gain = gain_over_default(ranked(150, 200, default=100))
+    assert gain is not None
+    assert gain.percent == pytest.approx(100)
+    assert gain.noise is None
+    assert gain.is_clear
+
+
+@pytest.mark.parametrize("found", [ranked(10), ranked(10, default=20), ranking()])
+def test_without_a_default_to_beat_there_is_no_gain(found: Ranking) -> None:
+    assert gain_over_default(found) is None
+
+
+def best_and_default(best: Measurement, default: Measurement, by: Goal | None = None) -> Gain:
+    gain = gain_over_default(
+        ranking(
+            record(variant("m_config_0", max_batch_size=2), best),
+            record(variant("m_config_default"), default),
+            by=by,
+        )
+    )
+    assert gain is not None
+    return gain
+
+
+def test_the_windows_of_both_tell_the_noise_of_the_gain() -> None:
+    gain = best_and_default(
+        measurement(200, windows=(190, 200, 210)), measurement(100, windows=(95, 105))
+    )
+    assert gain.percent == pytest.approx(100)
+    assert gain.noise == pytest.approx(math.hypot(0.05, 0.05) * 200)
+    assert gain.is_clear
+
+
+def test_a_gain_below_its_noise_is_not_clear() -> None:
+    gain = best_and_default(
+        measurement(103, windows=(98, 108)), measurement(100, windows=(95, 105))
+    )
+    assert gain.noise is not None
+    assert 0 < gain.percent < gain.noise
+    assert not gain.is_clear
+
+
+def test_a_loss_is_never_clear() -> None:
+    strict = goal(*at_most(perf_latency_p99=5))
+    gain = best_and_default(measurement(50, 1), measurement(100, 9), strict)
+    assert gain.percent == pytest.approx(-50)
+    assert not gain.is_clear
+
+
+@pytest.mark.parametrize(
+    ("gain", "clear"),
+    [
+        (Gain(percent=1, noise=None), True),
+        (Gain(percent=0, noise=None), False),
+        (Gain(percent=5, noise=5), False),
+        (Gain(percent=6, noise=5), True),
+    ],
+)
+def test_a_gain_is_clear_if_it_is_more_than_its_noise(gain: Gain, clear: bool) -> None:
+    assert gain.is_clear is clear
+
+
+def test_windows_on_one_side_do_not_tell_the_noise() -> None:
+    gain = best_and_default(measurement(200, windows=(190, 210)), measurement(100))
+    assert gain.noise is None
+
+
+def test_the_spread_of_throughput_is_no_noise_of_another_metric() -> None:
+    latency = goal(wished=objectives(perf_latency_p99=1))
+    gain = best_and_default(
+        measurement(9, 1, windows=(8, 10)), measurement(9, 2, windows=(8, 10)), latency
+    )
+    assert gain.percent == pytest.approx(100)
+    assert gain.noise is None

@@ -1,0 +1,167 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Models to search, pretend response surfaces, and a driver that runs a search against one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from model_analyzer.domain.goals import Constraint, ModelGoal, Objective
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
+from model_analyzer.domain.models import ModelFacts, VariantNames, freeze
+from model_analyzer.domain.protocols import Search
+from model_analyzer.domain.settings import ModelSettings, SearchSettings
+from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, ServerSetup, Trial
+from model_analyzer.search.choose import choose
+from model_analyzer.search.plan import PlannedSearch, Subject
+
+Respond = Callable[[Trial], Outcome]
+
+# No search in these tests is longer: a sequence that reaches it does not end.
+_ENDLESS = 5000
+
+
+def model(*, max_batch_size: int = 8, **config: Any) -> ModelFacts:
+    """A model called "m"; a `max_batch_size` of 0 means that it does not batch."""
+    limit = {"max_batch_size": max_batch_size} if max_batch_size else {}
+    return ModelFacts(
+        name="m", config=freeze({"name": "m", "backend": "python", **limit, **config}), files="f"
+    )
+
+
+def subject(
+    facts: ModelFacts | None = None,
+    *,
+    loads: Sequence[int] = (),
+    load_kind: LoadKind = LoadKind.CONCURRENCY,
+    batch_sizes: Sequence[int] = (1,),
+    parameters: Mapping[str, Sequence[Any]] = MappingProxyType({}),
+    cpu_only: bool = False,
+    objective: str = "perf_throughput",
+    constraints: Sequence[Constraint] = (),
+) -> Subject:
+    """What is searched: by default a batching model without constraints and without lists."""
+    settings = ModelSettings(
+        name="m",
+        cpu_only=cpu_only,
+        goal=ModelGoal(
+            objectives=(Objective(tag=objective),),
+            constraints=tuple(constraints),
+        ),
+        batch_sizes=tuple(batch_sizes),
+        load_kind=load_kind,
+        loads=tuple(loads),
+        parameters=freeze(parameters),
+        perf_analyzer_flags=MappingProxyType({}),
+        server_flags=MappingProxyType({}),
+        server_environment=MappingProxyType({}),
+    )
+    return Subject(facts=facts or model(), settings=settings, setup=ServerSetup())
+
+
+def latency_within(limit: float) -> Constraint:
+    return Constraint(tag="perf_latency_p99", maximum=limit)
+
+
+def limits(
+    *,
+    concurrency: tuple[int, int] = (1, 1024),
+    instances: tuple[int, int] = (1, 5),
+    batch: tuple[int, int] = (1, 128),
+    steps: int = 5,
+    disable: bool = False,
+    early_exit: bool = False,
+) -> SearchSettings:
+    """The bounds of a search; the defaults are those of the program."""
+    return SearchSettings(
+        disable=disable,
+        early_exit=early_exit,
+        min_concurrency=concurrency[0],
+        max_concurrency=concurrency[1],
+        min_instance_count=instances[0],
+        max_instance_count=instances[1],
+        min_model_batch_size=batch[0],
+        max_model_batch_size=batch[1],
+        max_binary_search_steps=steps,
+    )
+
+
+def search(
+    what: Subject, where: SearchSettings, *, names: VariantNames | None = None, best: int = 3
+) -> PlannedSearch:
+    return choose(what, where, names or VariantNames(), best=best)
+
+
+def sequence(search: Search, respond: Respond) -> list[Trial]:
+    """Every trial that the search asks for when `respond` answers."""
+    trials: list[Trial] = []
+    while (trial := search.ask()) is not None:
+        trials.append(trial)
+        assert len(trials) < _ENDLESS, "the search does not end"
+        search.tell(trial, respond(trial))
+    return trials
+
+
+def measurement(throughput: float, *, latency: float = 1.0) -> Measurement:
+    values = {
+        "perf_throughput": throughput,
+        "perf_latency_avg": latency,
+        "perf_latency_p99": latency,
+    }
+    return Measurement(models=(ModelMeasurement(values=values),))
+
+
+def failure() -> Failure:
+    return Failure(reason=FailureReason.MODEL_NOT_LOADED, message="m did not load")
+
+
+def short_name(trial: Trial) -> str:
+    """`default`, `0`, `1`, …"""
+    return trial.variants.removeprefix("m_config_")
+
+
+def load(trial: Trial) -> int:
+    return trial.workloads[0].load.value
+
+
+def client_batch(trial: Trial) -> int:
+    return trial.workloads[0].load.batch_size
+
+
+def instances(trial: Trial) -> int:
+    groups: Sequence[Mapping[str, Any]] = config(trial).get("instance_group", ({},))
+    return sum(group.get("count", 1) for group in groups)
+
+
+def batch_limit(trial: Trial) -> int:
+    return trial.workloads[0].variant.max_batch_size
+
+
+def config(trial: Trial) -> Mapping[str, Any]:
+    return trial.workloads[0].variant.config
+
+
+def visits(trials: Iterable[Trial]) -> list[tuple[str, int]]:
+    """(variant, load) of each trial."""
+    return [(short_name(trial), load(trial)) for trial in trials]
+
+
+def variants(trials: Iterable[Trial]) -> list[Trial]:
+    """The first trial of each variant, in order of first appearance."""
+    first: dict[str, Trial] = {}
+    for trial in trials:
+        first.setdefault(trial.variants, trial)
+    return list(first.values())
+
+
+def growing(trial: Trial) -> Measurement:
+    """Throughput grows with everything, without an end; latency with the load."""
+    throughput = 100.0 * load(trial) * batch_limit(trial) * instances(trial) * client_batch(trial)
+    return measurement(throughput, latency=10.0 * load(trial))
+
+
+def flat(_trial: Trial) -> Measurement:
+    """Nothing makes a difference."""
+    return measurement(100.0)

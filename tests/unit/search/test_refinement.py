@@ -1,0 +1,403 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Refinement: the loads of the best variants, then the highest load that keeps the constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import pytest
+
+from model_analyzer.domain.goals import Constraint
+from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.models import VariantNames
+from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.trials import LoadKind, Trial
+from model_analyzer.search.plan import PlannedSearch, doubling
+from model_analyzer.search.refine import best_variants, refine
+from tests.unit.search.surfaces import (
+    Respond,
+    batch_limit,
+    client_batch,
+    failure,
+    growing,
+    instances,
+    latency_within,
+    limits,
+    load,
+    measurement,
+    model,
+    search,
+    sequence,
+    short_name,
+    subject,
+    visits,
+)
+
+# Without lists and with the search disabled, the default is the only variant.
+ONE_VARIANT = limits(disable=True)
+
+
+def latency_per_load(factor: float) -> Respond:
+    """Throughput and latency grow with the load."""
+    return lambda trial: measurement(100.0 * load(trial), latency=factor * load(trial))
+
+
+def tried_after_the_sweep(
+    trials: Sequence[Trial], *, least: int = 1, most: int = 1024
+) -> list[int]:
+    """The loads of a search over one variant, without those of the sweep before it."""
+    loads = [load(trial) for trial in trials]
+    swept = list(doubling(least, most))
+    assert loads[: len(swept)] == swept
+    return loads[len(swept) :]
+
+
+# -- the boundary between passing and failing ------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("factor", "limit", "steps", "tried"),
+    [
+        (10, 95, 5, [12, 10, 9]),
+        (10, 155, 5, [12, 14, 15]),
+        (10, 25, 5, [3]),
+        (1, 970, 5, [768, 896, 960, 992, 976]),
+        (1, 970, 2, [768, 896]),
+        (1, 970, 0, []),
+        (10, 19, 5, []),
+    ],
+)
+def test_the_highest_load_that_passes_is_found_by_halving(
+    factor: float, limit: float, steps: int, tried: list[int]
+) -> None:
+    what = subject(constraints=[latency_within(limit)])
+
+    trials = sequence(search(what, limits(disable=True, steps=steps)), latency_per_load(factor))
+
+    assert tried_after_the_sweep(trials) == tried
+
+
+def test_a_request_rate_is_refined_like_a_concurrency() -> None:
+    what = subject(constraints=[latency_within(95)], load_kind=LoadKind.REQUEST_RATE)
+    respond = latency_per_load(1)
+    rates = doubling(16, 8192)
+    default = VariantNames().default(what.facts)
+    measured = measure_all((what.trial(default, rate, 1) for rate in rates), respond)
+
+    refinement = refine(what, measured, best=3, loads=rates, steps=5)
+    trials = sequence(PlannedSearch(refinement, 5), respond)
+
+    assert [load(trial) for trial in trials] == [96, 80, 88, 92, 94]
+    assert {trial.workloads[0].load.kind for trial in trials} == {LoadKind.REQUEST_RATE}
+
+
+@pytest.mark.parametrize(
+    ("least", "limit", "tried"),
+    [
+        (1, 15, []),  # nothing lies between 1 and 2
+        (2, 25, [3]),
+        (4, 45, [6, 5]),
+        (4, 75, [6, 7]),
+    ],
+)
+def test_the_first_pair_of_loads_is_examined_too(
+    least: int, limit: float, tried: list[int]
+) -> None:
+    what = subject(constraints=[latency_within(limit)])
+    where = limits(disable=True, concurrency=(least, 64))
+
+    trials = sequence(search(what, where), latency_per_load(10))
+
+    assert tried_after_the_sweep(trials, least=least, most=64) == tried
+
+
+@pytest.mark.parametrize("concurrency", [(1, 1024), (4, 64), (5, 16)])
+def test_below_the_least_load_nothing_is_tried_where_every_load_fails(
+    concurrency: tuple[int, int],
+) -> None:
+    what = subject(constraints=[latency_within(1)])
+
+    trials = sequence(
+        search(what, limits(disable=True, concurrency=concurrency)), latency_per_load(10)
+    )
+
+    assert tried_after_the_sweep(trials, least=concurrency[0], most=concurrency[1]) == []
+
+
+def test_a_least_load_that_is_no_power_of_two_keeps_its_own_series() -> None:
+    what = subject(constraints=[latency_within(75)])
+
+    trials = sequence(search(what, limits(disable=True, concurrency=(5, 16))), latency_per_load(10))
+
+    assert [load(trial) for trial in trials] == [5, 10, 7, 8]
+
+
+@pytest.mark.parametrize(
+    ("most", "limit", "loads"),
+    [
+        (1, 5, [1]),
+        (1, 15, [1]),
+        (2, 5, [1, 2]),
+        (2, 15, [1, 2]),
+        (2, 25, [1, 2]),
+    ],
+)
+def test_one_or_two_loads_are_enough_for_a_refinement(
+    most: int, limit: float, loads: list[int]
+) -> None:
+    what = subject(constraints=[latency_within(limit)])
+
+    trials = sequence(
+        search(what, limits(disable=True, concurrency=(1, most))), latency_per_load(10)
+    )
+
+    assert [load(trial) for trial in trials] == loads
+
+
+def test_of_several_boundaries_the_highest_is_searched() -> None:
+    what = subject(constraints=[latency_within(10)])
+    failing = {4, 64, 128, 256, 512, 1024}
+
+    def uneven(trial: Trial) -> Outcome:
+        latency = 20.0 if load(trial) in failing or load(trial) > 40 else 5.0
+        return measurement(100.0 * load(trial), latency=latency)
+
+    trials = sequence(search(what, ONE_VARIANT), uneven)
+
+    assert tried_after_the_sweep(trials) == [48, 40, 44, 42, 41]
+
+
+def test_where_the_lower_load_fails_and_the_higher_passes_there_is_no_boundary() -> None:
+    what = subject(constraints=[Constraint(tag="perf_throughput", minimum=450)])
+
+    trials = sequence(search(what, ONE_VARIANT), latency_per_load(10))
+
+    assert tried_after_the_sweep(trials) == []
+
+
+def test_a_load_that_fails_to_run_counts_as_too_high() -> None:
+    what = subject(constraints=[latency_within(155)])
+
+    def twelve_fails(trial: Trial) -> Outcome:
+        return failure() if load(trial) == 12 else latency_per_load(10)(trial)
+
+    trials = sequence(search(what, ONE_VARIANT), twelve_fails)
+
+    assert tried_after_the_sweep(trials) == [12, 10, 11]
+
+
+def test_the_refinement_is_part_of_the_number_announced() -> None:
+    what = subject(constraints=[latency_within(970)])
+    asked = search(what, ONE_VARIANT, best=1)
+
+    trials = sequence(asked, latency_per_load(1))
+
+    assert len(trials) == 11 + 5
+    assert len(trials) <= asked.most_trials
+
+
+def test_without_constraints_there_is_nothing_to_search_for() -> None:
+    trials = sequence(search(subject(), ONE_VARIANT), latency_per_load(10))
+
+    assert tried_after_the_sweep(trials) == []
+
+
+def test_listed_loads_are_not_refined() -> None:
+    what = subject(constraints=[latency_within(95)], loads=(1, 2, 4, 8, 16))
+
+    trials = sequence(search(what, ONE_VARIANT), latency_per_load(10))
+
+    assert [load(trial) for trial in trials] == [1, 2, 4, 8, 16]
+
+
+# -- the sweep by objective --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("latencies", "loads"),
+    [
+        # 105 to 100 scores 0.0488, which is no gain
+        ([105.0, 105.0, 105.0, 100.0, 1.0], [1, 2, 4, 8]),
+        # 105.2 to 100 scores 0.0507; then nothing gets better
+        ([105.2, 105.2, 105.2, 100.0, 100.0, 100.0, 100.0, 1.0], [1, 2, 4, 8, 16, 32, 64]),
+        # the best of the last four counts, not the last
+        ([105.2, 90.0, 105.2, 200.0, 200.0, 1.0], [1, 2, 4, 8, 16]),
+    ],
+)
+def test_loads_go_on_after_the_plateau_of_throughput_while_the_objectives_gain(
+    latencies: Sequence[float], loads: list[int]
+) -> None:
+    what = subject(objective="perf_latency_avg")
+
+    def flat_throughput(trial: Trial) -> Outcome:
+        return measurement(100.0, latency=latencies[load(trial).bit_length() - 1])
+
+    trials = sequence(search(what, ONE_VARIANT), flat_throughput)
+
+    assert [load(trial) for trial in trials] == loads
+
+
+def test_loads_that_the_sweep_adds_are_part_of_the_boundary_search() -> None:
+    what = subject(objective="perf_latency_p99", constraints=[latency_within(100)])
+
+    def better_and_better_until_twenty(trial: Trial) -> Outcome:
+        value = load(trial)
+        return measurement(100.0, latency=100.0 / value if value <= 20 else 1000.0)
+
+    trials = sequence(search(what, ONE_VARIANT), better_and_better_until_twenty)
+
+    # the plateau of throughput is at 8; by objective it goes on until all of four are worse
+    assert [load(trial) for trial in trials][:4] == [1, 2, 4, 8]
+    assert [load(trial) for trial in trials][4:8] == [16, 32, 64, 128]
+    assert [load(trial) for trial in trials][8:] == [24, 20, 22, 21]
+
+
+def test_a_failure_ends_the_added_loads() -> None:
+    what = subject(objective="perf_latency_avg")
+
+    def fails_at_sixteen(trial: Trial) -> Outcome:
+        value = load(trial)
+        return failure() if value == 16 else measurement(100.0, latency=100.0 / value)
+
+    trials = sequence(search(what, ONE_VARIANT), fails_at_sixteen)
+
+    assert [load(trial) for trial in trials] == [1, 2, 4, 8, 16]
+
+
+# -- which variants ----------------------------------------------------------------------------
+
+
+def by_instances(throughputs: Mapping[int, float]) -> Respond:
+    """Throughput by instance count (the default has none listed and counts as one)."""
+
+    def respond(trial: Trial) -> Outcome:
+        if short_name(trial) == "default":
+            return measurement(1.0 * load(trial), latency=10.0 * load(trial))
+        return measurement(throughputs[instances(trial)] * load(trial), latency=10.0 * load(trial))
+
+    return respond
+
+
+def test_the_best_variants_are_refined_in_order_of_merit_and_the_default_at_the_end() -> None:
+    what = subject(constraints=[latency_within(95)])
+    where = limits(instances=(1, 4), batch=(8, 8), concurrency=(1, 16))
+    respond = by_instances({1: 10.0, 2: 40.0, 3: 20.0, 4: 30.0})
+
+    trials = sequence(search(what, where, best=2), respond)
+
+    swept = 5 * 5
+    assert visits(trials[swept:]) == [
+        (name, value) for name in ("1", "3", "default") for value in (12, 10, 9)
+    ]
+
+
+def test_a_default_among_the_best_is_refined_once() -> None:
+    what = subject(constraints=[latency_within(95)])
+    where = limits(instances=(1, 1), batch=(8, 8), concurrency=(1, 16))
+
+    trials = sequence(search(what, where, best=3), by_instances({1: 10.0}))
+
+    assert visits(trials[10:]) == [
+        (name, value) for name in ("0", "default") for value in (12, 10, 9)
+    ]
+
+
+def test_a_variant_is_refined_with_the_client_batch_size_of_its_best() -> None:
+    what = subject(constraints=[latency_within(95)], batch_sizes=(1, 4, 8))
+
+    def best_with_four(trial: Trial) -> Outcome:
+        factor = {1: 1.0, 4: 9.0, 8: 2.0}[client_batch(trial)]
+        slow = 10.0 if client_batch(trial) == 4 else 1.0
+        return measurement(factor * load(trial), latency=slow * load(trial))
+
+    trials = sequence(search(what, limits(disable=True, concurrency=(1, 16))), best_with_four)
+
+    assert [(client_batch(trial), load(trial)) for trial in trials[15:]] == [
+        (4, 12),
+        (4, 10),
+        (4, 9),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "best", "chosen"),
+    [
+        # those that keep the constraint come alone, whatever the others give
+        ({1: (999.0, 6.0), 2: (10.0, 1.0), 3: (20.0, 1.0)}, 3, ["2", "1"]),
+        # where none keeps it, the nearest come first
+        ({1: (999.0, 9.0), 2: (10.0, 7.0), 3: (20.0, 8.0)}, 2, ["1", "2"]),
+        # where all keep it, the objective decides
+        ({1: (10.0, 1.0), 2: (30.0, 5.0), 3: (20.0, 2.0)}, 2, ["1", "2"]),
+    ],
+)
+def test_variants_that_keep_the_constraints_are_the_best(
+    values: Mapping[int, tuple[float, float]], best: int, chosen: list[str]
+) -> None:
+    what = subject(constraints=[latency_within(5)])
+    names = VariantNames()
+    trials = [
+        what.trial(names.variant(what.facts, {"instance_group": [{"count": count}]}), 1, 1)
+        for count in values
+    ]
+
+    def respond(trial: Trial) -> Outcome:
+        throughput, latency = values[instances(trial)]
+        return measurement(throughput, latency=latency)
+
+    found = best_variants(what.goal, measure_all(trials, respond), best)
+
+    assert [(variant.name, size) for variant, size in found] == [
+        (f"m_config_{number}", 1) for number in chosen
+    ]
+
+
+def test_a_default_that_fails_the_constraints_is_refined_all_the_same() -> None:
+    what = subject(constraints=[latency_within(45)])
+    where = limits(instances=(1, 1), batch=(4, 4), concurrency=(1, 16))
+
+    def slow_default(trial: Trial) -> Outcome:
+        factor = 10.0 if batch_limit(trial) == 4 else 20.0
+        return measurement(100.0 * load(trial), latency=factor * load(trial))
+
+    trials = sequence(search(what, where), slow_default)
+
+    assert visits(trials[10:]) == [("0", 6), ("0", 5), ("default", 3)]
+
+
+def test_a_default_that_keeps_no_constraint_is_still_chosen() -> None:
+    what = subject(constraints=[latency_within(5)])
+    names = VariantNames()
+    other = names.variant(what.facts, {"instance_group": [{"count": 2}]})
+    trials = [what.trial(names.default(what.facts), 1, 1), what.trial(other, 1, 1)]
+
+    def only_the_other_passes(trial: Trial) -> Outcome:
+        return measurement(100.0, latency=9.0 if short_name(trial) == "default" else 1.0)
+
+    found = best_variants(what.goal, measure_all(trials, only_the_other_passes), 1)
+
+    assert [variant.name for variant, _ in found] == ["m_config_0", "m_config_default"]
+
+
+def test_without_any_measurement_there_is_nothing_to_refine() -> None:
+    what = subject(constraints=[latency_within(45)])
+
+    trials = sequence(search(what, ONE_VARIANT), lambda _: failure())
+
+    assert visits(trials) == [("default", 1)]
+
+
+def measure_all(trials: Iterable[Trial], respond: Respond) -> list[TrialRecord]:
+    return [TrialRecord(trial=trial, outcome=respond(trial)) for trial in trials]
+
+
+def test_a_load_that_failed_before_is_not_tried_again() -> None:
+    what = subject(model(max_batch_size=0), constraints=[latency_within(45)])
+    where = limits(instances=(1, 1), concurrency=(1, 2))
+
+    def second_fails(trial: Trial) -> Outcome:
+        return failure() if load(trial) == 2 else growing(trial)
+
+    trials = sequence(search(what, where), second_fails)
+
+    assert visits(trials) == [("default", 1), ("default", 2), ("0", 1), ("0", 2)]

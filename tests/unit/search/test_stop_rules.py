@@ -1,0 +1,361 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""When brute search stops increasing something: plateaus, failures and illegal combinations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.trials import LoadKind, Trial
+from model_analyzer.search.brute import has_plateaued
+from tests.unit.search.surfaces import (
+    Respond,
+    batch_limit,
+    client_batch,
+    failure,
+    flat,
+    growing,
+    instances,
+    limits,
+    load,
+    measurement,
+    model,
+    search,
+    sequence,
+    short_name,
+    subject,
+    variants,
+    visits,
+)
+
+ONE_VARIANT = limits(disable=True)
+ONE_LOAD = (1, 1)
+
+
+def by_order(throughputs: Sequence[float]) -> Respond:
+    """The n-th load of the doubling series gives the n-th throughput."""
+    return lambda trial: measurement(throughputs[load(trial).bit_length() - 1])
+
+
+def by_batch_limit(throughputs: Mapping[int, float]) -> Respond:
+    return lambda trial: measurement(throughputs[batch_limit(trial)])
+
+
+# -- loads -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("throughputs", "plateaued"),
+    [
+        ([], False),
+        ([50], False),
+        ([50, 50, 50], False),
+        ([50, 50, 50, 52.5], True),
+        ([50, 50, 50, 52.51], False),
+        ([50, 35, 45, 51.5], True),
+        ([50, 40, 30, 20], True),
+        ([50, 60, 30, 20], False),
+        ([1, 50, 50, 50, 52.5], True),
+        ([50, 50, 50, 50, 80], False),
+        ([0, 0, 0, 0], True),
+        ([0, 0, 0, 1], False),
+    ],
+)
+def test_four_values_that_gain_no_more_than_five_percent_are_a_plateau(
+    throughputs: Sequence[float], plateaued: bool
+) -> None:
+    assert has_plateaued(throughputs) is plateaued
+
+
+@pytest.mark.parametrize(
+    ("throughputs", "loads"),
+    [
+        ([50, 50, 50, 52.5, 99], [1, 2, 4, 8]),
+        ([50, 50, 50, 52.51, 50, 50, 50, 99], [1, 2, 4, 8, 16, 32, 64]),
+        ([50, 35, 45, 51.5, 99], [1, 2, 4, 8]),
+        ([50, 40, 30, 20, 99], [1, 2, 4, 8]),
+        ([10, 20, 40, 80, 80, 80, 80, 99], [1, 2, 4, 8, 16, 32, 64]),
+        ([0, 0, 0, 0, 99], [1, 2, 4, 8]),
+        ([0, 1, 1, 1, 1, 99], [1, 2, 4, 8, 16]),
+    ],
+)
+def test_the_load_stops_growing_at_a_plateau(
+    throughputs: Sequence[float], loads: list[int]
+) -> None:
+    # The objective is met equally by every load, so that the refinement adds nothing.
+    what = subject(objective="perf_latency_avg")
+
+    trials = sequence(search(what, ONE_VARIANT), by_order(throughputs))
+
+    assert [load(trial) for trial in trials] == loads
+
+
+def test_a_plateau_is_looked_for_in_each_client_batch_size_anew() -> None:
+    what = subject(batch_sizes=(1, 2), objective="perf_latency_avg")
+
+    trials = sequence(search(what, ONE_VARIANT), flat)
+
+    assert [(client_batch(trial), load(trial)) for trial in trials] == [
+        (size, value) for size in (1, 2) for value in (1, 2, 4, 8)
+    ]
+
+
+def test_listed_loads_are_all_measured_whatever_the_throughput() -> None:
+    trials = sequence(search(subject(loads=(1, 2, 3, 4, 5, 6)), ONE_VARIANT), flat)
+
+    assert [load(trial) for trial in trials] == [1, 2, 3, 4, 5, 6]
+
+
+def test_listed_loads_are_cut_short_on_request() -> None:
+    where = limits(disable=True, early_exit=True)
+
+    trials = sequence(search(subject(loads=(1, 2, 3, 4, 5, 6)), where), flat)
+
+    assert [load(trial) for trial in trials] == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        (LoadKind.CONCURRENCY, "No longer increasing concurrency as throughput has plateaued"),
+        (LoadKind.REQUEST_RATE, "No longer increasing request rate as throughput has plateaued"),
+    ],
+)
+def test_the_log_says_why_the_load_grows_no_more(
+    kind: LoadKind, message: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    what = subject(loads=(1, 2, 3, 4, 5), load_kind=kind)
+
+    with caplog.at_level("INFO"):
+        sequence(search(what, limits(disable=True, early_exit=True)), flat)
+
+    assert caplog.messages.count(message) == 1
+
+
+# -- failures and illegal combinations ---------------------------------------------------------
+
+
+def test_a_failure_ends_the_loads_and_client_batch_sizes_of_its_variant() -> None:
+    what = subject(loads=(1, 2, 3), batch_sizes=(1, 2))
+    where = limits(instances=(1, 2), batch=(4, 4))
+
+    def fails_once(trial: Trial) -> Outcome:
+        return failure() if (short_name(trial), load(trial)) == ("0", 2) else growing(trial)
+
+    trials = sequence(search(what, where), fails_once)
+
+    whole = [(size, value) for size in (1, 2) for value in (1, 2, 3)]
+    assert [(short_name(trial), client_batch(trial), load(trial)) for trial in trials] == [
+        *(("default", *step) for step in whole),
+        ("0", 1, 1),
+        ("0", 1, 2),
+        *(("1", *step) for step in whole),
+    ]
+
+
+def test_the_search_goes_on_after_a_default_that_fails() -> None:
+    where = limits(instances=(1, 1), batch=(1, 2), concurrency=ONE_LOAD)
+
+    def default_fails(trial: Trial) -> Outcome:
+        return failure() if short_name(trial) == "default" else growing(trial)
+
+    trials = sequence(search(subject(), where), default_fails)
+
+    assert visits(trials) == [("default", 1), ("0", 1), ("1", 1)]
+
+
+def test_a_client_batch_above_the_batch_limit_is_never_sent() -> None:
+    what = subject(batch_sizes=(1, 2, 4, 8, 16), loads=(1, 2))
+
+    trials = sequence(search(what, limits(disable=True)), growing)
+
+    assert [(client_batch(trial), load(trial)) for trial in trials] == [
+        (size, value) for size in (1, 2, 4, 8) for value in (1, 2)
+    ]
+
+
+def test_a_model_without_batching_takes_client_batches_of_one() -> None:
+    what = subject(model(max_batch_size=0), batch_sizes=(1, 2), loads=(1,))
+
+    trials = sequence(search(what, limits(disable=True)), growing)
+
+    assert [client_batch(trial) for trial in trials] == [1]
+
+
+def test_a_preferred_batch_above_the_batch_limit_is_never_tried() -> None:
+    facts = model(dynamic_batching={"preferred_batch_size": [2, 4]})
+    what = subject(facts, parameters={"max_batch_size": [2, 3, 4, 5]}, loads=(1,))
+
+    trials = sequence(search(what, limits()), growing)
+
+    assert [batch_limit(trial) for trial in trials] == [8, 4, 5]
+
+
+def test_illegal_combinations_are_named_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    what = subject(batch_sizes=(16,), loads=(1,))
+
+    with caplog.at_level("INFO"):
+        trials = sequence(search(what, limits(disable=True)), growing)
+
+    assert trials == []
+    assert [text for text in caplog.messages if "illegal" in text] == [
+        "Skipping illegal run configuration: m_config_default: client batch size=16, concurrency=1"
+    ]
+
+
+# -- client batch sizes ------------------------------------------------------------------------
+
+
+def test_client_batch_sizes_stop_growing_at_a_plateau(caplog: pytest.LogCaptureFixture) -> None:
+    what = subject(model(max_batch_size=64), batch_sizes=(1, 2, 3, 4, 5, 6))
+    where = limits(disable=True, concurrency=ONE_LOAD)
+
+    with caplog.at_level("INFO"):
+        trials = sequence(search(what, where), flat)
+
+    assert [client_batch(trial) for trial in trials] == [1, 2, 3, 4]
+    assert "No longer increasing client batch size as throughput has plateaued" in caplog.messages
+
+
+@pytest.mark.parametrize(("last", "goes_on"), [(105.0, False), (105.1, True)])
+def test_client_batch_sizes_are_judged_by_the_best_load_of_each(last: float, goes_on: bool) -> None:
+    what = subject(model(max_batch_size=64), batch_sizes=(1, 2, 3, 4, 5))
+    where = limits(disable=True, concurrency=(1, 2))
+
+    def best_is_the_first_load(trial: Trial) -> Outcome:
+        if load(trial) == 2:
+            return measurement(1.0)
+        return measurement(last if client_batch(trial) == 4 else 100.0)
+
+    trials = sequence(search(what, where), best_is_the_first_load)
+
+    assert (5 in map(client_batch, trials)) is goes_on
+
+
+@pytest.mark.parametrize(("early_exit", "tried"), [(False, [1, 2, 3, 4, 5]), (True, [1, 2, 3, 4])])
+def test_with_listed_loads_client_batch_sizes_stop_only_on_request(
+    early_exit: bool, tried: list[int]
+) -> None:
+    what = subject(batch_sizes=(1, 2, 3, 4, 5), loads=(1,))
+
+    trials = sequence(search(what, limits(disable=True, early_exit=early_exit)), flat)
+
+    assert [client_batch(trial) for trial in trials] == tried
+
+
+# -- batch limits and instance counts ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("throughputs", "tried"),
+    [
+        ({8: 1, 1: 10, 2: 10, 4: 99}, [1, 2]),
+        ({8: 1, 1: 10, 2: 9, 4: 99}, [1, 2]),
+        ({8: 1, 1: 10, 2: 10.001, 4: 10.002}, [1, 2, 4]),
+        ({8: 1, 1: 10, 2: 20, 4: 20}, [1, 2, 4]),
+    ],
+)
+def test_the_batch_limit_grows_as_long_as_throughput_rises_at_all(
+    throughputs: Mapping[int, float], tried: list[int]
+) -> None:
+    where = limits(instances=(1, 1), batch=(1, 4), concurrency=ONE_LOAD)
+
+    _, *swept = sequence(search(subject(), where), by_batch_limit(throughputs))
+
+    assert [batch_limit(trial) for trial in swept] == tried
+
+
+def test_the_batch_limit_is_judged_by_the_best_load_of_each_variant() -> None:
+    where = limits(instances=(1, 1), batch=(1, 4), concurrency=(1, 2))
+    peaks = {8: (1.0, 1.0), 1: (50.0, 10.0), 2: (40.0, 51.0), 4: (1.0, 1.0)}
+
+    def peak(trial: Trial) -> Outcome:
+        return measurement(peaks[batch_limit(trial)][load(trial) - 1])
+
+    trials = sequence(search(subject(), where), peak)
+
+    assert [batch_limit(trial) for trial in variants(trials)[1:]] == [1, 2, 4]
+
+
+def test_the_batch_limit_starts_anew_at_each_instance_count(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    where = limits(instances=(1, 3), batch=(1, 8), concurrency=ONE_LOAD)
+
+    with caplog.at_level("INFO"):
+        trials = sequence(search(subject(), where), flat)
+
+    assert [(instances(trial), batch_limit(trial)) for trial in trials[1:]] == [
+        (count, size) for count in (1, 2, 3) for size in (1, 2)
+    ]
+    message = "No longer increasing max_batch_size because throughput has plateaued"
+    assert caplog.messages.count(message) == 3
+
+
+def test_listed_loads_do_not_keep_the_batch_limit_growing() -> None:
+    where = limits(instances=(1, 1), batch=(1, 8))
+
+    trials = sequence(search(subject(loads=(1,)), where), flat)
+
+    assert [batch_limit(trial) for trial in trials[1:]] == [1, 2]
+
+
+def test_a_variant_without_a_measurement_ends_the_batch_limits_of_its_instance_count() -> None:
+    where = limits(instances=(1, 3), batch=(1, 8), concurrency=ONE_LOAD)
+
+    def two_instances_fail(trial: Trial) -> Outcome:
+        return failure() if instances(trial) == 2 else growing(trial)
+
+    trials = sequence(search(subject(), where), two_instances_fail)
+
+    assert [(instances(trial), batch_limit(trial)) for trial in trials[1:]] == [
+        *((1, size) for size in (1, 2, 4, 8)),
+        (2, 1),
+        *((3, size) for size in (1, 2, 4, 8)),
+    ]
+
+
+def test_a_variant_that_fails_at_a_high_load_counts_with_what_it_measured() -> None:
+    what = subject(loads=(1, 2))
+    where = limits(instances=(1, 1), batch=(1, 4))
+
+    def high_load_fails(trial: Trial) -> Outcome:
+        return failure() if load(trial) == 2 else growing(trial)
+
+    trials = sequence(search(what, where), high_load_fails)
+
+    assert [batch_limit(trial) for trial in variants(trials)[1:]] == [1, 2, 4]
+
+
+def test_the_instance_count_never_stops_growing() -> None:
+    where = limits(instances=(1, 5), batch=(1, 1), concurrency=ONE_LOAD)
+
+    def the_more_the_worse(trial: Trial) -> Outcome:
+        return measurement(100.0 / instances(trial))
+
+    trials = sequence(search(subject(), where), the_more_the_worse)
+
+    assert [instances(trial) for trial in trials[1:]] == [1, 2, 3, 4, 5]
+    assert [
+        instances(trial) for trial in sequence(search(subject(), where), lambda _: failure())[1:]
+    ] == [1, 2, 3, 4, 5]
+
+
+def test_illegal_batch_limits_are_passed_over_and_not_taken_for_a_plateau() -> None:
+    what = subject(batch_sizes=(4,))
+    where = limits(instances=(1, 1), batch=(1, 16), concurrency=ONE_LOAD)
+
+    trials = sequence(search(what, where), growing)
+
+    assert [batch_limit(trial) for trial in variants(trials)] == [8, 4, 8, 16]
+
+
+def test_the_batch_limit_grows_once_even_where_nothing_gets_through() -> None:
+    where = limits(instances=(1, 1), batch=(1, 4), concurrency=ONE_LOAD)
+
+    trials = sequence(search(subject(), where), lambda _: measurement(0.0))
+
+    assert [batch_limit(trial) for trial in variants(trials)] == [8, 1, 2]

@@ -1,0 +1,374 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Damaged files: the rest is used, the damage is named, and nothing is invented."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.state.profile_state import Loaded, ProfileState, load
+from tests.unit.state.samples import (
+    failure,
+    measurement,
+    rich_failure,
+    rich_measurement,
+    rich_trial,
+    trial,
+)
+
+# concurrency -> outcome
+OUTCOMES: dict[int, Outcome] = {
+    1: measurement(1.0),
+    2: failure("größe"),
+    3: measurement(3.0),
+    4: failure(),
+    5: measurement(5.0),
+}
+
+
+def record(directory: Path, concurrencies: Sequence[int], *, save: bool = False) -> None:
+    with ProfileState(directory) as state:
+        for concurrency in concurrencies:
+            state.record(trial(concurrency), OUTCOMES[concurrency])
+        if save:
+            state.save()
+
+
+def found(loaded: Loaded) -> list[int]:
+    """The concurrencies of the records, each of which is as it was recorded."""
+    values = []
+    for known in loaded.profile.records:
+        value = known.trial.workloads[0].load.value
+        assert known == TrialRecord(trial=trial(value), outcome=OUTCOMES[value])
+        assert known.trial.key == trial(value).key
+        values.append(value)
+    return values
+
+
+def complete_lines(raw: bytes) -> int:
+    return raw.count(b"\n")
+
+
+# -- the journal -------------------------------------------------------------------------------
+
+
+def test_a_journal_cut_anywhere_holds_every_complete_record(tmp_path: Path) -> None:
+    record(tmp_path, [1, 2, 3])
+    journal = tmp_path / "journal"
+    raw = journal.read_bytes()
+    ahead = 3  # lines before the first outcome: header, setup, variant
+
+    for length in range(len(raw) + 1):
+        journal.write_bytes(raw[:length])
+        loaded = load(tmp_path)
+
+        expected = max(0, complete_lines(raw[:length]) - ahead)
+        assert found(loaded) == [1, 2, 3][:expected], f"cut at {length}"
+        torn = raw[:length] and not raw[:length].endswith(b"\n")
+        line = complete_lines(raw[:length]) + 1
+        damage = (f"{journal} is damaged (line {line} is cut off)",) if torn else ()
+        assert loaded.damage == damage, f"cut at {length}"
+
+
+def test_a_run_continues_a_journal_cut_anywhere(tmp_path: Path) -> None:
+    record(tmp_path, [1, 2])
+    journal = tmp_path / "journal"
+    raw = journal.read_bytes()
+
+    for length in range(len(raw) + 1):
+        journal.write_bytes(raw[:length])
+        expected = max(0, complete_lines(raw[:length]) - 3)
+
+        record(tmp_path, [3])
+
+        loaded = load(tmp_path)
+        assert loaded.damage == (), f"cut at {length}"
+        assert found(loaded) == [*[1, 2][:expected], 3], f"cut at {length}"
+
+
+def test_a_journal_with_everything_in_it_survives_a_cut_at_random(tmp_path: Path) -> None:
+    with ProfileState(tmp_path) as state:
+        state.record(rich_trial(1), rich_measurement())
+        state.record(rich_trial(2), rich_failure())
+        state.record(rich_trial(3), rich_measurement())
+    journal = tmp_path / "journal"
+    raw = journal.read_bytes()
+    outcomes = [rich_measurement(), rich_failure(), rich_measurement()]
+
+    for length in random.Random(1).sample(range(len(raw)), 300):
+        journal.write_bytes(raw[:length])
+        loaded = load(tmp_path)
+
+        records = loaded.profile.records
+        # lines before the first outcome: header, setup, four variants
+        assert len(records) == max(0, complete_lines(raw[:length]) - 6)
+        assert [known.outcome for known in records] == outcomes[: len(records)]
+
+
+def test_a_torn_journal_is_named_in_the_log_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    record(tmp_path, [1, 2])
+    journal = tmp_path / "journal"
+    journal.write_bytes(journal.read_bytes()[:-10])
+
+    with caplog.at_level("WARNING"):
+        record(tmp_path, [3])
+        record(tmp_path, [4])
+
+    assert caplog.messages == [f"{journal} is damaged (line 5 is cut off): using what is intact"]
+    assert found(load(tmp_path)) == [1, 3, 4]
+
+
+def test_a_torn_line_longer_than_a_block_is_dropped(tmp_path: Path) -> None:
+    record(tmp_path, [1])
+    with open(tmp_path / "journal", "ab") as journal:
+        journal.write(b"x" * 200_000)
+
+    record(tmp_path, [2])
+
+    loaded = load(tmp_path)
+    assert loaded.damage == ()
+    assert found(loaded) == [1, 2]
+
+
+def test_a_journal_of_one_torn_line_starts_anew(tmp_path: Path) -> None:
+    (tmp_path / "journal").write_bytes(b'{"entry":"header","format":1')
+
+    record(tmp_path, [1, 2])
+
+    assert load(tmp_path).damage == ()
+    assert found(load(tmp_path)) == [1, 2]
+
+
+def test_an_empty_journal_is_not_damaged(tmp_path: Path) -> None:
+    (tmp_path / "journal").write_bytes(b"")
+
+    loaded = load(tmp_path)
+
+    assert (loaded.damage, loaded.source, loaded.profile.records) == ((), None, ())
+
+
+def test_zeros_in_the_place_of_a_record_cost_that_record_only(tmp_path: Path) -> None:
+    record(tmp_path, [1, 2, 3])
+    journal = tmp_path / "journal"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    lines[4] = b"\0" * (len(lines[4]) - 1) + b"\n"
+    journal.write_bytes(b"".join(lines))
+
+    loaded = load(tmp_path)
+
+    assert found(loaded) == [1, 3]
+    assert loaded.damage == (f"{journal} is damaged (line 5: no checksum at its end)",)
+
+
+def test_outcomes_whose_variant_is_lost_are_left_out_and_named(tmp_path: Path) -> None:
+    record(tmp_path, [1, 2])
+    journal = tmp_path / "journal"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(line for line in lines if b'"entry":"variant"' not in line))
+
+    loaded = load(tmp_path)
+
+    assert found(loaded) == []
+    (damage,) = loaded.damage
+    assert damage.startswith(f"{journal} is damaged (an incomplete measurement entry")
+    assert "\n" not in damage
+
+
+def test_after_damage_everything_measured_is_saved(tmp_path: Path) -> None:
+    record(tmp_path, [1, 2, 3])
+    journal = tmp_path / "journal"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    del lines[2]  # the variant
+    journal.write_bytes(b"".join(lines))
+
+    record(tmp_path, [4, 5], save=True)
+
+    loaded = load(tmp_path)
+    assert found(loaded) == [4, 5]
+    assert loaded.damage == ()
+
+
+# -- numbered checkpoints ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def three_files(tmp_path: Path) -> Path:
+    """1 and 2 in 0.ckpt, 1 to 4 in 1.ckpt, 5 in the journal."""
+    record(tmp_path, [1, 2], save=True)
+    record(tmp_path, [3, 4], save=True)
+    record(tmp_path, [5])
+    return tmp_path
+
+
+def test_a_checkpoint_cut_anywhere_gives_way_to_the_lower_one(three_files: Path) -> None:
+    newest = three_files / "1.ckpt"
+    raw = newest.read_bytes()
+
+    for length in range(len(raw)):
+        newest.write_bytes(raw[:length])
+        loaded = load(three_files)
+
+        # what precedes the outcomes: header, setup, variant
+        intact = max(0, complete_lines(raw[:length]) - 3)
+        expected = sorted({1, 2, 5} | {1, 2, 3, 4} & set(range(1, intact + 1)))
+        assert sorted(found(loaded)) == expected, f"cut at {length}"
+        assert loaded.source == three_files / "0.ckpt"
+        (damage,) = loaded.damage
+        assert damage.startswith(f"{newest} is damaged ("), f"cut at {length}"
+        assert "\n" not in damage
+
+
+def test_a_run_goes_on_from_a_checkpoint_cut_anywhere(three_files: Path) -> None:
+    newest = three_files / "1.ckpt"
+    raw, journal = newest.read_bytes(), (three_files / "journal").read_bytes()
+
+    for length in range(0, len(raw), 11):
+        newest.write_bytes(raw[:length])
+        (three_files / "journal").write_bytes(journal)
+        with ProfileState(three_files) as state:
+            for concurrency in (3, 4):
+                if state.outcome_of(trial(concurrency)) is None:
+                    state.record(trial(concurrency), OUTCOMES[concurrency])
+            saved = state.save()
+
+        assert saved == three_files / "2.ckpt"
+        loaded = load(three_files)
+        assert (sorted(found(loaded)), loaded.damage) == ([1, 2, 3, 4, 5], ()), f"cut at {length}"
+        assert newest.read_bytes() == raw[:length], "damaged files are kept as they are"
+        saved.unlink()
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "it is empty"),
+        (b"\n", "line 1: no checksum at its end"),
+        (b"{}", "line 1 is cut off"),
+        (b'{"ResultManager.results":{}}\n', "line 1: no checksum at its end"),
+        (b"\x1f\x8b\x08\0\xff\xfe", "line 1 is cut off"),
+    ],
+)
+def test_a_checkpoint_that_is_none_is_named_and_passed(
+    three_files: Path, content: bytes, reason: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    newest = three_files / "2.ckpt"
+    newest.write_bytes(content)
+
+    with caplog.at_level("INFO"), ProfileState(three_files) as state:
+        assert state.newest == three_files / "1.ckpt"
+        assert [known.trial for known in state.profile.records] == [trial(n) for n in range(1, 6)]
+        assert state.save() == three_files / "3.ckpt"
+
+    assert caplog.messages[:2] == [
+        f"{newest} is damaged ({reason}): using what is intact",
+        f"Loaded checkpoint from file {three_files / '1.ckpt'}",
+    ]
+
+
+@pytest.mark.parametrize("damaged", [["1.ckpt"], ["0.ckpt", "1.ckpt"]])
+def test_where_checkpoints_are_empty_the_others_and_the_journal_count(
+    three_files: Path, damaged: list[str]
+) -> None:
+    for name in damaged:
+        (three_files / name).write_bytes(b"")
+
+    loaded = load(three_files)
+
+    assert found(loaded) == ([5] if "0.ckpt" in damaged else [1, 2, 5])
+    assert sorted(loaded.damage) == [
+        f"{three_files / name} is damaged (it is empty)" for name in damaged
+    ]
+
+
+def test_a_checkpoint_without_its_end_is_damaged(three_files: Path) -> None:
+    newest = three_files / "1.ckpt"
+    newest.write_bytes(b"".join(newest.read_bytes().splitlines(keepends=True)[:-1]))
+
+    loaded = load(three_files)
+
+    assert loaded.damage == (f"{newest} is damaged (the end is missing)",)
+    assert sorted(found(loaded)) == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("change", ["left out", "twice", "exchanged"])
+def test_a_checkpoint_with_other_lines_than_were_written_is_damaged(
+    three_files: Path, change: str
+) -> None:
+    newest = three_files / "1.ckpt"
+    lines = newest.read_bytes().splitlines(keepends=True)
+    match change:
+        case "left out":
+            del lines[5]
+        case "twice":
+            lines.insert(5, lines[5])
+        case _:
+            lines[4], lines[5] = lines[5], lines[4]
+    newest.write_bytes(b"".join(lines))
+
+    loaded = load(three_files)
+
+    assert loaded.damage == (f"{newest} is damaged (the digest does not match)",)
+    assert set(found(loaded)) >= {1, 2, 5}
+
+
+def test_a_lower_checkpoint_is_not_looked_at_while_the_highest_is_intact(
+    three_files: Path,
+) -> None:
+    (three_files / "0.ckpt").write_bytes(b"")
+
+    loaded = load(three_files)
+
+    assert (found(loaded), loaded.damage) == ([1, 2, 3, 4, 5], ())
+
+
+# -- single bits -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["journal", "0.ckpt"])
+def test_a_flipped_bit_never_invents_anything_and_loses_nothing_in_silence(
+    tmp_path: Path, name: str
+) -> None:
+    record(tmp_path, [1, 2, 3, 4, 5], save=name == "0.ckpt")
+    path = tmp_path / name
+    raw = path.read_bytes()
+    dice = random.Random(7)
+
+    for _ in range(400):
+        position, bit = dice.randrange(len(raw)), dice.randrange(8)
+        flipped = bytearray(raw)
+        flipped[position] ^= 1 << bit
+        path.write_bytes(flipped)
+
+        loaded = load(tmp_path)
+
+        values = found(loaded)
+        where = f"bit {bit} of byte {position}"
+        assert set(values) <= set(OUTCOMES), where
+        assert loaded.damage or values == list(OUTCOMES), where
+        assert all(str(path) in damage for damage in loaded.damage), where
+
+
+def test_a_flipped_bit_does_not_keep_a_run_from_starting(tmp_path: Path) -> None:
+    record(tmp_path, [1, 2], save=True)
+    record(tmp_path, [3])
+    dice = random.Random(11)
+    names = ("0.ckpt", "journal")
+    contents = {name: (tmp_path / name).read_bytes() for name in names}
+
+    for _ in range(100):
+        for name in names:
+            flipped = bytearray(contents[name])
+            flipped[dice.randrange(len(flipped))] ^= 1 << dice.randrange(8)
+            (tmp_path / name).write_bytes(flipped)
+        with ProfileState(tmp_path) as state:
+            state.record(trial(4), OUTCOMES[4])
+
+        assert 4 in found(load(tmp_path))

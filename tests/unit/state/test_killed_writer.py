@@ -1,0 +1,44 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""A writer that is killed again and again loses nothing that it has acknowledged."""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+
+from model_analyzer.state.profile_state import ProfileState, load
+from tests.unit.state.processes import acknowledged, kill, writer
+from tests.unit.state.samples import measurement, trial
+
+_KILLS = 25
+
+
+def test_everything_acknowledged_by_killed_writers_is_there(tmp_path: Path) -> None:
+    dice = random.Random(3)
+    first, keys = 1, []
+
+    for _ in range(_KILLS):
+        with writer(tmp_path, first=first) as process:
+            assert process.stdout is not None
+            keys += [process.stdout.readline().strip() for _ in range(dice.randrange(1, 30))]
+            time.sleep(dice.uniform(0, 0.01))
+            kill(process)
+            keys += acknowledged(process)
+        records = load(tmp_path).profile.records
+        # It may have died between the end of `record` and the acknowledgement.
+        assert [known.trial.key for known in records][: len(keys)] == keys
+        assert len(records) <= len(keys) + 1
+        keys = [known.trial.key for known in records]
+        first = len(keys) + 1
+
+    # Nothing was invented, and nothing changed on the way.
+    assert len(keys) >= _KILLS
+    for number, known in enumerate(records, start=1):
+        assert (known.trial, known.outcome) == (trial(number), measurement(number))
+    with ProfileState(tmp_path) as state:
+        state.record(trial(first), measurement())
+        assert state.save() is not None
+    assert load(tmp_path).damage == ()
+    assert len(load(tmp_path).profile.records) == first

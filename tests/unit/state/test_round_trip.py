@@ -1,0 +1,221 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is kept comes back as it was, from the journal and from a numbered checkpoint."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.domain.models import freeze
+from model_analyzer.domain.profiles import Device, TrialRecord
+from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, ServerSetup, Trial
+from model_analyzer.state.profile_state import Loaded, ProfileState, load
+from tests.unit.state.samples import (
+    SECRETS,
+    failure,
+    measurement,
+    rich_failure,
+    rich_measurement,
+    rich_trial,
+    several,
+    trial,
+)
+
+Reload = Callable[..., Loaded]
+
+
+@pytest.fixture(params=["journal", "checkpoint"])
+def reload(request: pytest.FixtureRequest, tmp_path: Path) -> Reload:
+    """Records (trial, outcome) pairs in one run, and reads them as a later one would."""
+
+    def keep(*pairs: tuple[Trial, Outcome]) -> Loaded:
+        with ProfileState(tmp_path) as state:
+            for one, outcome in pairs:
+                state.record(one, outcome)
+            if request.param == "checkpoint":
+                state.save()
+        loaded = load(tmp_path)
+        assert loaded.damage == ()
+        return loaded
+
+    return keep
+
+
+def entries(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+def without_secrets(one: Trial) -> Trial:
+    """The same trial with nothing in it that must be masked."""
+    first, *others = one.workloads
+    return replace(
+        one,
+        workloads=(replace(first, flags=freeze({"shape": ["IN:4"], "percentile": 95})), *others),
+        setup=replace(one.setup, environment=freeze({"LD_PRELOAD": "/lib/x.so"})),
+    )
+
+
+def test_the_samples_leave_no_field_empty() -> None:
+    for sample in (rich_measurement(), rich_failure()):
+        assert [field.name for field in fields(sample) if not getattr(sample, field.name)] == []
+
+
+def test_a_full_measurement_comes_back(reload: Reload) -> None:
+    (record,) = reload((rich_trial(), rich_measurement())).profile.records
+
+    assert record.outcome == rich_measurement()
+
+
+def test_a_full_failure_comes_back(reload: Reload) -> None:
+    (record,) = reload((rich_trial(), rich_failure())).profile.records
+
+    assert record.outcome == rich_failure()
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        Measurement(models=()),
+        *(Failure(reason=reason, message="") for reason in FailureReason),
+    ],
+)
+def test_an_empty_outcome_comes_back(reload: Reload, outcome: Outcome) -> None:
+    (record,) = reload((trial(), outcome)).profile.records
+
+    assert record.outcome == outcome
+
+
+def test_a_trial_of_several_models_comes_back(reload: Reload) -> None:
+    one = without_secrets(rich_trial())
+
+    (record,) = reload((one, rich_measurement())).profile.records
+
+    assert record == TrialRecord(trial=one, outcome=rich_measurement())
+
+
+@pytest.mark.parametrize("kind", LoadKind)
+def test_every_kind_of_load_comes_back(reload: Reload, kind: LoadKind) -> None:
+    plain = trial()
+    work = plain.workloads[0]
+    one = replace(plain, workloads=(replace(work, load=replace(work.load, kind=kind)),))
+
+    (record,) = reload((one, measurement())).profile.records
+
+    assert record.trial == one
+
+
+def test_one_variant_under_two_names_keeps_both(reload: Reload) -> None:
+    pairs: list[tuple[Trial, Outcome]] = [
+        (trial(1, name="m_config_default"), measurement()),
+        (trial(2, name="m_config_4"), failure()),
+    ]
+
+    records = reload(*pairs).profile.records
+
+    assert [record.trial.variants for record in records] == ["m_config_default", "m_config_4"]
+
+
+def test_keys_and_identities_do_not_change_on_the_way(reload: Reload) -> None:
+    trials = [rich_trial(1), rich_trial(2), *several(2)]
+
+    records = reload(*((one, rich_measurement()) for one in trials)).profile.records
+
+    for one, record in zip(trials, records, strict=True):
+        assert record.trial.key == one.key
+        assert record.trial.setup.identity == one.setup.identity
+        assert [work.variant.identity for work in record.trial.workloads] == [
+            work.variant.identity for work in one.workloads
+        ]
+
+
+def test_secrets_are_in_no_file(reload: Reload, tmp_path: Path) -> None:
+    reload((rich_trial(), rich_measurement()), (rich_trial(5), rich_failure()))
+
+    written = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+
+    for secret in SECRETS:
+        assert secret.encode() not in written
+    for readable in ("Authorization: ******", "X-Other: ******", "HF_TOKEN", "/lib/x.so"):
+        assert readable.encode() in written
+
+
+def test_a_changed_secret_is_no_reason_to_measure_again(tmp_path: Path) -> None:
+    def with_token(token: str) -> Trial:
+        return replace(trial(), setup=ServerSetup(environment={"HF_TOKEN": token}))
+
+    with ProfileState(tmp_path) as state:
+        state.record(with_token("old"), measurement())
+    with ProfileState(tmp_path) as state:
+        assert state.outcome_of(with_token("new")) == measurement()
+
+
+def test_what_comes_back_cannot_be_changed(reload: Reload) -> None:
+    (record,) = reload((rich_trial(), rich_measurement())).profile.records
+    assert isinstance(record.outcome, Measurement)
+    mappings: list[Any] = [
+        record.outcome.host,
+        record.outcome.gpus["GPU-aaaa"],
+        record.outcome.models[0].values,
+        record.outcome.models[0].composing["größe"],
+        record.trial.workloads[0].flags,
+        record.trial.workloads[0].variant.config,
+        record.trial.setup.environment,
+    ]
+
+    for mapping in mappings:
+        with pytest.raises(TypeError):
+            mapping["new"] = 1
+
+
+@pytest.mark.parametrize("save", [False, True])
+def test_machine_and_tools_come_back(tmp_path: Path, save: bool) -> None:
+    devices = (
+        Device(uuid="GPU-aaaa", name="NVIDIA H200", memory=150_754.0),
+        Device(uuid="GPU-bbbb", name="größer", memory=1.5),
+    )
+    host = {"Server": "Triton 2.51.0", "CPU": "模型"}
+    with ProfileState(tmp_path) as state:
+        state.describe(devices=devices, host=host)
+        state.record(trial(), measurement())
+        if save:
+            state.save()
+
+    with ProfileState(tmp_path) as state:
+        profile = state.profile
+
+    assert profile.devices == devices
+    assert profile.host == host
+
+
+def test_a_variant_and_a_setup_are_written_once(tmp_path: Path) -> None:
+    with ProfileState(tmp_path) as state:
+        for one in several(5):
+            state.record(one, measurement())
+        state.save()
+        for one in several(7)[5:]:
+            state.record(one, measurement())
+
+    saved = [entry["entry"] for entry in entries(tmp_path / "0.ckpt")]
+    later = [entry["entry"] for entry in entries(tmp_path / "journal")]
+    assert saved == ["header", "setup", "variant", *["measurement"] * 5, "end"]
+    assert later == ["header", "setup", "variant", *["measurement"] * 2]
+
+
+def test_a_variant_with_composing_models_is_written_after_them(tmp_path: Path) -> None:
+    with ProfileState(tmp_path) as state:
+        state.record(rich_trial(), failure())
+
+    variants = [entry for entry in entries(tmp_path / "journal") if entry["entry"] == "variant"]
+    assert [entry["name"] for entry in variants] == [
+        "größe_config_0",
+        "模型_config_3",
+        "ensemble_config_7",
+        "plain_config_default",
+    ]

@@ -1,0 +1,386 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The loop: ask, look up or run, record, tell; and resuming it by replay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.models import VariantNames
+from model_analyzer.domain.protocols import Search
+from model_analyzer.domain.settings import SearchSettings
+from model_analyzer.domain.trials import Trial
+from model_analyzer.profiling import Event, GivenUp, TrialFinished, TrialStarted, profile
+from model_analyzer.search.plan import Subject
+from model_analyzer.state.profile_state import ProfileState
+from tests.contract.memory_state import Kept, MemoryState
+from tests.unit.search.surfaces import (
+    Respond,
+    failure,
+    growing,
+    latency_within,
+    limits,
+    load,
+    measurement,
+    model,
+    search,
+    short_name,
+    subject,
+)
+from tests.unit.state.samples import several, trial
+
+
+@dataclass
+class ListedSearch:
+    """Asks for the given trials in turn, and remembers what it was told."""
+
+    trials: Sequence[Trial]
+    told: list[tuple[Trial, Outcome]] = field(default_factory=list)
+
+    @property
+    def most_trials(self) -> int:
+        return len(self.trials)
+
+    def ask(self) -> Trial | None:
+        return self.trials[len(self.told)] if len(self.told) < len(self.trials) else None
+
+    def tell(self, trial: Trial, outcome: Outcome) -> None:
+        self.told.append((trial, outcome))
+
+
+@dataclass
+class PretendRunner:
+    """Answers from a function, and remembers what it ran."""
+
+    respond: Respond
+    ran: list[Trial] = field(default_factory=list)
+
+    def run(self, trial: Trial) -> Outcome:
+        self.ran.append(trial)
+        return self.respond(trial)
+
+
+def succeeding(trial: Trial) -> Outcome:
+    return measurement(float(load(trial)))
+
+
+def failing(_trial: Trial) -> Outcome:
+    return failure()
+
+
+def failing_at(*values: int) -> Respond:
+    return lambda trial: failure() if load(trial) in values else succeeding(trial)
+
+
+def finished(events: Sequence[Event]) -> list[Trial]:
+    return [event.trial for event in events if isinstance(event, TrialFinished)]
+
+
+# -- the loop ----------------------------------------------------------------------------------
+
+
+def test_each_trial_starts_and_finishes_in_the_order_asked() -> None:
+    one, two = several(2)
+
+    events = list(profile(ListedSearch([one, two]), PretendRunner(succeeding), MemoryState()))
+
+    assert events == [
+        TrialStarted(one),
+        TrialFinished(one, measurement(1.0), known=False),
+        TrialStarted(two),
+        TrialFinished(two, measurement(2.0), known=False),
+    ]
+
+
+def test_every_outcome_is_recorded_and_told() -> None:
+    trials = several(3)
+    listed, state = ListedSearch(trials), MemoryState()
+
+    list(profile(listed, PretendRunner(failing_at(2)), state))
+
+    expected = [(one, failing_at(2)(one)) for one in trials]
+    assert listed.told == expected
+    assert [(record.trial, record.outcome) for record in state.profile.records] == expected
+
+
+@pytest.mark.parametrize("outcome", [measurement(77.0), failure()])
+def test_a_known_outcome_is_told_and_not_run_again(outcome: Outcome) -> None:
+    one, two = several(2)
+    state = MemoryState()
+    state.record(one, outcome)
+    listed, runner = ListedSearch([one, two]), PretendRunner(succeeding)
+
+    events = list(profile(listed, runner, state))
+
+    assert runner.ran == [two]
+    assert listed.told == [(one, outcome), (two, measurement(2.0))]
+    assert events == [
+        TrialFinished(one, outcome, known=True),
+        TrialStarted(two),
+        TrialFinished(two, measurement(2.0), known=False),
+    ]
+
+
+def test_a_trial_asked_twice_is_run_once() -> None:
+    one, two = several(2)
+    runner = PretendRunner(succeeding)
+
+    events = list(profile(ListedSearch([one, two, one]), runner, MemoryState()))
+
+    assert runner.ran == [one, two]
+    assert events[-1] == TrialFinished(one, measurement(1.0), known=True)
+
+
+def test_a_known_outcome_is_kept_under_the_name_of_the_variant_that_asked() -> None:
+    state = MemoryState()
+    state.record(trial(1, name="m_config_default"), measurement(1.0))
+    runner = PretendRunner(succeeding)
+
+    list(profile(ListedSearch([trial(1, name="m_config_5")]), runner, state))
+
+    assert runner.ran == []
+    assert [(record.trial.variants, record.outcome) for record in state.profile.records] == [
+        ("m_config_default", measurement(1.0)),
+        ("m_config_5", measurement(1.0)),
+    ]
+
+
+def test_a_trial_has_not_run_when_its_start_is_seen() -> None:
+    runner, state = PretendRunner(succeeding), MemoryState()
+
+    for event in profile(ListedSearch(several(3)), runner, state):
+        if isinstance(event, TrialStarted):
+            assert event.trial not in runner.ran
+            assert state.outcome_of(event.trial) is None
+
+
+def test_an_outcome_is_recorded_when_its_finish_is_seen() -> None:
+    state = MemoryState()
+
+    for event in profile(ListedSearch(several(3)), PretendRunner(failing_at(2)), state):
+        if isinstance(event, TrialFinished):
+            assert state.outcome_of(event.trial) == event.outcome
+
+
+@pytest.mark.parametrize("events", range(7))
+def test_to_stop_iterating_leaves_the_rest_unmeasured(events: int) -> None:
+    trials = several(3)
+    runner, state = PretendRunner(succeeding), MemoryState()
+
+    seen = list(islice(profile(ListedSearch(trials), runner, state), events))
+
+    assert runner.ran == finished(seen) == list(trials[: events // 2])
+    assert [record.trial for record in state.profile.records] == runner.ran
+
+
+def test_a_search_without_questions_gives_no_events() -> None:
+    assert list(profile(ListedSearch([]), PretendRunner(succeeding), MemoryState())) == []
+
+
+def test_an_error_of_the_runner_ends_the_run_and_keeps_what_was_measured() -> None:
+    def broken_at_three(trial: Trial) -> Outcome:
+        if load(trial) == 3:
+            raise RuntimeError("no further trial makes sense")
+        return succeeding(trial)
+
+    listed, state = ListedSearch(several(4)), MemoryState()
+
+    with pytest.raises(RuntimeError, match="no further trial"):
+        list(profile(listed, PretendRunner(broken_at_three), state))
+
+    assert [load(record.trial) for record in state.profile.records] == [1, 2]
+    assert [load(trial) for trial, _ in listed.told] == [1, 2]
+
+
+# -- giving up ---------------------------------------------------------------------------------
+
+
+def test_two_failures_without_a_success_end_the_run() -> None:
+    one, two, three = several(3)
+    runner = PretendRunner(failing)
+
+    events = list(profile(ListedSearch([one, two, three]), runner, MemoryState()))
+
+    assert runner.ran == [one, two]
+    assert events[-2:] == [TrialFinished(two, failure(), known=False), GivenUp(2, failure())]
+
+
+def test_the_failure_that_ends_the_run_is_recorded_and_told() -> None:
+    listed, state = ListedSearch(several(3)), MemoryState()
+
+    list(profile(listed, PretendRunner(failing), state))
+
+    assert [load(trial) for trial, _ in listed.told] == [1, 2]
+    assert [load(record.trial) for record in state.profile.records] == [1, 2]
+
+
+@pytest.mark.parametrize("successful", [1, 2])
+def test_after_one_success_failures_never_end_the_run(successful: int) -> None:
+    trials = several(9)
+    failed = [load(one) for one in trials if load(one) != successful]
+
+    events = list(profile(ListedSearch(trials), PretendRunner(failing_at(*failed)), MemoryState()))
+
+    assert finished(events) == trials
+    assert not any(isinstance(event, GivenUp) for event in events)
+
+
+def test_a_single_failure_is_no_reason_to_give_up() -> None:
+    events = list(profile(ListedSearch(several(1)), PretendRunner(failing), MemoryState()))
+
+    assert [type(event) for event in events] == [TrialStarted, TrialFinished]
+
+
+def test_a_success_of_an_earlier_run_counts() -> None:
+    trials = several(4)
+    state = MemoryState()
+    state.record(trials[0], measurement(1.0))
+
+    events = list(profile(ListedSearch(trials), PretendRunner(failing), state))
+
+    assert finished(events) == trials
+
+
+def test_failures_of_an_earlier_run_end_a_run_as_they_ended_that_one() -> None:
+    trials = several(3)
+    state = MemoryState()
+    first = list(profile(ListedSearch(trials), PretendRunner(failing), state))
+    runner = PretendRunner(succeeding)
+
+    second = list(profile(ListedSearch(trials), runner, state))
+
+    assert runner.ran == []
+    assert finished(second) == finished(first) == trials[:2]
+    assert second[-1] == GivenUp(2, failure())
+
+
+# -- resume is replay --------------------------------------------------------------------------
+
+
+def odd_surface(trial: Trial) -> Outcome:
+    """Some variants fail, some loads fail, and constraints are met at low loads only."""
+    if short_name(trial) == "2" or (short_name(trial) == "3" and load(trial) > 4):
+        return failure()
+    return growing(trial)
+
+
+SCENARIOS = {
+    "automatic": (
+        subject(constraints=[latency_within(55)]),
+        limits(instances=(1, 2), batch=(1, 4), concurrency=(1, 8)),
+    ),
+    "client batches": (
+        subject(batch_sizes=(1, 2, 4), constraints=[latency_within(35)]),
+        limits(instances=(1, 2), batch=(2, 4), concurrency=(1, 4)),
+    ),
+    "a variant that equals the default": (
+        subject(
+            model(
+                max_batch_size=2,
+                instance_group=[{"count": 1, "kind": "KIND_GPU"}],
+                dynamic_batching={},
+            )
+        ),
+        limits(instances=(1, 2), batch=(1, 4), concurrency=(1, 2)),
+    ),
+    "manual": (
+        subject(
+            parameters={
+                "max_batch_size": [8, 4, 2],
+                "instance_group": [None, [{"count": 2}]],
+            },
+            loads=(1, 2, 8),
+        ),
+        limits(),
+    ),
+}
+
+
+@pytest.fixture(params=list(SCENARIOS.values()), ids=list(SCENARIOS))
+def scenario(request: pytest.FixtureRequest) -> tuple[Subject, SearchSettings]:
+    found: tuple[Subject, SearchSettings] = request.param
+    return found
+
+
+def new_search(
+    scenario: tuple[Subject, SearchSettings], state: MemoryState | ProfileState
+) -> Search:
+    """The search as a new process would build it from the configuration and the state."""
+    what, where = scenario
+    return search(what, where, names=VariantNames.known(state.profile.variants))
+
+
+def uninterrupted(scenario: tuple[Subject, SearchSettings]) -> list[Trial]:
+    state = MemoryState()
+    events = list(profile(new_search(scenario, state), PretendRunner(odd_surface), state))
+    return finished(events)
+
+
+def test_a_resumed_run_goes_on_as_the_uninterrupted_one_would_have(
+    scenario: tuple[Subject, SearchSettings],
+) -> None:
+    whole = uninterrupted(scenario)
+    distinct = list({trial.key: trial for trial in whole}.values())
+
+    for measured in range(1, len(distinct)):
+        kept: Kept = {}
+        runner = PretendRunner(odd_surface)
+        interrupted = MemoryState(kept)
+        for event in profile(new_search(scenario, interrupted), runner, interrupted):
+            if isinstance(event, TrialFinished) and len(runner.ran) == measured:
+                break
+        resumed = MemoryState(kept)
+
+        events = list(profile(new_search(scenario, resumed), runner, resumed))
+
+        assert finished(events) == whole, f"interrupted after {measured} trials"
+        assert len(runner.ran) == len(distinct), f"interrupted after {measured} trials"
+
+
+@pytest.mark.parametrize("at_a_time", [1, 2, 5])
+@pytest.mark.parametrize("saved", [False, True])
+def test_a_run_in_small_pieces_measures_what_a_run_in_one_piece_does(
+    scenario: tuple[Subject, SearchSettings], at_a_time: int, saved: bool, tmp_path: Path
+) -> None:
+    whole = uninterrupted(scenario)
+    runner = PretendRunner(odd_surface)
+
+    @contextmanager
+    def piece() -> Iterator[ProfileState]:
+        with ProfileState(tmp_path) as state:
+            yield state
+            if saved:
+                state.save()
+
+    events: list[Event] = []
+    pieces = 0
+    while finished(events) != whole:
+        pieces += 1
+        assert pieces <= len(whole), "the pieces do not add up"
+        with piece() as state:
+            before, events = len(runner.ran), []
+            for event in profile(new_search(scenario, state), runner, state):
+                events.append(event)
+                if len(runner.ran) == before + at_a_time:
+                    break
+
+    assert len(runner.ran) == len({trial.key for trial in whole})
+
+
+@pytest.mark.parametrize("retry_failed", [False, True])
+def test_failures_are_run_again_on_resume_only_when_asked(retry_failed: bool) -> None:
+    kept: Kept = {}
+    trials = several(4)
+    list(profile(ListedSearch(trials), PretendRunner(failing_at(2, 3)), MemoryState(kept)))
+    runner = PretendRunner(succeeding)
+
+    list(profile(ListedSearch(trials), runner, MemoryState(kept, retry_failed=retry_failed)))
+
+    assert [load(trial) for trial in runner.ran] == ([2, 3] if retry_failed else [])
