@@ -156,6 +156,19 @@ def test_models_and_a_repository_are_needed() -> None:
     assert all(problem.hint for problem in raised.value.problems)
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("profile_models: {m: {zzz: 1}}", "f.yaml:1:22: unknown option 'zzz'"),
+        ("profile_models: []", "f.yaml:1:17: names no model"),
+        ("model_repository: ''", "f.yaml:1:19: expected a path, found empty text"),
+    ],
+)
+def test_what_is_given_but_wrong_is_not_called_missing(text: str, problem: str) -> None:
+    (found,) = profile_problems(text)
+    assert found.startswith(problem)
+
+
 def test_models_are_named_in_one_place() -> None:
     (problem,) = profile_problems("profile_models: [a]", profile_models="b")
     assert problem == (

@@ -189,6 +189,16 @@ def test_known_variants_keep_their_numbers_and_new_ones_get_free_ones() -> None:
     assert names.variant(facts(), {"max_batch_size": 32}).name == "m_config_4"
 
 
+def test_a_run_that_goes_on_gives_the_same_names_again() -> None:
+    def named(names: VariantNames) -> list[str]:
+        return [names.variant(facts(), {"max_batch_size": size}).name for size in (1, 2, 4, 8)]
+
+    names = VariantNames()
+    everything = named(names)
+    tried = [names.variant(facts(), {"max_batch_size": size}) for size in (1, 2)]
+    assert named(VariantNames.known(tried)) == everything
+
+
 def test_names_known_for_one_model_are_none_of_another() -> None:
     names = VariantNames.known([variant("a_config_4", model="a", max_batch_size=1)])
     assert not names.knows(facts("b"), {"max_batch_size": 1})

@@ -35,5 +35,12 @@ def test_variants_are_listed_once_in_the_order_of_their_first_trial() -> None:
     assert profile.variants == (ONE, ZERO)
 
 
+def test_two_names_of_equal_content_are_two_variants() -> None:
+    default = variant("m_config_default", max_batch_size=1)
+    assert default.identity == ZERO.identity
+    profile = Profile(records=(record(default, measurement(1)), record(ZERO, measurement(1))))
+    assert [each.name for each in profile.variants] == ["m_config_default", "m_config_0"]
+
+
 def test_an_empty_profile_holds_nothing() -> None:
     assert (Profile().measured, Profile().failed, Profile().variants) == ((), (), ())

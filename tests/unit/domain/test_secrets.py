@@ -8,7 +8,7 @@ import shlex
 
 import pytest
 
-from model_analyzer.domain.secrets import MASK, masked, masked_command
+from model_analyzer.domain.secrets import MASK, masked, masked_command, masked_values
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,38 @@ def test_any_other_value_is_shown(name: str) -> None:
 def test_of_a_header_the_name_is_shown() -> None:
     assert masked("http-header", "X-Trace: 1") == f"X-Trace: {MASK}"
     assert masked("http-header", "no colon at all") == MASK
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("http-restricted-api", "metadata:key=s3cr3t", f"metadata:key={MASK}"),
+        ("grpc-restricted-protocol", "health,infer:key=s3cr3t", f"health,infer:key={MASK}"),
+        ("http-restricted-api", "s3cr3t", MASK),
+        ("cache-config", "redis,password=s3cr3t,port=1", f"redis,password={MASK},port=1"),
+        ("OPTIONS", "--api-key=s3cr3t --port=1", f"--api-key={MASK} --port=1"),
+        ("cache-config", "local,size=1048576", "local,size=1048576"),
+    ],
+)
+def test_a_secret_inside_a_value_is_masked_and_the_rest_is_shown(
+    name: str, value: str, shown: str
+) -> None:
+    assert masked(name, value) == shown
+
+
+def test_values_of_all_kinds_are_masked() -> None:
+    values = {
+        "HF_TOKEN": "s3cr3t",
+        "cache-config": ("local,size=1", "redis,password=s3cr3t"),
+        "shape": ("A:1",),
+        "count": 3,
+    }
+    assert masked_values(values) == {
+        "HF_TOKEN": MASK,
+        "cache-config": ["local,size=1", f"redis,password={MASK}"],
+        "shape": ["A:1"],
+        "count": 3,
+    }
 
 
 def test_a_command_is_shown_with_odd_words_quoted_and_headers_masked() -> None:

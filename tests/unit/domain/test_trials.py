@@ -60,7 +60,7 @@ def test_a_trial_is_legal_if_all_its_workloads_are() -> None:
 SETUP = ServerSetup(
     version="2.51.0",
     devices=("GPU-a",),
-    flags={"rate-limit": "execution_count"},
+    flags={"rate-limit": "execution_count", "http-restricted-api": ("metadata:key=secret",)},
     environment={"OMP_NUM_THREADS": "4", "HF_TOKEN": "abc"},
 )
 
@@ -108,6 +108,7 @@ def with_flags(**flags: Any) -> Trial:
         with_server_flags(log_verbose="1"),
         with_server_flags(log_file="/tmp/triton.log"),
         with_server_flags(backend_directory="/opt/elsewhere/backends"),
+        with_server_flags(http_restricted_api=("metadata:key=another",)),
         with_setup(environment={"HF_TOKEN": "abc", "OMP_NUM_THREADS": "4"}),
         with_setup(environment={"OMP_NUM_THREADS": "4", "HF_TOKEN": "xyz"}),
     ],

@@ -107,6 +107,12 @@ def test_the_default_may_be_the_answer() -> None:
     assert "it is the default configuration, and no other is better" in sentence(found)
 
 
+def test_a_default_without_rivals_is_only_called_the_default() -> None:
+    text = sentence(ranking(record(DEFAULT, measurement(1.5))))
+    assert text.startswith("In 1 measurement across 1 configuration, m_config_default ")
+    assert text.endswith(": it is the default configuration.")
+
+
 def test_other_objectives_than_throughput_are_called_objectives() -> None:
     latency = goal(wished=objectives(perf_latency_p99=1))
     found = best_against_default(measurement(100, 2.5), measurement(100, 5.5), latency)
