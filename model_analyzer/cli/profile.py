@@ -8,7 +8,7 @@ import logging
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from model_analyzer.cli.console import View, plain_table
@@ -101,6 +101,8 @@ class _Session:
     output: OutputRepository
     state: ProfileState
     export: ExportDirectory
+    # identity of each variant that this run came across, by name
+    visited: dict[str, str] = field(default_factory=dict)
 
 
 def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack) -> _Session:
@@ -211,8 +213,9 @@ def _measure(session: _Session, interrupts: Interrupts, view: View) -> bool:
         view.begin(model.name, search.most_trials, subject.goal)
         for event in profile(search, session.runner, session.state):
             view.show(event)
-            if isinstance(event, TrialFinished) and event.known:
+            if isinstance(event, TrialFinished):
                 for work in event.trial.workloads:
+                    session.visited[work.variant.name] = work.variant.identity
                     session.output.write(work.variant)
             if interrupts.requested:
                 break
@@ -248,6 +251,7 @@ def _rankings(session: _Session) -> Sequence[Ranking]:
             Goal(models=(model.goal,)),
             setup=session.setups[model.name].identity,
             files=session.facts[model.name].files,
+            current=session.visited,
         )
         for model in session.models
     ]

@@ -25,8 +25,8 @@ class Objectives:
 
     def parse(self, node: Node) -> tuple[Objective, ...]:
         if not node.is_mapping:
-            words = ListOf(Text().parse, "TEXT").parse(node)
-            return tuple(Objective(tag=_tag(word, node.where)) for word in dict.fromkeys(words))
+            tags = ListOf(lambda item: _tag(Text().parse(item), item.where), "TAGS").parse(node)
+            return tuple(Objective(tag=tag) for tag in dict.fromkeys(tags))
         problems = Problems()
         objectives = []
         for entry in node.entries:

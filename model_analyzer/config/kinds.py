@@ -233,7 +233,7 @@ class Integers:
 
 
 class Endpoint:
-    """HOST:PORT; `http://` in front and a path behind are allowed where `url` is set."""
+    """HOST:PORT; a scheme in front is allowed, and a path behind where `url` is set."""
 
     def __init__(self, *, url: bool = False) -> None:
         self._url = url
@@ -245,7 +245,7 @@ class Endpoint:
         if self._url:
             bare = bare.split("/", 1)[0]
         host, colon, port = bare.rpartition(":")
-        if not host or not colon or not port.isdecimal() or not 0 < int(port) < 65536:
+        if not host or not colon or not port.isdecimal() or not 0 < int(port[:6]) < 65536:
             raise node.problem(
                 f"expected {self.metavar} with a port from 1 to 65535, found {text!r}"
             )

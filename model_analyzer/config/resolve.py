@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeGuard, TypeVar
 
 from model_analyzer.config.kinds import Integer, Integers
 from model_analyzer.config.model_options import ModelEntry
@@ -135,7 +135,7 @@ def _values(
     }
     for rule in rules:
         problems.add(rule(given, values))
-    return values
+    return {**values, "perf_analyzer_flags_where": given.where.get("perf_analyzer_flags", "")}
 
 
 def _sections(command: str, values: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
@@ -159,10 +159,12 @@ def _model(entry: ModelEntry, values: Mapping[str, Any], remarks: list[str]) -> 
         parameters.values.get("concurrency") or values["concurrency"],
     )
 
-    for name in set(flags) & set(_OWNED_FLAGS):
+    for name in [name for name in _OWNED_FLAGS if name in flags]:
         remarks.append(f"{entry.name}: perf_analyzer flag {name!r} is decided by model-analyzer")
         del flags[name]
-    where = entry.given.where.get("perf_analyzer_flags", entry.where)
+    where = entry.given.where.get("perf_analyzer_flags") or values["perf_analyzer_flags_where"]
+    if len([name for name in (*_LOAD_FLAGS, "request-intervals") if name in flags]) > 1:
+        raise Node(None, where).problem("several flags define the load", "leave one of them")
     if "batch-size" in flags:
         batch_sizes = (Integer(1).parse(Node(flags.pop("batch-size"), where)),)
     for name, load_kind in _LOAD_FLAGS.items():
@@ -212,16 +214,24 @@ def _goal(given: Given, values: Mapping[str, Any]) -> ModelGoal:
 def _with_shorthands(
     constraints: Sequence[Constraint], values: Mapping[str, Any]
 ) -> tuple[Constraint, ...]:
-    """`latency_budget` and `min_throughput` added; of two bounds on a metric the tighter counts."""
-    bounds = {constraint.tag: constraint for constraint in constraints}
+    """`latency_budget` and `min_throughput` added; of several bounds on a metric the tightest
+    counts.
+    """
+    bounds = list(constraints)
     if values["latency_budget"] is not None:
-        tag, limit = "perf_latency_p99", values["latency_budget"]
-        old = bounds.get(tag)
-        if old is None or old.maximum is None or limit < old.maximum:
-            bounds[tag] = Constraint(tag=tag, maximum=limit)
+        bounds.append(Constraint(tag="perf_latency_p99", maximum=values["latency_budget"]))
     if values["min_throughput"] is not None:
-        tag, limit = "perf_throughput", values["min_throughput"]
-        old = bounds.get(tag)
-        if old is None or old.minimum is None or limit > old.minimum:
-            bounds[tag] = Constraint(tag=tag, minimum=limit)
-    return tuple(bounds.values())
+        bounds.append(Constraint(tag="perf_throughput", minimum=values["min_throughput"]))
+    tightest: dict[str, Constraint] = {}
+    for bound in bounds:
+        known = tightest.get(bound.tag, bound)
+        tightest[bound.tag] = Constraint(
+            tag=bound.tag,
+            minimum=max(filter(_is_set, (known.minimum, bound.minimum)), default=None),
+            maximum=min(filter(_is_set, (known.maximum, bound.maximum)), default=None),
+        )
+    return tuple(tightest.values())
+
+
+def _is_set(limit: float | None) -> TypeGuard[float]:
+    return limit is not None

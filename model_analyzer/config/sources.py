@@ -14,6 +14,15 @@ from model_analyzer.errors import ConfigError, Problem
 _MOST_BYTES = 16 * 2**20
 _DEEPEST = 40
 
+_LONGEST_NUMBER = 100
+
+_CORE = "tag:yaml.org,2002:"
+_COLLECTIONS = {_CORE + kind for kind in ("map", "seq", "omap", "set")}
+_NUMBERS = {_CORE + kind for kind in ("int", "float")}
+_TYPED = {_CORE + kind for kind in ("null", "bool")} | _NUMBERS
+# dates too: what was written is what is meant
+_TEXTS = {_CORE + kind for kind in ("str", "timestamp", "value", "merge")}
+
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -38,16 +47,18 @@ def read_yaml(path: Path) -> Node | None:
         ) from error
     except UnicodeDecodeError as error:
         raise ConfigError(Problem(where=str(path), what="is not UTF-8 text")) from error
-    return parse_yaml(text, str(path))
+    node = parse_yaml(text, str(path))
+    return None if node is None or node.is_null else node
 
 
 def parse_yaml(text: str, name: str) -> Node | None:
     """The top-level node of YAML `text`; `name` stands for the file in messages."""
     try:
+        _check_depth(text, name)
         loader = _Loader(text)
         try:
             root = loader.get_single_node()
-            return None if root is None else _Reader(loader, name).node(root, 0)
+            node = None if root is None else _Reader(loader, name).node(root)
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
@@ -55,9 +66,24 @@ def parse_yaml(text: str, name: str) -> Node | None:
         where = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name
         what = " ".join(filter(None, (error.context, error.problem)))
         raise ConfigError(Problem(where=where, what=f"not valid YAML: {what}")) from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        reason = str(error).splitlines()[0] if str(error) else "nested too deeply"
+    except yaml.YAMLError as error:
+        reason = str(error).splitlines()[0]
         raise ConfigError(Problem(where=name, what=f"not valid YAML: {reason}")) from error
+    return node
+
+
+def _check_depth(text: str, name: str) -> None:
+    """Refuses nesting before it is composed, which takes stack for each level."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        if isinstance(event, (yaml.SequenceStartEvent, yaml.MappingStartEvent)):
+            depth += 1
+        elif isinstance(event, (yaml.SequenceEndEvent, yaml.MappingEndEvent)):
+            depth -= 1
+        if depth > _DEEPEST:
+            mark = event.start_mark
+            where = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name
+            raise ConfigError(Problem(where=where, what="nested too deeply"))
 
 
 class _Reader:
@@ -69,40 +95,48 @@ class _Reader:
         self._done: dict[int, Node] = {}
         self._open: set[int] = set()
 
-    def node(self, raw: yaml.Node, depth: int) -> Node:
+    def node(self, raw: yaml.Node) -> Node:
         if id(raw) in self._done:
             return self._done[id(raw)]
         where = self._where(raw)
-        if id(raw) in self._open or depth > _DEEPEST:
-            what = "an alias contains itself" if id(raw) in self._open else "nested too deeply"
-            raise ConfigError(Problem(where=where, what=what))
+        if id(raw) in self._open:
+            raise ConfigError(Problem(where=where, what="an alias contains itself"))
         self._open.add(id(raw))
-        if isinstance(raw, yaml.MappingNode):
-            result = self._mapping(raw, where, depth)
-        elif isinstance(raw, yaml.SequenceNode):
-            items = tuple(self.node(item, depth + 1) for item in raw.value)
-            result = Node(items, where)
-        else:
+        if isinstance(raw, yaml.ScalarNode):
             result = Node(self._scalar(raw, where), where)
+        elif raw.tag not in _COLLECTIONS:
+            raise ConfigError(Problem(where=where, what=f"the tag {raw.tag!r} means nothing here"))
+        elif isinstance(raw, yaml.MappingNode):
+            result = self._mapping(raw, where)
+        else:
+            result = Node(tuple(self.node(item) for item in raw.value), where)
         self._open.discard(id(raw))
         self._done[id(raw)] = result
         return result
 
-    def _mapping(self, raw: yaml.MappingNode, where: str, depth: int) -> Node:
+    def _mapping(self, raw: yaml.MappingNode, where: str) -> Node:
         self._loader.flatten_mapping(raw)
         entries = []
         for key, value in raw.value:
             if not isinstance(key, yaml.ScalarNode):
                 raise ConfigError(Problem(where=self._where(key), what="a key must be plain text"))
-            entries.append(Entry(str(key.value), self._where(key), self.node(value, depth + 1)))
+            entries.append(Entry(str(key.value), self._where(key), self.node(value)))
         return Node(tuple(entries), where, is_mapping=True)
 
-    def _scalar(self, raw: yaml.Node, where: str) -> Scalar:
-        value = self._loader.construct_object(raw, deep=True)
-        if value is None or isinstance(value, (str, int, float, bool)):
+    def _scalar(self, raw: yaml.ScalarNode, where: str) -> Scalar:
+        text = str(raw.value)
+        if raw.tag in _NUMBERS and (":" in text or len(text) > _LONGEST_NUMBER):
+            return text  # YAML 1.1 takes 1:10:2 for a number to the base of 60
+        if raw.tag in _TYPED:
+            try:
+                value: Scalar = self._loader.construct_object(raw)
+            except (ValueError, LookupError, AttributeError) as error:
+                kind = raw.tag.rpartition(":")[2]
+                raise ConfigError(Problem(where=where, what=f"{text!r} is no {kind}")) from error
             return value
-        # dates and binary data: what was written is what is meant
-        return str(raw.value)
+        if raw.tag not in _TEXTS:
+            raise ConfigError(Problem(where=where, what=f"the tag {raw.tag!r} means nothing here"))
+        return text
 
     def _where(self, raw: yaml.Node) -> str:
         return f"{self._name}:{raw.start_mark.line + 1}:{raw.start_mark.column + 1}"

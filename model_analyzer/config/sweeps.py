@@ -9,6 +9,7 @@ where it is not: `max_batch_size: [4, 8]` sweeps, `preferred_batch_size: [4, 8]`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from itertools import islice, product
 from types import MappingProxyType
@@ -35,7 +36,10 @@ class ModelConfigParameters:
     metavar = "MAPPING"
 
     def parse(self, node: Node) -> Mapping[str, Alternatives]:
-        return MappingProxyType(_fields(node, "ModelConfig"))
+        fields = _fields(node, "ModelConfig")
+        if math.prod(map(len, fields.values())) > _MOST_ALTERNATIVES:
+            raise node.problem(f"more than {_MOST_ALTERNATIVES} combinations")
+        return MappingProxyType(fields)
 
 
 def _fields(node: Node, message: str) -> dict[str, Alternatives]:
@@ -62,7 +66,9 @@ def _alternatives(node: Node, kind: str) -> Alternatives:
     if kind.startswith("["):
         return _repeated(node, kind[1:-1])
     if node.is_list:
-        return tuple(value for item in node.items for value in _single(item, kind))
+        if not node.items:
+            raise node.problem("an empty list of values to try")
+        return _limited(node, (value for item in node.items for value in _single(item, kind)))
     return _single(node, kind)
 
 
@@ -92,7 +98,9 @@ def _repeated(node: Node, kind: str) -> Alternatives:
     if not node.is_list:
         raise node.problem(f"expected a list, found {node.describe()}", "put it in [ ]")
     if any(item.is_list or item.is_null for item in node.items):
-        return tuple(value for item in node.items for value in _alternatives(item, f"[{kind}]"))
+        return _limited(
+            node, (value for item in node.items for value in _alternatives(item, f"[{kind}]"))
+        )
     return _limited(node, product(*(_single(item, kind) for item in node.items)))
 
 

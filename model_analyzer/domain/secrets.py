@@ -10,15 +10,9 @@ from typing import Any
 
 MASK = "******"
 
-_SECRET_NAME = re.compile(
-    r"pass(word|wd|phrase)?|secret|token|credential|api[-_]?key|access[-_]?key|auth(orization)?$",
-    re.IGNORECASE,
-)
-
-
-_SECRET_VALUE = re.compile(
-    r"((?:pass(?:word|wd|phrase)?|secret|token|credential|api[-_]?key)=)[^,;\s]+", re.IGNORECASE
-)
+_WORDS = r"pass(?:word|wd|phrase)?|secret|token|credentials?|api[-_]?key|access[-_]?key"
+_SECRET_NAME = re.compile(rf"(?<![a-z])(?:{_WORDS}|auth|authorization)(?![a-z])", re.IGNORECASE)
+_SECRET_VALUE = re.compile(rf"(?<![a-z])((?:{_WORDS})=)[^,;\s]+", re.IGNORECASE)
 
 # Their values end with a secret: APIS,KEY=VALUE.
 _RESTRICTIONS = ("http-restricted-api", "grpc-restricted-protocol")
@@ -30,8 +24,8 @@ def masked(name: str, value: str) -> str:
     Of an HTTP header the name stays readable.
     """
     if name in _RESTRICTIONS:
-        readable, equals, _ = value.rpartition("=")
-        return readable + equals + MASK
+        readable, equals, _ = value.partition("=")
+        return readable + equals + MASK if equals else MASK
     if name == "http-header":
         header, colon, _ = value.partition(":")
         return f"{header}{colon} {MASK}" if colon else MASK

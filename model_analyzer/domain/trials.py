@@ -85,11 +85,12 @@ class Workload:
         """Whether a server could run it at all.
 
         The client must not send more than the variant takes, and no preferred batch may exceed
-        the largest one, in the variant or in a composing one.
+        the largest one, in the variant or in a composing one. An ensemble itself has none.
         """
         if self.load.batch_size > max(self.variant.max_batch_size, 1):
             return False
-        parts = self.variant.composing or (self.variant,)
+        top = () if "ensemble_scheduling" in self.variant.config else (self.variant,)
+        parts = (*top, *self.variant.composing)
         return all(
             part.largest_preferred_batch_size <= max(part.max_batch_size, 1) for part in parts
         )

@@ -179,7 +179,7 @@ def _values(result: VariantResult) -> str:
     measurement = result.best.measurement
     throughput = measurement.value("perf_throughput")
     latency = measurement.value("perf_latency_p99")
-    text = f"{show(throughput)} infer/sec"
+    text = f"{show(throughput)} infer/sec" if throughput is not None else "no throughput"
     if latency is not None:
         text += f" at p99 {show(latency)} ms"
     return f"{text} {_under(result.best.trial.workloads[0].load)}"

@@ -38,16 +38,14 @@ class Table:
 
 
 def show(cell: Cell) -> str:
-    """A cell as text: numbers with as many decimals as mean something."""
-    if isinstance(cell, float):
-        return (
-            f"{cell:.1f}"
-            if abs(cell) >= 100
-            else f"{cell:.3f}".rstrip("0").ljust(3, "0")
-            if cell
-            else "0.0"
-        )
-    return str(cell)
+    """A cell as text: numbers with as many decimals as mean something, at least one."""
+    if not isinstance(cell, float):
+        return str(cell)
+    if abs(cell) >= 99.95:
+        return f"{cell:.1f}"
+    text = f"{cell:.3f}".rstrip("0")
+    text = f"{text}0" if text.endswith(".") else text
+    return text.removeprefix("-") if float(text) == 0 else text
 
 
 def instances_text(variant: ModelVariant, *, gpus: int) -> str:

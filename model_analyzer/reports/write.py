@@ -12,6 +12,8 @@ from pathlib import Path
 
 from model_analyzer.errors import OutputError
 
+_LONGEST_NAME = 200  # bytes; most file systems take 255
+
 
 class ExportDirectory:
     """Writes files below `path`, creating it if needed."""
@@ -32,9 +34,10 @@ class ExportDirectory:
         with _explained(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             try:
-                temporary.write_text(text, encoding="utf-8")
+                # names of files need not be UTF-8: what is not is shown by its bytes
+                temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
                 temporary.replace(path)
-            except OSError:
+            except BaseException:
                 temporary.unlink(missing_ok=True)
                 raise
         return path
@@ -42,8 +45,9 @@ class ExportDirectory:
 
 def safe_name(name: str) -> str:
     """`name` as one path component that stays where it is put."""
-    name = re.sub(r"[\x00-\x1f/\\]", "_", name)[:200]
-    return f"_{name}" if name in ("", ".", "..") or name.startswith(".") else name
+    name = re.sub(r"[\x00-\x1f/\\]", "_", name)
+    name = os.fsencode(name)[:_LONGEST_NAME].decode(errors="ignore")
+    return f"_{name}" if not name or name.startswith(".") else name
 
 
 @contextlib.contextmanager

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from model_analyzer.domain.goals import Goal
@@ -52,26 +52,37 @@ class Ranking:
 
 
 def rank(
-    profile: Profile, model: str, goal: Goal, *, setup: str | None = None, files: str | None = None
+    profile: Profile,
+    model: str,
+    goal: Goal,
+    *,
+    setup: str | None = None,
+    files: str | None = None,
+    current: Mapping[str, str] | None = None,
 ) -> Ranking:
     """The ranking of `model` from what was measured on one server setup, of one set of files.
 
-    Both are fingerprints; without them, those of the newest record of the model are taken. What
-    was measured on other servers or of older files stays in the profile but is not comparable.
+    Both are fingerprints; without them, those of the newest record of the model are taken.
+    `current` tells for names of variants which content they have now (the default changes when
+    the user edits its file); other names belong to their newest content. What was measured of
+    other content, files or servers stays in the profile but is not comparable.
     """
     records = [record for record in profile.records if record.trial.models == model]
-    # A name belongs to its newest content: the default changes when the user edits its file.
-    current = {record.trial.variants: _variant(record.trial).identity for record in records}
     if records:
         setup = setup or records[-1].trial.setup.identity
         files = files or _variant(records[-1].trial).files
+    records = [
+        record
+        for record in records
+        if record.trial.setup.identity == setup and _variant(record.trial).files == files
+    ]
+    newest = {record.trial.variants: _variant(record.trial).identity for record in records}
+    content = {**newest, **(current or {})}
     comparable = Profile(
         records=tuple(
             record
             for record in records
-            if record.trial.setup.identity == setup
-            and _variant(record.trial).files == files
-            and _variant(record.trial).identity == current[record.trial.variants]
+            if _variant(record.trial).identity == content[record.trial.variants]
         )
     )
     ordered = goal.best_first(comparable.measured, lambda item: item.measurement)

@@ -446,3 +446,24 @@ def test_a_report_finds_the_mistakes_of_the_shared_file_too() -> None:
     with pytest.raises(ConfigError) as raised:
         resolve_report(on_line(report_model_configs="x"), yaml("batch_sizes: none"), CWD)
     assert str(raised.value) == "f.yaml:1:14: expected a whole number, found 'none'"
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [
+        ("constraints: {perf_latency_p99: {max: 10}, perf_latency: {max: 100}}", 10),
+        ("constraints: {perf_latency: {max: 7}, perf_latency_p99: {max: 10}}", 7),
+        ("latency_budget: 50\nconstraints: {perf_latency_p99: {max: 80}}", 50),
+    ],
+)
+def test_of_several_bounds_on_a_metric_the_tightest_counts(text: str, limit: float) -> None:
+    (model,) = settings(text).models
+    assert model.goal.constraints == at_most(perf_latency_p99=limit)
+
+
+def test_flags_that_define_the_load_twice_are_refused() -> None:
+    (problem,) = profile_problems(
+        "perf_analyzer_flags: {concurrency-range: 4, request-rate-range: 10}"
+    )
+    assert "several flags define the load" in problem
+    assert problem.split(":")[1].isdecimal()

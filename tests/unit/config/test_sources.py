@@ -201,3 +201,33 @@ def test_a_huge_file_is_not_even_read(tmp_path: Path) -> None:
     with path.open("wb") as file:
         file.truncate(16 * 2**20 + 1)
     assert problem_of_file(path).what == "larger than 16 MiB: not a configuration"
+
+
+@pytest.mark.parametrize("opening", ["[", "- ", "{a: "])
+def test_nesting_without_end_is_refused_before_it_takes_the_stack(opening: str) -> None:
+    with pytest.raises(ConfigError, match="nested too deeply|not valid YAML"):
+        parse_yaml(opening * 50_000, "f.yaml")
+
+
+@pytest.mark.parametrize("value", ["!!int ''", "!!int '-'", "!!float ''", "!!bool maybe"])
+def test_a_value_that_is_not_what_its_tag_says_is_located(value: str) -> None:
+    with pytest.raises(ConfigError, match=r"f.yaml:1:4: .* is no (int|float|bool)"):
+        parse_yaml(f"a: {value}", "f.yaml")
+
+
+@pytest.mark.parametrize("value", ["!foo x", "!foo [x]", "!foo {x: 1}", "!!python/name:os.system"])
+def test_a_tag_that_means_nothing_is_refused(value: str) -> None:
+    with pytest.raises(ConfigError, match="means nothing here"):
+        parse_yaml(f"a: {value}", "f.yaml")
+
+
+@pytest.mark.parametrize("value", ["1:10:2", "1:64", "2026-13-45", "2026-01-02"])
+def test_ranges_and_dates_are_the_text_that_was_written(value: str) -> None:
+    node = parse_yaml(f"a: {value}", "f.yaml")
+    assert node is not None
+    assert node.entries[0].node.value == value
+
+
+def test_a_file_with_nothing_but_a_document_mark_is_empty(tmp_path: Path) -> None:
+    (tmp_path / "f.yaml").write_text("---\n")
+    assert read_yaml(tmp_path / "f.yaml") is None

@@ -13,6 +13,7 @@ import pytest
 from model_analyzer.config.model_config_fields import ENUMS, MESSAGES
 from model_analyzer.config.sweeps import ModelConfigParameters
 from model_analyzer.domain.models import thaw
+from model_analyzer.errors import ConfigError
 from tests.unit.builders import parse_problem, parse_problems, yaml
 
 
@@ -311,3 +312,32 @@ def test_every_type_that_a_field_may_have_is_explained() -> None:
 )  # fmt: skip
 def test_a_field_that_users_may_know_is_there(field: str) -> None:
     assert field in MESSAGES["ModelConfig"]
+
+
+def test_lists_of_alternatives_are_limited_too() -> None:
+    with pytest.raises(ConfigError, match="more than 100000 combinations"):
+        ModelConfigParameters().parse(yaml("max_batch_size: [" + "1, " * 100_001 + "]"))
+
+
+def test_aliases_do_not_multiply_beyond_the_limit() -> None:
+    value = "[{count: 1}]"
+    for level in range(7):
+        value = f"[&l{level} {value}" + f", *l{level}" * 9 + "]"
+    with pytest.raises(ConfigError, match="more than 100000 combinations"):
+        ModelConfigParameters().parse(yaml(f"instance_group: {value}"))
+
+
+def test_all_fields_together_are_limited() -> None:
+    many = "[" + ", ".join(map(str, range(1000))) + "]"
+    with pytest.raises(ConfigError, match="more than 100000 combinations"):
+        ModelConfigParameters().parse(
+            yaml(f"max_batch_size: {many}\ndefault_model_filename: {many}")
+        )
+
+
+@pytest.mark.parametrize(
+    "text", ["max_batch_size: []", "dynamic_batching: {max_queue_delay_microseconds: []}"]
+)
+def test_an_empty_list_of_alternatives_is_a_mistake(text: str) -> None:
+    with pytest.raises(ConfigError, match="an empty list of values to try"):
+        ModelConfigParameters().parse(yaml(text))

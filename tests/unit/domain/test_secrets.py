@@ -92,3 +92,15 @@ def test_a_quote_in_a_command_survives_a_shell() -> None:
 )
 def test_secrets_inside_a_value_are_masked(name: str, value: str, shown: str) -> None:
     assert masked(name, value) == shown
+
+
+@pytest.mark.parametrize(
+    "name", ["TOKENIZERS_PARALLELISM", "max_tokens", "BYPASS_CACHE", "COMPASS", "AUTHOR"]
+)
+def test_words_that_only_look_like_secrets_are_shown(name: str) -> None:
+    assert masked(name, "true") == "true"
+
+
+def test_a_secret_with_equal_signs_is_masked_as_a_whole() -> None:
+    shown = masked("http-restricted-api", "model-repository:admin-key=c2VjcmV0==")
+    assert shown == f"model-repository:admin-key={MASK}"

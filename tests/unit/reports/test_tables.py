@@ -285,3 +285,15 @@ def test_a_measurement_without_latency_stands_last_in_the_detail() -> None:
     )
     table = detailed_table(found.results[0])
     assert [row[0] for row in table.rows] == ["concurrency=2", "concurrency=1"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (10.0, "10.0"), (50.0, "50.0"), (5.0, "5.0"), (-5.0, "-5.0"), (0.0, "0.0"),
+        (-0.0001, "0.0"), (99.9996, "100.0"), (99.94, "99.94"), (1.23456, "1.235"),
+        (1234.56, "1234.6"), (7, "7"), (None, "None"),
+    ],
+)  # fmt: skip
+def test_numbers_have_one_decimal_at_least(value: float | None, text: str) -> None:
+    assert show(value) == text

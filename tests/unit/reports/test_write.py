@@ -124,3 +124,15 @@ def test_a_file_in_place_of_a_part_is_told_and_kept(tmp_path: Path) -> None:
     assert message.startswith(f"cannot write {tmp_path / 'reports'}")
     assert (tmp_path / "reports").read_text() == "keep me"
     assert files_below(tmp_path) == ["reports"]
+
+
+def test_text_that_is_no_utf8_is_written_all_the_same(tmp_path: Path) -> None:
+    path = ExportDirectory(tmp_path).write("a\udcffb", "x.txt")
+    assert path.read_text() == "a\\udcffb"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_long_name_is_cut_to_what_file_systems_take(tmp_path: Path) -> None:
+    path = ExportDirectory(tmp_path).write("text", "é" * 300)
+    assert len(path.name.encode()) <= 200
+    assert path.read_text() == "text"

@@ -171,3 +171,14 @@ def test_models_measured_together_are_ranked_under_their_joined_name() -> None:
     found = rank(joined, "a,b", Goal(models=(ModelGoal(), ModelGoal())))
     assert [item.trial for item in found.measured] == [both]
     assert [item.measurement for item in rank(joined, "a", goal()).measured] == [measurement(9)]
+
+
+def test_a_configuration_that_was_taken_back_is_ranked_by_what_it_is_now() -> None:
+    """Profiled as X, edited to Y, profiled, and edited back: X is answered from the state."""
+    before = variant("m_config_default", max_batch_size=1)
+    edited = variant("m_config_default", max_batch_size=4)
+    profile = Profile(records=(record(before, measurement(1)), record(edited, measurement(9))))
+
+    found = rank(profile, "m", goal(), current={"m_config_default": before.identity})
+
+    assert throughputs(found) == [1]
