@@ -208,8 +208,8 @@ def _against_default(ranking: Ranking) -> str:
     fails = ", and fails the constraints" if not default.passes else ""
     noise = f" ± {gain.noise:.0f}" if gain.noise is not None else ""
     verdict = (
-        f"{gain.percent:.0f}{noise} % better than the default configuration at"
-        f" {_objectives_text(ranking.goal)}"
+        f"{gain.percent:.0f}{noise} % better at {_objectives_text(ranking.goal)} than the default"
+        " configuration"
         if gain.is_clear
         else f"no clear gain over the default configuration ({gain.percent:.0f}{noise} %)"
     )
