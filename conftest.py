@@ -48,7 +48,7 @@ class Mark:
                 found.append(int(entry))
         return found
 
-    def gone(self, within_s: float = 3.0) -> bool:
+    def gone(self, within_s: float = 10.0) -> bool:
         """Whether no marked process is left after at most so many seconds."""
         deadline = time.monotonic() + within_s
         while self.processes():

@@ -101,12 +101,12 @@ def test_5_a_killed_server_leaves_no_model_processes(scene) -> None:
     process = scene.start("--run-config-search-disable", "-c", "8", perf_analyzer_flags=flags)
     scene.wait_until(lambda: scene.measuring)
     time.sleep(0.5)
-    stubs = scene.processes("triton_python_backend_stub")
+    stubs = {process.pid for process in scene.processes("triton_python_backend_stub")}
     assert stubs
 
     scene.processes("bin/tritonserver")[0].kill()
 
-    scene.wait_until(lambda: not any(stub.is_running() for stub in stubs), within_s=2)
+    scene.wait_until(lambda: not stubs & set(scene.mark.processes()), within_s=10)
     process.kill()
     process.communicate()
 

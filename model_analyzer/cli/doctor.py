@@ -24,30 +24,22 @@ def _doctor(triton_server_path: str | None, perf_analyzer_path: str | None) -> i
     Starts the server, sends one request through a tiny model, and lets perf_analyzer measure it.
     Ends with status 1 if a run could not work.
     """
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
     from model_analyzer.cli.init import STARTER
     from model_analyzer.runner.checks import State, examine
 
-    styles = {State.OK: "green", State.NOTE: "yellow", State.FAILED: "bold red"}
-    table = Table("", "Check", "Found", "What to do", header_style="bold")
-    checks = []
+    colours = {State.OK: "green", State.NOTE: "yellow", State.FAILED: "red"}
+    failed = False
     for check in examine(
         dict(os.environ),
         server_path=triton_server_path,
         perf_analyzer_path=perf_analyzer_path,
         tiny_models=STARTER / "model_repository",
     ):
-        checks.append(check)
-        table.add_row(
-            Text(check.state.value, style=styles[check.state]),
-            Text(check.name),
-            Text(check.found, overflow="fold"),
-            Text(check.mend, overflow="fold"),
-        )
-    Console().print(table)
-    failed = any(check.state is State.FAILED for check in checks)
+        # Lines as long as they are, so that a command in one can be copied.
+        state = click.style(f"{check.state.value:8}", fg=colours[check.state])
+        click.echo(f"{state}{check.name:27}{check.found}")
+        if check.mend:
+            click.echo(f"{'':8}{'':27}{check.mend}")
+        failed = failed or check.state is State.FAILED
     click.echo("A run would not work here." if failed else "Everything that a run needs is here.")
     return EXIT_RUN_FAILED if failed else EXIT_OK

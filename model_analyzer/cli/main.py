@@ -43,6 +43,17 @@ class _Commands(click.Group):
         command: click.Command = getattr(module, name)()
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in _COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            nearest = get_close_matches(args[0], _COMMANDS, n=1)
+            hint = f", did you mean '{nearest[0]}'?" if nearest else ""
+            raise click.UsageError(f"no command '{args[0]}'{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])

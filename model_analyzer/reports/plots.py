@@ -25,7 +25,7 @@ _CONFIG = {
     "font": "system-ui, sans-serif",
     "background": "#ffffff",
     "axis": {"labelFontSize": 12, "titleFontSize": 12, "gridColor": "#e6e6e6"},
-    "legend": {"labelFontSize": 12, "labelLimit": 260},
+    "legend": {"labelFontSize": 12, "labelLimit": 260, "columnPadding": 28},
     "view": {"stroke": None},
 }
 

@@ -28,7 +28,6 @@ from model_analyzer.runner.monitors.gpu import devices
 from model_analyzer.runner.process import run
 from model_analyzer.runner.repository import ModelRepository, stage
 from model_analyzer.runner.runtime import (
-    INSTALL,
     InstalledRuntime,
     Program,
     check_models_python,
@@ -80,12 +79,12 @@ def examine(
         yield Check("tritonserver", State.FAILED if reason else State.OK, reason or found)
         server = None if reason else server
     except ModelAnalyzerError as error:
-        yield Check("tritonserver", State.FAILED, str(error), f"run `{INSTALL}`")
+        yield Check("tritonserver", State.FAILED, str(error))
     try:
         load = find_perf_analyzer(perf_analyzer_path, environment)
         yield Check("perf_analyzer", State.OK, f"{load.version}: {load.path} ({load.origin})")
     except ModelAnalyzerError as error:
-        yield Check("perf_analyzer", State.FAILED, str(error), f"run `{INSTALL}`")
+        yield Check("perf_analyzer", State.FAILED, str(error))
     models_python_works = True
     if server is not None and server.path == runtime.server:
         check = _models_python(server, runtime, environment)
@@ -106,7 +105,7 @@ def _models_python(
     try:
         check_models_python(server, environment)
     except ModelAnalyzerError as error:
-        return Check(name, State.FAILED, str(error), f"run `{INSTALL}`")
+        return Check(name, State.FAILED, str(error))
     # A stub that cannot start would make every load hang; without arguments it only complains.
     _, output = run([str(runtime.stub)], environment=server.environment, timeout_s=20)
     if "arguments" not in output:
@@ -180,7 +179,7 @@ def _tiny_model(server: Program, load: Program | None, tiny_models: Path) -> Ite
             # checks the size of the answer, too
             failure = local.serve([variant], ServerSetup())
         except ModelAnalyzerError as error:
-            yield Check(names[0], State.FAILED, str(error), f"run `{INSTALL}`")
+            yield Check(names[0], State.FAILED, str(error))
             return
         if failure is not None:
             no_backend = "find backend library" in " ".join((failure.message, *failure.log))

@@ -347,7 +347,7 @@ def test_discarding_is_quick_and_can_be_repeated(pretend, make: Make) -> None:
     server.discard()
     server.discard()
 
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 4  # an orderly stop of a deaf server takes 5 s
     assert server.serve([variants()[0]], ServerSetup()) is None
 
 
