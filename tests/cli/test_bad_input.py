@@ -86,7 +86,7 @@ def test_an_unknown_command_is_a_usage_error(run) -> None:
     status, _, error = run("profil")
 
     assert status == USAGE
-    assert "No such command 'profil'" in error
+    assert "no command 'profil', did you mean 'profile'?" in error
 
 
 @pytest.mark.parametrize(

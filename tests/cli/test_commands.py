@@ -53,15 +53,6 @@ def test_each_command_has_help(run, command: str, flag: str) -> None:
     assert done.stdout.startswith("Usage: model-analyzer")
 
 
-def test_a_mistyped_command_is_named_with_the_nearest(run) -> None:
-    done = run("profil")
-
-    assert done.returncode == 2
-    assert "profil" in done.stderr
-    assert "'profile'" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
 def test_init_writes_a_directory_that_profile_understands(run, tmp_path: Path) -> None:
     done = run("init", "start")
 
