@@ -29,7 +29,9 @@ from model_analyzer.domain.settings import Protocol, ServerRestart, ServerSettin
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.runner.repository import ModelRepository, stage
 from model_analyzer.runner.runtime import find_perf_analyzer, find_tritonserver
-from model_analyzer.runner.server.local import LocalServer
+from model_analyzer.runner.server.local import LocalLauncher
+from model_analyzer.runner.server.log import ServerLog
+from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.state.profile_state import load
 
 STARTER = Path(__file__).parents[1] / "model_analyzer" / "starter" / "model_repository"
@@ -75,11 +77,13 @@ def by_hand(command: str, directory: Path, model: str) -> tuple[float, float]:
     directory.mkdir()
     repository = ModelRepository(STARTER)
     facts = repository.facts(model)
-    with LocalServer(
-        find_tritonserver(None, environment), settings,
+    launcher = LocalLauncher(
+        find_tritonserver(None, environment),
+        settings,
         stage(repository, [facts], directory / "models"),
-        log_file=directory / "server.log", settles=False,
-    ) as server:  # fmt: skip
+    )
+    log = ServerLog(directory / "server.log")
+    with TritonServer(launcher, settings, log, settles=False) as server:
         server.serve([VariantNames().default(facts)], ServerSetup())
         words = shlex.split(command)
         words[words.index("-u") + 1] = server.endpoint(Protocol.GRPC)

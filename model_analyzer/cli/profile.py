@@ -51,7 +51,9 @@ from model_analyzer.runner.runtime import (
     find_perf_analyzer,
     find_tritonserver,
 )
-from model_analyzer.runner.server.local import LocalServer
+from model_analyzer.runner.server.local import LocalLauncher
+from model_analyzer.runner.server.log import ServerLog
+from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.runner.trial_runner import TrialRunner
 from model_analyzer.runner.workspace import Workspace
 from model_analyzer.search.choose import choose
@@ -96,7 +98,7 @@ class _Session:
     models: tuple[ModelSettings, ...]
     facts: Mapping[str, ModelFacts]
     setups: Mapping[str, ServerSetup]
-    server: LocalServer
+    server: TritonServer
     runner: TrialRunner
     output: OutputRepository
     state: ProfileState
@@ -132,11 +134,10 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
     work = stack.enter_context(Workspace())
     staged = stage(repository, facts.values(), work / "models")
     server = stack.enter_context(
-        LocalServer(
-            triton,
+        TritonServer(
+            LocalLauncher(triton, settings.server, staged),
             settings.server,
-            staged,
-            log_file=_server_log(settings.server.log, work),
+            ServerLog(_server_log(settings.server.log, work)),
             settles=settings.monitors.cpu,
         )
     )

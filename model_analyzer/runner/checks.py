@@ -36,7 +36,9 @@ from model_analyzer.runner.runtime import (
     installed_runtime,
     why_server_fails,
 )
-from model_analyzer.runner.server.local import LocalServer
+from model_analyzer.runner.server.local import LocalLauncher
+from model_analyzer.runner.server.log import ServerLog
+from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.runner.workspace import Workspace
 
 # A Triton server takes its shared memory for the Python backend from there: 1 MiB an instance.
@@ -165,12 +167,12 @@ def _tiny_model(server: Program, load: Program | None, tiny_models: Path) -> Ite
         work = stack.enter_context(Workspace())
         repository = ModelRepository(tiny_models)
         facts = repository.facts("add_sub")
+        settings = _server_settings()
         local = stack.enter_context(
-            LocalServer(
-                server,
-                _server_settings(),
-                stage(repository, [facts], work / "models"),
-                log_file=work / "server.log",
+            TritonServer(
+                LocalLauncher(server, settings, stage(repository, [facts], work / "models")),
+                settings,
+                ServerLog(work / "server.log"),
                 settles=False,
             )
         )

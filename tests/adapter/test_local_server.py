@@ -20,7 +20,9 @@ from model_analyzer.domain.settings import Protocol, ServerRestart, ServerSettin
 from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup
 from model_analyzer.errors import ServerError
 from model_analyzer.runner.runtime import Program
-from model_analyzer.runner.server.local import LocalServer
+from model_analyzer.runner.server.local import LocalLauncher
+from model_analyzer.runner.server.log import ServerLog
+from model_analyzer.runner.server.triton import TritonServer
 
 SETTINGS = ServerSettings(
     path=None,
@@ -34,19 +36,20 @@ SETTINGS = ServerSettings(
     restart=ServerRestart.AUTO,
 )
 
-Make = Callable[..., LocalServer]
+Make = Callable[..., TritonServer]
 
 
 @pytest.fixture
 def make(tmp_path: Path) -> Iterator[Make]:
     with ExitStack() as stack:
 
-        def build(program: Path, **settings: Any) -> LocalServer:
-            server = LocalServer(
-                Program(path=program, origin="test", environment=dict(os.environ)),
-                replace(SETTINGS, **settings),
-                tmp_path,
-                log_file=tmp_path / "server.log",
+        def build(program: Path, **settings: Any) -> TritonServer:
+            chosen = replace(SETTINGS, **settings)
+            triton = Program(path=program, origin="test", environment=dict(os.environ))
+            server = TritonServer(
+                LocalLauncher(triton, chosen, tmp_path),
+                chosen,
+                ServerLog(tmp_path / "server.log"),
                 settles=False,
             )
             return stack.enter_context(server)

@@ -1,0 +1,56 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The arguments of tritonserver. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from model_analyzer.domain.flags import TRITON_SERVER_OWNED
+from model_analyzer.runner.server.endpoints import Endpoints
+
+# How long a server may take to end in good order.
+GRACE_S = 5.0
+
+
+def server_command(
+    given: Mapping[str, object],
+    endpoints: Endpoints,
+    repository: Path,
+    extra: Mapping[str, str],
+) -> list[str]:
+    """The arguments that serve `repository` at `endpoints`.
+
+    The user's flags (`given`) win over `extra` and our defaults, but not over what a run needs:
+    ports, repository, explicit model control.
+    """
+    given = {name: value for name, value in given.items() if name not in TRITON_SERVER_OWNED}
+    defaults: dict[str, str] = {
+        **extra,
+        "http-address": endpoints.http.bind,
+        "grpc-address": endpoints.grpc.bind,
+        "exit-timeout-secs": f"{GRACE_S:.0f}",
+    }
+    if "strict-model-config" not in given:
+        # a variant is a full configuration: completing it would cost a second each time
+        defaults["disable-auto-complete-config"] = "true"
+    flags: dict[str, object] = {
+        **defaults,
+        **given,
+        "model-repository": str(repository),
+        "model-control-mode": "explicit",
+        "http-port": str(endpoints.http.port),
+        "grpc-port": str(endpoints.grpc.port),
+        "metrics-port": str(endpoints.metrics.port),
+    }
+    return [word for name, value in flags.items() for word in _flag(name, value)]
+
+
+def _flag(name: str, value: object) -> list[str]:
+    """A server flag on the command line; one occurrence for each item of a tuple."""
+    if isinstance(value, tuple):
+        return [f"--{name}={item}" for item in value]
+    if name == "disable-auto-complete-config":
+        return [f"--{name}"] if str(value).lower() in ("true", "1") else []
+    return [f"--{name}={value}"]

@@ -1,0 +1,358 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""A Triton server that serves variants: one for the whole run, variants changed in place.
+
+How a server comes to life (a process, a container, somebody else's) is a launcher's business.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Protocol as Interface
+
+import psutil
+
+from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.settings import Protocol, ServerRestart, ServerSettings
+from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup
+from model_analyzer.errors import ServerError
+from model_analyzer.runner.client import ServerCallError, ServerClient, has_fixed_shapes
+from model_analyzer.runner.process import describe_status
+from model_analyzer.runner.server.command import GRACE_S
+from model_analyzer.runner.server.endpoints import Endpoints, listening
+from model_analyzer.runner.server.log import ServerLog, hint
+
+log = logging.getLogger(__name__)
+
+_DYING_S = 2.0
+_LOOK_S = 0.01
+_PORT_TRIES = 5
+_SETTLE_S = 15.0
+_WARM_UP_S = 10.0
+_MOST_WARM_UPS = 32
+_STUB = "triton_python_backend_stub"
+
+
+class Running(Interface):
+    """A server that has been started, whatever it runs in."""
+
+    @property
+    def is_running(self) -> bool: ...
+
+    def wait(self, timeout_s: float) -> int | None:
+        """The exit status, or None if it still runs after `timeout_s` seconds."""
+
+    def terminate(self) -> None:
+        """Asks it to end, without waiting."""
+
+    def stop(self, grace_s: float) -> int | None:
+        """Asks it to end, and kills it if that has not happened after `grace_s` seconds."""
+
+    def kill(self) -> None:
+        """Ends it at once. Killing twice is fine."""
+
+    def tree(self) -> Sequence[psutil.Process]:
+        """Its processes, as far as they can be seen from here."""
+
+
+class Launcher(Interface):
+    """Brings servers to life."""
+
+    @property
+    def description(self) -> str:
+        """What is started, for messages."""
+
+    @property
+    def ports_are_chosen(self) -> bool:
+        """Whether at least one port is ours to choose, so that another try may go better."""
+
+    def endpoints(self) -> Endpoints:
+        """Where the next server is to listen. Raises ServerError if a given port is taken."""
+
+    def start(self, endpoints: Endpoints, setup: ServerSetup, log: ServerLog) -> Running:
+        """Starts a server that listens there and writes its log; it need not be ready yet."""
+
+
+class TritonServer:
+    """Starts, feeds and stops one server at a time.
+
+    With `settles`, a changed variant counts as in place only when the processes of the old one
+    are gone, which memory metrics need.
+
+    A context manager: leaving it kills the server, if it still runs. Call `begin_stop` and `stop`
+    before for an orderly end, with other work in between.
+    """
+
+    def __init__(
+        self, launcher: Launcher, settings: ServerSettings, log: ServerLog, *, settles: bool
+    ) -> None:
+        self._launcher = launcher
+        self._settings = settings
+        self._settles = settles
+        self._log = log
+        self._setup = ServerSetup()
+        self._process: Running | None = None
+        self._client: ServerClient | None = None
+        self._endpoints: Endpoints | None = None
+        self._loaded: dict[str, str] = {}
+
+    def __enter__(self) -> TritonServer:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.discard()
+
+    # -- what the runner needs -----------------------------------------------------------------
+
+    def version(self, setup: ServerSetup) -> str:
+        """Starts the server as `setup` says, unless it runs, and asks for its version."""
+        return self._running(setup).version()
+
+    def serve(self, variants: Sequence[ModelVariant], setup: ServerSetup) -> Failure | None:
+        """Loads what is not in place yet, composing variants first.
+
+        A load that fails where something else had been loaded before is tried once more on a
+        fresh server: two variants side by side may just have been too much.
+        """
+        wanted = {part.model: part for variant in variants for part in _parts_first(variant)}
+        if self._must_restart(wanted, setup):
+            self._stop(GRACE_S)
+        was_fresh = not self._loaded
+        failure = self._load(wanted, setup)
+        if failure is not None and not was_fresh and self._process is None:
+            failure = self._load(wanted, setup)
+        return failure
+
+    def discard(self) -> None:
+        """Kills the server: it is not to be trusted, or there is no time."""
+        self._close_client()
+        if self._process is not None:
+            self._process.kill()
+            self._process = None
+            log.debug("Stopped Triton Server.")
+        self._loaded.clear()
+
+    def begin_stop(self) -> None:
+        """Asks the server to end, without waiting for it."""
+        self._close_client()
+        if self._process is not None and self._process.is_running:
+            self._process.terminate()
+
+    def stop(self) -> None:
+        """Waits for the server to end, and kills it if it takes too long."""
+        self._stop(GRACE_S)
+
+    @property
+    def is_alive(self) -> bool:
+        return self._process is not None and self._process.is_running
+
+    def endpoint(self, protocol: Protocol) -> str:
+        """HOST:PORT for clients."""
+        assert self._endpoints is not None, "the server has not been started"
+        return str(self._endpoints.of(protocol))
+
+    def log_tail(self) -> tuple[str, ...]:
+        """The last telling lines of the log."""
+        return self._log.tail()
+
+    def processes(self) -> Sequence[psutil.Process]:
+        """The server with the processes of its models."""
+        return self._process.tree() if self._process is not None else []
+
+    # -- starting and stopping ------------------------------------------------------------------
+
+    def _must_restart(self, wanted: Mapping[str, ModelVariant], setup: ServerSetup) -> bool:
+        if self._process is None:
+            return False
+        if not self._process.is_running or not _same_launch(self._setup, setup):
+            return True
+        if self._settings.restart is ServerRestart.NEVER:
+            return False
+        if set(self._loaded) - set(wanted):
+            return True  # another model would take its share of the machine
+        changed = any(self._loaded.get(name) != v.identity for name, v in wanted.items())
+        return changed and bool(self._loaded) and self._settings.restart is ServerRestart.VARIANT
+
+    def _running(self, setup: ServerSetup) -> ServerClient:
+        if self._client is None or not self.is_alive:
+            self._start(setup)
+        assert self._client is not None
+        return self._client
+
+    def _start(self, setup: ServerSetup) -> None:
+        for attempt in range(1, _PORT_TRIES + 1):
+            self.discard()
+            endpoints = self._launcher.endpoints()
+            reason = self._start_once(endpoints, setup)
+            if not reason:
+                self._setup, self._endpoints = setup, endpoints
+                return
+            taken = "already in use" in reason and self._launcher.ports_are_chosen
+            if not taken or attempt == _PORT_TRIES:
+                raise ServerError(
+                    f"{self._launcher.description} {reason}"
+                    " (--triton-output-path FILE keeps its log)"
+                )
+
+    def _start_once(self, endpoints: Endpoints, setup: ServerSetup) -> str:
+        """Starts the process and waits until it is ready; "" or why it is not."""
+        self._log.mark()
+        self._process = self._launcher.start(endpoints, setup, self._log)
+        deadline = time.monotonic() + self._settings.ready_timeout_s
+        while not listening(endpoints, setup.flags):
+            status = self._process.wait(_LOOK_S)
+            if status is not None:
+                lines = self._log.tail()
+                return f"did not start: {lines[-1] if lines else describe_status(status)}"
+            if time.monotonic() > deadline:
+                self.discard()
+                return (
+                    f"was not ready within {self._settings.ready_timeout_s} s"
+                    " (--client-max-retries gives it more)"
+                )
+        self._client = ServerClient(str(endpoints.grpc))
+        try:
+            self._client.version()
+        except ServerCallError as error:
+            lines = self._log.tail() if not self._process.is_running else ()
+            return f"does not answer: {lines[-1] if lines else error}"
+        return ""
+
+    def _stop(self, grace_s: float) -> None:
+        self._close_client()
+        if self._process is not None:
+            self._process.stop(grace_s)
+        self.discard()
+
+    def _close_client(self) -> None:
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    # -- loading --------------------------------------------------------------------------------
+
+    def _load(self, wanted: Mapping[str, ModelVariant], setup: ServerSetup) -> Failure | None:
+        """Loads every variant that is not in place. Where that cannot leave the server in a known
+        state, it is discarded.
+        """
+        client = self._running(setup)
+        for name, variant in wanted.items():
+            if self._loaded.get(name) == variant.identity:
+                continue
+            self._log.mark()
+            try:
+                client.load(variant.config, self._settings.load_timeout_s)
+            except ServerCallError as error:
+                return self._load_failure(variant, error)
+            self._loaded[name] = variant.identity
+            self._warm_up(client, variant)
+        if self._settles:
+            self._settle(wanted)
+        return None
+
+    def _load_failure(self, variant: ModelVariant, error: ServerCallError) -> Failure:
+        lines = self._log.errors()
+        message = str(error).splitlines()[0] if str(error) else "no reason given"
+        if error.timed_out:
+            self.discard()
+            return Failure(
+                reason=FailureReason.LOAD_TIMEOUT,
+                message=f"{variant.name} was not loaded within {self._settings.load_timeout_s} s",
+                log=lines,
+                hint="--model-load-timeout gives it more; a model process that cannot start"
+                " never ends loading: `model-analyzer doctor` checks that",
+            )
+        if error.lost and self._process is not None:
+            self._process.wait(_DYING_S)  # the connection breaks a moment before the process ends
+        if not self.is_alive:
+            self.discard()
+            return Failure(
+                reason=FailureReason.SERVER_DIED,
+                message=f"the server died while it loaded {variant.name}",
+                log=self._log.tail(),
+            )
+        if "failed to poll" not in message:
+            # The model was given up half-way; a configuration that is refused changes nothing.
+            self.discard()
+        reason = _load_reason(str(error), lines)
+        return Failure(
+            reason=FailureReason.MODEL_NOT_LOADED,
+            message=f"{variant.name} did not load: {reason}",
+            log=(*str(error).splitlines()[:8], *lines),
+            hint=hint(str(error), *lines),
+        )
+
+    def _warm_up(self, client: ServerClient, variant: ModelVariant) -> None:
+        """A few requests of zeros, so that no measurement pays for the first ones.
+
+        Their answers must not be empty: a Python backend built for numpy 1 sends empty tensors
+        under numpy 2, without any error, and every measurement would look plausible.
+        """
+        config = variant.config
+        if not has_fixed_shapes(config):
+            return
+        instances = sum(n for n, _ in variant.instances(gpus=len(self._setup.devices)))
+        try:
+            answer = client.infer_zeros(
+                config, max(1, min(2 * instances, _MOST_WARM_UPS)), timeout_s=_WARM_UP_S
+            )
+        except ServerCallError as error:
+            # not every model likes zeros; perf_analyzer will tell what it really cannot do
+            log.debug("%s does not answer requests of zeros: %s", variant.name, error)
+            return
+        if answer.is_empty and config.get("backend") == "python":
+            raise ServerError(
+                f"{variant.model} answers with empty tensors: the python3 that the server finds"
+                " first on its PATH probably has numpy 2, and this server needs numpy 1; run"
+                " `model-analyzer doctor`"
+            )
+
+    def _settle(self, wanted: Mapping[str, ModelVariant]) -> None:
+        """Waits until no more model processes run than the variants have instances."""
+        expected = sum(
+            count
+            for variant in wanted.values()
+            if variant.config.get("backend") == "python"
+            for count, _ in variant.instances(gpus=len(self._setup.devices))
+        )
+        deadline = time.monotonic() + _SETTLE_S
+        while time.monotonic() < deadline and self._process is not None:
+            stubs = [one for one in self.processes() if _name_of(one) == _STUB[:15]]
+            if len(stubs) <= expected or self._process.wait(0.05) is not None:
+                return
+
+
+def _same_launch(a: ServerSetup, b: ServerSetup) -> bool:
+    """Whether a server started for one setup serves the other too. Secrets count here."""
+    return a.flags == b.flags and a.environment == b.environment
+
+
+def _parts_first(variant: ModelVariant) -> Iterator[ModelVariant]:
+    for part in variant.composing:
+        yield from _parts_first(part)
+    yield variant
+
+
+def _load_reason(message: str, lines: Sequence[str]) -> str:
+    """The part of the server's words that tells a person what is wrong."""
+    if "failed to poll" in message and lines:
+        return lines[0]
+    reason = message.split(" state: ", 1)[-1].removesuffix(";").strip()
+    last = [line for line in reason.splitlines() if line.strip()]
+    # a Python traceback says what happened in its first line
+    return (last or [message])[0][:300]
+
+
+def _name_of(process: psutil.Process) -> str:
+    try:
+        return str(process.name())[:15]
+    except psutil.Error:
+        return ""
