@@ -25,7 +25,7 @@ from pathlib import Path
 from common import write_config
 
 from model_analyzer.domain.models import VariantNames
-from model_analyzer.domain.settings import Protocol, ServerRestart, ServerSettings
+from model_analyzer.domain.settings import LaunchMode, Protocol, ServerRestart, ServerSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.runner.repository import ModelRepository, stage
 from model_analyzer.runner.runtime import find_perf_analyzer, find_tritonserver
@@ -70,7 +70,8 @@ def by_hand(command: str, directory: Path, model: str) -> tuple[float, float]:
     """The same command on a fresh server of its own."""
     environment = dict(os.environ)
     settings = ServerSettings(
-        path=None, protocol=Protocol.GRPC, http_endpoint=None, grpc_endpoint=None,
+        launch=LaunchMode.LOCAL, path=None, install_path=Path("/opt/tritonserver"),
+        reload_disable=False, protocol=Protocol.GRPC, http_endpoint=None, grpc_endpoint=None,
         metrics_url=None, log=None, ready_timeout_s=30, load_timeout_s=30,
         restart=ServerRestart.AUTO,
     )  # fmt: skip

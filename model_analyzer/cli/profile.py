@@ -57,7 +57,7 @@ from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.runner.trial_runner import TrialRunner
 from model_analyzer.runner.workspace import Workspace
 from model_analyzer.search.choose import choose
-from model_analyzer.search.plan import Subject
+from model_analyzer.search.plan import SearchedModel, Subject
 from model_analyzer.state.profile_state import ProfileState
 
 log = logging.getLogger(__name__)
@@ -110,6 +110,7 @@ class _Session:
 def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack) -> _Session:
     """Checks everything that can be checked, in the order of cost, and starts the server."""
     environment = dict(os.environ)
+    assert settings.repository.path is not None, "only mode local is built"
     repository = ModelRepository(settings.repository.path)
     facts = {model.name: repository.facts(model.name) for model in settings.models}
     prepare_output(
@@ -203,12 +204,13 @@ def _measure(session: _Session, interrupts: Interrupts, view: View) -> bool:
     for model in session.models:
         if interrupts.requested:
             return False
-        subject = Subject(
+        searched = SearchedModel(
             facts=session.facts[model.name],
             settings=model,
-            setup=session.setups[model.name],
             inputs=_inputs(model),
+            composing=settings.composing,
         )
+        subject = Subject(models=(searched,), setup=session.setups[model.name])
         names = VariantNames.known(session.state.profile.variants)
         search = choose(subject, settings.search, names, best=settings.export.best)
         view.begin(model.name, search.most_trials, subject.goal)

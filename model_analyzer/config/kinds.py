@@ -146,6 +146,8 @@ class Choice(Generic[E]):
 
     def parse(self, node: Node) -> E:
         word = str(node.value) if node.is_scalar else ""
+        same = [known for known in self._choices if known.lower() == word.lower()]
+        word = same[0] if same else word
         if word not in self._choices:
             known = list(self._choices)
             hint = did_you_mean(word, known)
@@ -232,6 +234,20 @@ class Integers:
         return range(start, stop + 1, step)
 
 
+class Gpus:
+    """UUIDs or indices of GPUs, or `all`; an empty list, or the text `[]`, is none."""
+
+    metavar = "GPUS"
+
+    def parse(self, node: Node) -> tuple[str, ...]:
+        if node.is_scalar and str(node.value).strip() in ("[]", ""):
+            return ()
+        words = ListOf(Text().parse, "GPUS").parse(node)
+        if "all" in words and len(words) > 1:
+            raise node.problem("'all' stands alone", "name either all GPUs or some")
+        return words
+
+
 class Endpoint:
     """HOST:PORT; a scheme in front is allowed, and a path behind where `url` is set."""
 
@@ -301,6 +317,33 @@ class Flags:
 def _flag_text(node: Node) -> str:
     text = Text().parse(node)
     return text.lower() if isinstance(node.value, bool) else text
+
+
+class Fields:
+    """A mapping with known keys, each of its own kind. `what` names it in messages."""
+
+    metavar = "MAPPING"
+
+    def __init__(self, what: str, kinds: Mapping[str, Kind]) -> None:
+        self._what = what
+        self._kinds = kinds
+
+    def parse(self, node: Node) -> Mapping[str, Any]:
+        if not node.is_mapping:
+            raise node.problem(f"expected a mapping of {self._what}, found {node.describe()}")
+        problems = Problems()
+        values = {}
+        for entry in node.entries:
+            with problems.collect():
+                if entry.key not in self._kinds:
+                    raise Node(entry.key, entry.where).problem(
+                        f"{entry.key!r} is not among the {self._what}",
+                        did_you_mean(entry.key, list(self._kinds)),
+                    )
+                if not entry.node.is_null:
+                    values[entry.key] = self._kinds[entry.key].parse(entry.node)
+        problems.raise_any()
+        return values
 
 
 class Environment:

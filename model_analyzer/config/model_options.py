@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from model_analyzer.config.docker_options import DOCKER_ARGUMENTS
 from model_analyzer.config.goals import Constraints, Objectives
 from model_analyzer.config.kinds import Boolean, Environment, Flags, Integers, ListOf, Number, Text
 from model_analyzer.config.nodes import Entry, Node, Problems
@@ -22,12 +23,14 @@ from model_analyzer.config.table import (
     read,
 )
 from model_analyzer.domain.flags import (
+    GENAI_PERF_FLAGS,
     PERF_ANALYZER_FLAGS,
     PERF_ANALYZER_REPEATABLE,
     TRITON_SERVER_FLAGS,
     TRITON_SERVER_REPEATABLE,
 )
 
+GENAI_PERF = Flags("genai-perf", GENAI_PERF_FLAGS, underscores=False)
 PERF_ANALYZER = Flags(
     "perf_analyzer", PERF_ANALYZER_FLAGS, repeatable=PERF_ANALYZER_REPEATABLE, underscores=False
 )
@@ -44,6 +47,10 @@ PARAMETER_OPTIONS: Sequence[Option] = (
     Option(
         key="concurrency", kind=Integers(1), group=MODELS,
         help="Concurrencies to measure, instead of searching them.",
+    ),
+    Option(
+        key="request_rate", kind=Integers(1), group=MODELS,
+        help="Request rates to measure, instead of concurrencies.",
     ),
 )  # fmt: skip
 
@@ -84,6 +91,14 @@ MODEL_OPTIONS: Sequence[Option] = (
     ),
     Option(
         key="perf_analyzer_flags", kind=PERF_ANALYZER, group=LOAD_GENERATOR,
+        help="Instead of the global ones.",
+    ),
+    Option(
+        key="genai_perf_flags", kind=GENAI_PERF, group=LOAD_GENERATOR,
+        help="Instead of the global ones.",
+    ),
+    Option(
+        key="triton_docker_args", kind=DOCKER_ARGUMENTS, group=SERVER,
         help="Instead of the global ones.",
     ),
     Option(

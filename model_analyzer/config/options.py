@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from model_analyzer.config.docker_options import DOCKER_ARGUMENTS, mount
 from model_analyzer.config.goals import Constraints, Objectives
 from model_analyzer.config.kinds import (
     Boolean,
@@ -18,14 +19,17 @@ from model_analyzer.config.kinds import (
     Endpoint,
     Environment,
     FilePath,
+    Gpus,
     Integer,
     Integers,
     ListOf,
     Number,
     Text,
 )
-from model_analyzer.config.model_options import PERF_ANALYZER, TRITON_SERVER, Models
+from model_analyzer.config.model_options import GENAI_PERF, PERF_ANALYZER, TRITON_SERVER, Models
+from model_analyzer.config.plots import Plots, ReportedVariants
 from model_analyzer.config.table import (
+    ANALYZE,
     CHECKPOINTS,
     EXPORT,
     GENERAL,
@@ -39,7 +43,14 @@ from model_analyzer.config.table import (
     SERVER,
     Option,
 )
-from model_analyzer.domain.settings import Protocol, ServerRestart
+from model_analyzer.domain.settings import (
+    LaunchMode,
+    ModelType,
+    OutputFormat,
+    Protocol,
+    SearchMode,
+    ServerRestart,
+)
 
 OPTIONS: Sequence[Option] = (
     # ---------------------------------------------------------------- general
@@ -52,6 +63,31 @@ OPTIONS: Sequence[Option] = (
         key="collect_cpu_metrics", flags=("--collect-cpu-metrics",), kind=Boolean(),
         default=False, target="monitors.cpu", group=GENERAL,
         help="Measure the memory of the server and its model processes.",
+    ),
+    Option(
+        key="gpus", flags=("--gpus",), kind=Gpus(), default=("all",), target="monitors.gpus",
+        group=GENERAL,
+        help="GPUs to use: all, UUIDs, indices, or [] for none.",
+    ),
+    Option(
+        key="always_report_gpu_metrics", flags=("--always-report-gpu-metrics",), kind=Boolean(),
+        default=False, target="monitors.always_gpus", group=GENERAL, commands=(PROFILE, REPORT),
+        help="Report GPU metrics also for configurations that only use CPUs.",
+    ),
+    Option(
+        key="dcgm_disable", flags=("--dcgm-disable",), kind=Boolean(), default=False,
+        target="monitors.ignore_gpus", group=GENERAL,
+        help="Do not look for GPUs; with a remote server only.",
+    ),
+    Option(
+        key="duration_seconds", flags=("-d", "--duration-seconds"), kind=Integer(0), default=3,
+        target="monitors.idle_s", group=GENERAL,
+        help="Seconds for which the GPUs of the idle server are observed; 0 leaves it out.",
+    ),
+    Option(
+        key="model_type", flags=("--model-type",), kind=Choice(ModelType),
+        default=ModelType.GENERIC, target="load_generator.model_type", group=GENERAL,
+        help="What the models answer; of an LLM, times and rates of tokens are measured.",
     ),
     Option(
         key="monitoring_interval", flags=("-i", "--monitoring-interval"),
@@ -88,6 +124,31 @@ OPTIONS: Sequence[Option] = (
         group=MODELS, help="Concurrencies to measure, instead of searching them.",
     ),
     Option(
+        key="request_rate", flags=("--request-rate",), kind=Integers(1), default=(),
+        group=MODELS, help="Request rates to measure, instead of concurrencies.",
+    ),
+    Option(
+        key="bls_composing_models", flags=("--bls-composing-models",), kind=Models(), default=(),
+        group=MODELS, help="Models that the profiled model calls from its own code.",
+    ),
+    Option(
+        key="ensemble_composing_models", flags=("--ensemble-composing-models",), kind=Models(),
+        default=(), group=MODELS, help="Settings for models that an ensemble is made of.",
+    ),
+    Option(
+        key="cpu_only_composing_models", flags=("--cpu-only-composing-models",),
+        kind=ListOf(Text().parse, "MODELS"), default=(), group=MODELS,
+        help="Composing models to be searched with CPU instances.",
+    ),
+    Option(
+        key="weighting", kind=Number(0, above=True), group=MODELS,
+        help="Weight of a model among several: to be given for each model.",
+    ),
+    Option(
+        key="genai_perf_flags", kind=GENAI_PERF, default={}, group=MODELS,
+        help="Flags for genai-perf, without dashes.",
+    ),
+    Option(
         key="perf_analyzer_flags", kind=PERF_ANALYZER, default={}, group=MODELS,
         help="Flags for perf_analyzer, without dashes.",
     ),
@@ -114,6 +175,18 @@ OPTIONS: Sequence[Option] = (
     ),
     # ----------------------------------------------------------------- search
     Option(
+        key="run_config_search_mode", flags=("--run-config-search-mode",),
+        kind=Choice(SearchMode), target="search.mode", group=SEARCH,
+        help="How the best configuration is searched; brute, or quick where several models make"
+        " up the configuration, if not given.",
+    ),
+    Option(
+        key="run_config_profile_models_concurrently_enable",
+        flags=("--run-config-profile-models-concurrently-enable",), kind=Boolean(),
+        default=False, target="search.together", group=SEARCH,
+        help="Measure all models at the same time, on one server.",
+    ),
+    Option(
         key="run_config_search_disable", flags=("--run-config-search-disable",),
         kind=Boolean(), default=False, target="search.disable", group=SEARCH,
         help="Measure only what is listed; concurrency is 1 if none is.",
@@ -132,6 +205,23 @@ OPTIONS: Sequence[Option] = (
         key="run_config_search_max_concurrency", flags=("--run-config-search-max-concurrency",),
         kind=Integer(1), default=1024, target="search.max_concurrency", group=SEARCH,
         help="Highest concurrency.",
+    ),
+    Option(
+        key="request_rate_search_enable", flags=("--request-rate-search-enable",),
+        kind=Boolean(), default=False, group=SEARCH,
+        help="Search the request rate instead of the concurrency.",
+    ),
+    Option(
+        key="run_config_search_min_request_rate",
+        flags=("--run-config-search-min-request-rate",), kind=Integer(0), default=16,
+        target="search.min_request_rate", group=SEARCH,
+        help="Request rate to start from; giving it searches request rates.",
+    ),
+    Option(
+        key="run_config_search_max_request_rate",
+        flags=("--run-config-search-max-request-rate",), kind=Integer(1), default=8192,
+        target="search.max_request_rate", group=SEARCH,
+        help="Highest request rate; giving it searches request rates.",
     ),
     Option(
         key="run_config_search_min_instance_count",
@@ -160,11 +250,59 @@ OPTIONS: Sequence[Option] = (
         target="search.max_binary_search_steps", group=SEARCH,
         help="Steps towards the highest load that keeps the constraints.",
     ),
+    Option(
+        key="concurrency_sweep_disable", flags=("--concurrency-sweep-disable",), kind=Boolean(),
+        default=False, target="search.sweep_disable", group=SEARCH,
+        help="Leave out the load sweep of the best configurations after quick and optuna.",
+    ),
+    Option(
+        key="min_percentage_of_search_space", flags=("--min-percentage-of-search-space",),
+        kind=Integer(0, 100), default=5, target="optuna.min_percentage", group=SEARCH,
+        help="Least share of the configurations that Optuna tries.",
+    ),
+    Option(
+        key="max_percentage_of_search_space", flags=("--max-percentage-of-search-space",),
+        kind=Integer(1, 100), default=10, target="optuna.max_percentage", group=SEARCH,
+        help="Largest share of the configurations that Optuna tries.",
+    ),
+    Option(
+        key="optuna_min_trials", flags=("--optuna-min-trials",), kind=Integer(1),
+        target="optuna.min_trials", group=SEARCH, help="Least number of trials of Optuna.",
+    ),
+    Option(
+        key="optuna_max_trials", flags=("--optuna-max-trials",), kind=Integer(1),
+        target="optuna.max_trials", group=SEARCH, help="Largest number of trials of Optuna.",
+    ),
+    Option(
+        key="optuna_early_exit_threshold", flags=("--optuna-early-exit-threshold",),
+        kind=Integer(1), default=10, target="optuna.early_exit_threshold", group=SEARCH,
+        help="Trials without a new best after which Optuna stops.",
+    ),
+    Option(
+        key="use_concurrency_formula", flags=("--use-concurrency-formula",), kind=Boolean(),
+        default=False, target="optuna.use_concurrency_formula", group=SEARCH,
+        help="Let Optuna use 2 x instances x batch limit as the concurrency.",
+    ),
     # ---------------------------------------------------------- triton server
+    Option(
+        key="triton_launch_mode", flags=("--triton-launch-mode",), kind=Choice(LaunchMode),
+        default=LaunchMode.LOCAL, target="server.launch", group=SERVER,
+        help="Start a server here, in a container, use one that runs, or (c_api) the library.",
+    ),
     Option(
         key="triton_server_path", flags=("--triton-server-path",), kind=Text(),
         target="server.path", group=SERVER,
         help="The tritonserver to start: a path, or a name on the PATH.",
+    ),
+    Option(
+        key="triton_install_path", flags=("--triton-install-path",), kind=FilePath(),
+        default=Path("/opt/tritonserver"), target="server.install_path", group=SERVER,
+        help="Where Triton is installed, for mode c_api.",
+    ),
+    Option(
+        key="reload_model_disable", flags=("--reload-model-disable",), kind=Boolean(),
+        default=False, target="server.reload_disable", group=SERVER,
+        help="Measure what a remote server has loaded, without loading anything.",
     ),
     Option(
         key="client_protocol", flags=("--client-protocol",), kind=Choice(Protocol),
@@ -213,6 +351,29 @@ OPTIONS: Sequence[Option] = (
         key="triton_server_environment", kind=Environment(), default={}, group=SERVER,
         help="Environment variables for tritonserver; $NAME is expanded.",
     ),
+    Option(
+        key="triton_docker_image", flags=("--triton-docker-image",), kind=Text(),
+        default="nvcr.io/nvidia/tritonserver:26.09-py3", target="docker.image", group=SERVER,
+        help="Image for mode docker; pulled where it is missing.",
+    ),
+    Option(
+        key="triton_docker_mounts", flags=("--triton-docker-mounts",),
+        kind=ListOf(mount, "MOUNTS"), default=(), target="docker.mounts", group=SERVER,
+        help="Directories for the container, each as HOST:CONTAINER:ro or :rw.",
+    ),
+    Option(
+        key="triton_docker_shm_size", flags=("--triton-docker-shm-size",), kind=Text(),
+        target="docker.shm_size", group=SERVER,
+        help="Size of the container's shared memory, such as 1G.",
+    ),
+    Option(
+        key="triton_docker_labels", kind=Environment(), default={}, target="docker.labels",
+        group=SERVER, help="Labels for the container.",
+    ),
+    Option(
+        key="triton_docker_args", kind=DOCKER_ARGUMENTS, default={}, group=SERVER,
+        help="Further arguments of the Docker SDK for the container.",
+    ),
     # ---------------------------------------------------------- perf_analyzer
     Option(
         key="perf_analyzer_path", flags=("--perf-analyzer-path",), kind=Text(),
@@ -235,6 +396,16 @@ OPTIONS: Sequence[Option] = (
         group=LOAD_GENERATOR,
         help="CPU percent (100 is one core) above which a perf_analyzer is stopped; 80 for each"
         " core if not given.",
+    ),
+    Option(
+        key="perf_output", flags=("--perf-output",), kind=Boolean(), default=False,
+        target="load_generator.keep_output", group=LOAD_GENERATOR,
+        help="Show what perf_analyzer prints.",
+    ),
+    Option(
+        key="perf_output_path", flags=("--perf-output-path",), kind=FilePath(),
+        target="load_generator.output", group=LOAD_GENERATOR,
+        help="File that gets what perf_analyzer prints, with --perf-output.",
     ),
     # ------------------------------------------------------------ checkpoints
     Option(
@@ -265,14 +436,43 @@ OPTIONS: Sequence[Option] = (
         help="Name of the table of measurements.",
     ),
     Option(
+        key="num_top_model_configs", flags=("--num-top-model-configs",), kind=Integer(0),
+        default=0, target="export.best_of_all", group=EXPORT,
+        help="How many configurations a summary across all models shows; 0: there is none.",
+    ),
+    Option(
+        key="filename_model_gpu", flags=("--filename-model-gpu",), kind=Text(),
+        default="metrics-model-gpu.csv", target="export.gpu_file", group=EXPORT,
+        help="Name of the table of GPU metrics.",
+    ),
+    Option(
+        key="filename_server_only", flags=("--filename-server-only",), kind=Text(),
+        default="metrics-server-only.csv", target="export.server_file", group=EXPORT,
+        help="Name of the table of the idle server.",
+    ),
+    Option(
         key="inference_output_fields", flags=("--inference-output-fields",),
+        kind=ListOf(Text().parse, "FIELDS"), target="export.inference_fields", group=EXPORT,
+        help="Columns of the table of measurements.",
+    ),
+    Option(
+        key="gpu_output_fields", flags=("--gpu-output-fields",),
+        kind=ListOf(Text().parse, "FIELDS"), target="export.gpu_fields", group=EXPORT,
+        help="Columns of the table of GPU metrics.",
+    ),
+    Option(
+        key="server_output_fields", flags=("--server-output-fields",),
         kind=ListOf(Text().parse, "FIELDS"),
         default=(
-            "model_name", "batch_size", "concurrency", "model_config_path", "instance_group",
-            "max_batch_size", "satisfies_constraints", "perf_throughput", "perf_latency_p99",
+            "model_name", "gpu_uuid", "gpu_used_memory", "gpu_utilization", "gpu_power_usage",
         ),
-        target="export.inference_fields", group=EXPORT,
-        help="Columns of the table of measurements.",
+        target="export.server_fields", group=EXPORT,
+        help="Columns of the table of the idle server.",
+    ),
+    Option(
+        key="plots", kind=Plots(), default=(), target="export.plots", group=EXPORT,
+        commands=(PROFILE, REPORT),
+        help="Charts of the detailed reports.",
     ),
     Option(
         key="skip_summary_reports", flags=("--skip-summary-reports",), kind=Boolean(),
@@ -286,12 +486,19 @@ OPTIONS: Sequence[Option] = (
     ),
     Option(
         key="report_model_configs", flags=("-n", "--report-model-configs"),
-        kind=ListOf(Text().parse, "VARIANTS"), group=EXPORT, commands=(REPORT,),
+        kind=ReportedVariants(), group=EXPORT, commands=(REPORT,),
         help="The variants to report, such as add_sub_config_2.",
+    ),
+    Option(
+        key="output_formats", flags=("-o", "--output-formats"),
+        kind=ListOf(Choice(OutputFormat).parse, "FORMATS"), default=(OutputFormat.HTML,),
+        group=EXPORT, commands=(REPORT,),
+        help="Formats of the reports: html, and pdf besides.",
     ),
 )  # fmt: skip
 
 
 def options_of(command: str) -> Sequence[Option]:
-    """The options of one command, in table order."""
-    return [option for option in OPTIONS if command in option.commands]
+    """The options of one command, in table order; `analyze` has those of `profile`."""
+    name = PROFILE if command == ANALYZE else command
+    return [option for option in OPTIONS if name in option.commands]

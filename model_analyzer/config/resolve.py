@@ -18,16 +18,30 @@ from model_analyzer.config.kinds import Integer, Integers
 from model_analyzer.config.model_options import ModelEntry
 from model_analyzer.config.nodes import Entry, Node, Problems
 from model_analyzer.config.options import OPTIONS, options_of
-from model_analyzer.config.rules import PROFILE_RULES, REPORT_RULES, Rule
+from model_analyzer.config.plots import ReportedVariant
+from model_analyzer.config.rules import (
+    ANALYZE_RULES,
+    PROFILE_RULES,
+    REPORT_RULES,
+    Rule,
+    check_models,
+    is_request_rate_searched,
+    remarks_about,
+)
 from model_analyzer.config.table import PROFILE, REPORT, Given, read
 from model_analyzer.domain.goals import Constraint, ModelGoal, Objective
 from model_analyzer.domain.settings import (
     CheckpointSettings,
+    ComposingSettings,
+    DockerSettings,
     ExportSettings,
     LoadGeneratorSettings,
     ModelSettings,
+    ModelType,
     MonitorSettings,
+    OptunaSettings,
     ProfileSettings,
+    QuickSettings,
     ReportSettings,
     RepositorySettings,
     SearchSettings,
@@ -59,41 +73,69 @@ class Resolved(Generic[T]):
 
 
 def resolve_profile(
-    command_line: Sequence[Entry], yaml: Node | None, cwd: Path
+    command_line: Sequence[Entry],
+    yaml: Node | None,
+    cwd: Path,
+    *,
+    command: str = PROFILE,
+    offline: bool = False,
 ) -> Resolved[ProfileSettings]:
-    """The settings of `profile`. Relative paths are meant from `cwd`."""
+    """The settings of `profile` (or `analyze`). Relative paths are meant from `cwd`."""
     problems = Problems()
-    values = _values(PROFILE, command_line, yaml, cwd, PROFILE_RULES, problems)
-    remarks: list[str] = []
+    rules = PROFILE_RULES if command == PROFILE else ANALYZE_RULES
+    given, values = _values(command, command_line, yaml, cwd, rules, problems)
+    load_kind = LoadKind.REQUEST_RATE if is_request_rate_searched(given) else LoadKind.CONCURRENCY
+    remarks: list[str] = list(remarks_about(given, values))
     models = []
-    for entry in values.get("profile_models") or ():
+    for entry in values["profile_models"] or ():
         with problems.collect():
-            models.append(_model(entry, values, remarks))
+            models.append(_model(entry, given, values, load_kind, remarks))
+    problems.add(check_models(models, given, values))
     problems.raise_any()
-    sections = _sections(PROFILE, values)
+    with_rates = all(model.load_kind is LoadKind.REQUEST_RATE for model in models)
+    computed = {
+        "inference_output_fields": _inference_fields(with_rates, values["model_type"]),
+        "gpu_output_fields": _gpu_fields(with_rates),
+    }
+    unset = {key: default for key, default in computed.items() if values[key] is None}
+    sections = _sections(command, {**values, **unset})
     settings = ProfileSettings(
         models=tuple(models),
+        composing=_composing(values),
+        bls_calls=tuple(entry.name for entry in values["bls_composing_models"]),
         repository=RepositorySettings(**sections["repository"]),
         server=ServerSettings(**sections["server"]),
+        docker=DockerSettings(**sections["docker"]),
         load_generator=LoadGeneratorSettings(**sections["load_generator"]),
         monitors=MonitorSettings(**sections["monitors"]),
         search=SearchSettings(**sections["search"]),
+        quick=_quick(given),
+        optuna=OptunaSettings(**sections["optuna"]),
         checkpoint=CheckpointSettings(**sections["checkpoint"]),
         export=ExportSettings(**sections["export"]),
+        offline=offline,
     )
     return Resolved(settings, tuple(remarks))
 
 
 def resolve_report(
-    command_line: Sequence[Entry], yaml: Node | None, cwd: Path
+    command_line: Sequence[Entry], yaml: Node | None, cwd: Path, *, offline: bool = False
 ) -> Resolved[ReportSettings]:
     """The settings of `report`. The goals of `profile_models` in the same file are used."""
     problems = Problems()
-    values = _values(REPORT, command_line, yaml, cwd, REPORT_RULES, problems)
+    _, values = _values(REPORT, command_line, yaml, cwd, REPORT_RULES, problems)
     problems.raise_any()
     models: Sequence[ModelEntry] = values.get("profile_models") or ()
+    variants: Sequence[ReportedVariant] = values["report_model_configs"]
     settings = ReportSettings(
-        variants=values["report_model_configs"],
+        variants=tuple(variant.name for variant in variants),
+        plots={
+            variant.name: values["plots"] if variant.plots is None else variant.plots
+            for variant in variants
+        },
+        formats=values["output_formats"],
+        offline=offline,
+        always_gpus=values["always_report_gpu_metrics"],
         goals={model.name: _goal(model.given, values) for model in models},
         default_goal=_goal(Given(), values),
         checkpoint_directory=values["checkpoint_directory"],
@@ -109,8 +151,8 @@ def _values(
     cwd: Path,
     rules: Sequence[Rule],
     problems: Problems,
-) -> Mapping[str, Any]:
-    """The value of every option of `command`, and of those that only the YAML file has.
+) -> tuple[Given, Mapping[str, Any]]:
+    """What was given, and the value of every option of `command` and of those in the YAML file.
 
     One YAML file may serve all commands, so options of the others are read too.
     """
@@ -135,7 +177,7 @@ def _values(
     }
     for rule in rules:
         problems.add(rule(given, values))
-    return {**values, "perf_analyzer_flags_where": given.where.get("perf_analyzer_flags", "")}
+    return given, values
 
 
 def _sections(command: str, values: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
@@ -148,21 +190,29 @@ def _sections(command: str, values: Mapping[str, Any]) -> Mapping[str, Mapping[s
     return sections
 
 
-def _model(entry: ModelEntry, values: Mapping[str, Any], remarks: list[str]) -> ModelSettings:
-    """The settings of one model: what it does not set itself, it takes from the global options."""
+def _model(
+    entry: ModelEntry,
+    given: Given,
+    values: Mapping[str, Any],
+    searched: LoadKind,
+    remarks: list[str],
+) -> ModelSettings:
+    """The settings of one model: what it does not set itself, it takes from the global options.
+
+    `searched` is the kind of load that is searched where none is listed.
+    """
     own = entry.given.values
     parameters = own.get("parameters") or Given()
     flags = dict(_own_or_global("perf_analyzer_flags", own, values))
     batch_sizes = parameters.values.get("batch_sizes") or values["batch_sizes"] or (1,)
-    kind, loads = (
-        LoadKind.CONCURRENCY,
-        parameters.values.get("concurrency") or values["concurrency"],
-    )
+    kind, loads = _loads(entry, parameters.values, values, searched)
 
     for name in [name for name in _OWNED_FLAGS if name in flags]:
         remarks.append(f"{entry.name}: perf_analyzer flag {name!r} is decided by model-analyzer")
         del flags[name]
-    where = entry.given.where.get("perf_analyzer_flags") or values["perf_analyzer_flags_where"]
+    where = entry.given.where.get("perf_analyzer_flags") or given.where.get(
+        "perf_analyzer_flags", ""
+    )
     if len([name for name in (*_LOAD_FLAGS, "request-intervals") if name in flags]) > 1:
         raise Node(None, where).problem("several flags define the load", "leave one of them")
     if "batch-size" in flags:
@@ -172,7 +222,7 @@ def _model(entry: ModelEntry, values: Mapping[str, Any], remarks: list[str]) -> 
             kind, loads = load_kind, Integers(1).parse(Node(flags.pop(name), where))
     if "request-intervals" in flags:
         kind, loads = LoadKind.REQUEST_INTERVALS, (0,)
-    if not loads and values["run_config_search_disable"]:
+    if not loads and values["run_config_search_disable"] and kind is LoadKind.CONCURRENCY:
         loads = (1,)
 
     return ModelSettings(
@@ -184,18 +234,94 @@ def _model(entry: ModelEntry, values: Mapping[str, Any], remarks: list[str]) -> 
         loads=tuple(loads),
         parameters=own.get("model_config_parameters", MappingProxyType({})),
         perf_analyzer_flags=MappingProxyType(flags),
-        server_flags=MappingProxyType(dict(_own_or_global("triton_server_flags", own, values))),
-        server_environment=MappingProxyType(
-            dict(_own_or_global("triton_server_environment", own, values))
-        ),
+        genai_perf_flags=_own_or_global("genai_perf_flags", own, values),
+        server_flags=_own_or_global("triton_server_flags", own, values),
+        server_environment=_own_or_global("triton_server_environment", own, values),
+        docker_arguments=_own_or_global("triton_docker_args", own, values),
     )
+
+
+def _loads(
+    entry: ModelEntry, own: Mapping[str, Any], values: Mapping[str, Any], searched: LoadKind
+) -> tuple[LoadKind, Sequence[int]]:
+    """The kind of load of a model and the values listed for it."""
+    concurrency = own.get("concurrency") or (
+        () if own.get("request_rate") else values["concurrency"]
+    )
+    request_rate = own.get("request_rate") or values["request_rate"]
+    if concurrency and request_rate:
+        raise Node(None, entry.where).problem(
+            f"model {entry.name!r} has both concurrency and request_rate", "leave one of them"
+        )
+    if request_rate:
+        return LoadKind.REQUEST_RATE, request_rate
+    if concurrency:
+        return LoadKind.CONCURRENCY, concurrency
+    return searched, ()
+
+
+def _composing(values: Mapping[str, Any]) -> Mapping[str, ComposingSettings]:
+    """What was said about composing models, in whichever option."""
+    entries = [*values["ensemble_composing_models"], *values["bls_composing_models"]]
+    given: dict[str, Mapping[str, Any]] = {entry.name: entry.given.values for entry in entries}
+    names = dict.fromkeys([*given, *values["cpu_only_composing_models"]])
+    return MappingProxyType(
+        {
+            name: ComposingSettings(
+                name=name,
+                cpu_only=True
+                if name in values["cpu_only_composing_models"]
+                else given.get(name, {}).get("cpu_only"),
+                parameters=given.get(name, {}).get("model_config_parameters", MappingProxyType({})),
+            )
+            for name in names
+        }
+    )
+
+
+def _quick(given: Given) -> QuickSettings:
+    """Only bounds that somebody gave bound a quick search."""
+    return QuickSettings(
+        **{
+            f"{end}_{what}": given.values.get(f"run_config_search_{end}_{what}")
+            for end in ("min", "max")
+            for what in ("concurrency", "instance_count", "model_batch_size")
+        }
+    )
+
+
+def _inference_fields(with_rates: bool, model_type: ModelType) -> tuple[str, ...]:
+    fields = (
+        "model_name", "batch_size", _load_field(with_rates), "model_config_path",
+        "instance_group", "max_batch_size", "satisfies_constraints", "perf_throughput",
+        "perf_latency_p99",
+    )  # fmt: skip
+    if model_type is not ModelType.LLM:
+        return fields
+    return (
+        *fields,
+        "inter_token_latency_p99",
+        "time_to_first_token_p99",
+        "output_token_throughput",
+    )
+
+
+def _gpu_fields(with_rates: bool) -> tuple[str, ...]:
+    return (
+        "model_name", "gpu_uuid", "batch_size", _load_field(with_rates), "model_config_path",
+        "instance_group", "satisfies_constraints", "gpu_used_memory", "gpu_utilization",
+        "gpu_power_usage",
+    )  # fmt: skip
+
+
+def _load_field(with_rates: bool) -> str:
+    return "request_rate" if with_rates else "concurrency"
 
 
 def _own_or_global(
     key: str, own: Mapping[str, Any], values: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    chosen: Mapping[str, Any] = own[key] if key in own else values[key]
-    return chosen
+    return MappingProxyType(dict(own[key] if key in own else values[key]))
 
 
 def _goal(given: Given, values: Mapping[str, Any]) -> ModelGoal:

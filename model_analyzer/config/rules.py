@@ -4,13 +4,33 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from model_analyzer.config.model_options import ModelEntry
 from model_analyzer.config.table import Given
+from model_analyzer.domain.settings import LaunchMode, ModelSettings, SearchMode
+from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import Problem
 
 Rule = Callable[[Given, Mapping[str, Any]], Iterator[Problem]]
+
+# Each of these says that request rates are meant rather than concurrencies.
+_REQUEST_RATE = (
+    "request_rate",
+    "request_rate_search_enable",
+    "run_config_search_min_request_rate",
+    "run_config_search_max_request_rate",
+)
+
+# Fields that a quick search varies itself.
+_QUICK_FIELDS = ("max_batch_size", "instance_group")
+
+
+def is_request_rate_searched(given: Given) -> bool:
+    """Whether the load is a request rate for all models."""
+    return any(given.values.get(key) for key in _REQUEST_RATE)
 
 
 def _needs_models(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -23,7 +43,7 @@ def _needs_models(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _needs_repository(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
-    if "model_repository" not in given.where:
+    if "model_repository" not in given.where and not _is_remote(values):
         yield Problem(
             where="model_repository",
             what="no model repository is given",
@@ -32,10 +52,15 @@ def _needs_repository(given: Given, values: Mapping[str, Any]) -> Iterator[Probl
 
 
 def _minimum_below_maximum(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
-    for what in ("concurrency", "instance_count", "model_batch_size"):
-        low_key, high_key = f"run_config_search_min_{what}", f"run_config_search_max_{what}"
+    bounds = [
+        (f"run_config_search_min_{what}", f"run_config_search_max_{what}")
+        for what in ("concurrency", "request_rate", "instance_count", "model_batch_size")
+    ]
+    bounds.append(("min_percentage_of_search_space", "max_percentage_of_search_space"))
+    bounds.append(("optuna_min_trials", "optuna_max_trials"))
+    for low_key, high_key in bounds:
         low, high = values[low_key], values[high_key]
-        if low > high:
+        if low is not None and high is not None and low > high:
             where = given.where.get(low_key) or given.where.get(high_key, low_key)
             yield Problem(where=where, what=f"{low_key} ({low}) is above {high_key} ({high})")
 
@@ -44,7 +69,7 @@ def _different_ports(given: Given, values: Mapping[str, Any]) -> Iterator[Proble
     keys = ("triton_http_endpoint", "triton_grpc_endpoint", "triton_metrics_url")
     seen: dict[str, str] = {}
     for key in keys:
-        if values[key] is None:
+        if values[key] is None or _is_remote(values):
             continue
         port = values[key].split("://")[-1].split("/")[0].rpartition(":")[2]
         if port in seen:
@@ -52,23 +77,165 @@ def _different_ports(given: Given, values: Mapping[str, Any]) -> Iterator[Proble
         seen[port] = key
 
 
-def _file_name(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
-    name = values["filename_model_inference"]
-    if "/" in name or name in ("", ".", ".."):
+def _file_names(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
+    seen: dict[str, str] = {}
+    for key in ("filename_model_inference", "filename_model_gpu", "filename_server_only"):
+        name = values[key]
+        where = given.where.get(key, key)
+        if "/" in name or name in ("", ".", ".."):
+            yield Problem(
+                where=where,
+                what=f"expected the name of a file, found {name!r}",
+                hint="the directory is export_path",
+            )
+        elif name in seen:
+            yield Problem(where=where, what=f"{key} and {seen[name]} are the same file {name!r}")
+        seen[name] = key
+
+
+def _one_kind_of_load(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
+    rates = [key for key in _REQUEST_RATE if given.values.get(key)]
+    concurrencies = [
+        key
+        for key in (
+            "concurrency",
+            "run_config_search_min_concurrency",
+            "run_config_search_max_concurrency",
+        )
+        if given.values.get(key)
+    ]
+    if rates and concurrencies:
         yield Problem(
-            where=given.where["filename_model_inference"],
-            what=f"expected the name of a file, found {name!r}",
-            hint="the directory is export_path",
+            where=given.where[concurrencies[0]],
+            what=f"{concurrencies[0]} and {rates[0]} cannot both be given",
+            hint="the load is either a concurrency or a request rate",
         )
 
 
-PROFILE_RULES: Sequence[Rule] = (
-    _needs_models,
-    _needs_repository,
+def _quick_searches_by_itself(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
+    if values["run_config_search_mode"] is not SearchMode.QUICK:
+        return
+    hint = "it chooses them itself; run_config_search_mode: brute measures lists"
+    if values["run_config_search_disable"]:
+        yield Problem(
+            where=given.where["run_config_search_disable"],
+            what="run_config_search_disable leaves nothing for search mode quick",
+            hint="leave one of them out",
+        )
+    for key in ("concurrency", "batch_sizes", "request_rate"):
+        if given.values.get(key):
+            yield Problem(
+                where=given.where[key], what=f"search mode quick takes no {key}", hint=hint
+            )
+    called = {entry.name for entry in values["bls_composing_models"]}
+    for model in values["profile_models"] or ():
+        yield from _quick_model(model, hint, is_called=model.name in called)
+
+
+def _quick_model(model: ModelEntry, hint: str, *, is_called: bool) -> Iterator[Problem]:
+    parameters = model.given.values.get("parameters") or Given()
+    for key, where in parameters.where.items():
+        if parameters.values.get(key):
+            yield Problem(
+                where=where, what=f"search mode quick takes no {key} of {model.name}", hint=hint
+            )
+    fields = model.given.values.get("model_config_parameters", {})
+    where = model.given.where.get("model_config_parameters", model.where)
+    if not is_called:
+        for field in _QUICK_FIELDS:
+            if field in fields:
+                what = f"search mode quick takes no {field} of {model.name}"
+                yield Problem(where=where, what=what, hint=hint)
+    others = [len(choices) for field, choices in fields.items() if field not in _QUICK_FIELDS]
+    if math.prod(others) > 1:
+        yield Problem(
+            where=where,
+            what=f"search mode quick takes one value of each field of {model.name}",
+            hint="run_config_search_mode: brute tries combinations",
+        )
+
+
+def _bls(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
+    if not values["bls_composing_models"]:
+        return
+    where = given.where["bls_composing_models"]
+    if values["run_config_search_mode"] is SearchMode.BRUTE:
+        yield Problem(
+            where=given.where["run_config_search_mode"],
+            what="search mode brute cannot search bls_composing_models",
+            hint="leave run_config_search_mode out, or use quick",
+        )
+    if len(values["profile_models"] or ()) > 1:
+        yield Problem(where=where, what="bls_composing_models needs one profiled model alone")
+    if values["run_config_profile_models_concurrently_enable"]:
+        yield Problem(
+            where=where, what="bls_composing_models cannot be profiled concurrently with others"
+        )
+
+
+def _together(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
+    key = "run_config_profile_models_concurrently_enable"
+    if values[key] and values["run_config_search_mode"] is SearchMode.BRUTE:
+        yield Problem(
+            where=given.where["run_config_search_mode"],
+            what="search mode brute is not for models that are profiled concurrently",
+            hint="leave run_config_search_mode out, or use quick",
+        )
+
+
+def _remote_only(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
+    for key in ("dcgm_disable", "reload_model_disable"):
+        if values[key] and not _is_remote(values):
+            yield Problem(where=given.where[key], what=f"{key} needs triton_launch_mode: remote")
+
+
+def _docker_image(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
+    is_docker = values["triton_launch_mode"] is LaunchMode.DOCKER
+    if is_docker and not values["triton_docker_image"].strip():
+        yield Problem(where=given.where["triton_docker_image"], what="the image has no name")
+
+
+def _constraints_for_best_of_all(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
+    bounds = (values["constraints"], values["latency_budget"], values["min_throughput"])
+    if values["num_top_model_configs"] and not any(bounds):
+        yield Problem(
+            where=given.where["num_top_model_configs"],
+            what="num_top_model_configs needs global constraints to judge all models by",
+            hint="give constraints, latency_budget or min_throughput",
+        )
+
+
+def _weighting(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
+    if values["weighting"] is None:
+        return
+    without = [
+        model.name
+        for model in values["profile_models"] or ()
+        if "weighting" not in model.given.values
+    ]
+    if without:
+        yield Problem(
+            where=given.where["weighting"],
+            what=f"a weighting for all models says nothing, and {without[0]} has none of its own",
+            hint="give weighting in each model of profile_models",
+        )
+
+
+_COMMON_RULES: Sequence[Rule] = (
     _minimum_below_maximum,
     _different_ports,
-    _file_name,
+    _file_names,
+    _one_kind_of_load,
+    _quick_searches_by_itself,
+    _bls,
+    _together,
+    _remote_only,
+    _docker_image,
+    _constraints_for_best_of_all,
+    _weighting,
 )
+PROFILE_RULES: Sequence[Rule] = (_needs_models, _needs_repository, *_COMMON_RULES)
+ANALYZE_RULES: Sequence[Rule] = (_needs_models, *_COMMON_RULES)
 
 
 def _needs_variants(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -81,3 +248,43 @@ def _needs_variants(given: Given, values: Mapping[str, Any]) -> Iterator[Problem
 
 
 REPORT_RULES: Sequence[Rule] = (_needs_variants,)
+
+
+def check_models(
+    models: Sequence[ModelSettings], given: Given, values: Mapping[str, Any]
+) -> Iterator[Problem]:
+    """Problems between the models, once each is resolved."""
+    where = given.where.get("profile_models", "profile_models")
+    kinds = {model.load_kind is LoadKind.REQUEST_RATE for model in models}
+    if len(kinds) > 1:
+        names = [m.name for m in models if m.load_kind is not LoadKind.REQUEST_RATE]
+        yield Problem(
+            where=where,
+            what=f"some models have a request_rate, but {names[0]} has none",
+            hint="one table has one kind of load: give all of them a request_rate, or none",
+        )
+    if values["run_config_profile_models_concurrently_enable"]:
+        for field in ("server_flags", "server_environment"):
+            if any(getattr(model, field) != getattr(models[0], field) for model in models[1:]):
+                yield Problem(
+                    where=where,
+                    what=f"models profiled concurrently share one server, but their"
+                    f" triton_{field} differ",
+                )
+
+
+def remarks_about(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
+    """What was given and has no effect."""
+    mode = values["triton_launch_mode"]
+    if mode is not LaunchMode.DOCKER:
+        for key in ("triton_docker_mounts", "triton_docker_labels", "triton_docker_args"):
+            if given.values.get(key):
+                yield f"{given.where[key]}: {key} has no effect in launch mode {mode.value}"
+    if mode in (LaunchMode.C_API, LaunchMode.REMOTE):
+        for key in ("triton_server_flags", "triton_output_path"):
+            if given.values.get(key):
+                yield f"{given.where[key]}: {key} has no effect in launch mode {mode.value}"
+
+
+def _is_remote(values: Mapping[str, Any]) -> bool:
+    return values["triton_launch_mode"] is LaunchMode.REMOTE

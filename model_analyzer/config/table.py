@@ -12,6 +12,7 @@ from model_analyzer.config.kinds import Kind
 from model_analyzer.config.nodes import Entry, Node, Problems, did_you_mean
 
 PROFILE = "profile"
+ANALYZE = "analyze"
 REPORT = "report"
 
 GENERAL = "General"

@@ -58,6 +58,12 @@ PERF_ANALYZER_FLAGS = (
     *PERF_ANALYZER_LONG_FLAGS, *PERF_ANALYZER_SHORT_FLAGS, *PERF_ANALYZER_VERBOSITY,
 )  # fmt: skip
 
+GENAI_PERF_FLAGS = (
+    "backend", "endpoint", "service-kind", "url", "expected-output-tokens", "input-dataset",
+    "input-tokens-mean", "input-tokens-stddev", "input-type", "num-of-output-prompts",
+    "random-seed", "streaming", "tokenizer",
+)  # fmt: skip
+
 TRITON_SERVER_FLAGS = (
     "id", "exit-timeout-secs", "log-verbose", "log-info", "log-warning", "log-error",
     "log-format", "log-file", "model-store", "model-repository", "exit-on-error",

@@ -25,6 +25,39 @@ class Protocol(Enum):
     GRPC = "grpc"
 
 
+class LaunchMode(Enum):
+    """Where the server comes from."""
+
+    LOCAL = "local"
+    DOCKER = "docker"
+    REMOTE = "remote"
+    C_API = "c_api"
+
+
+class SearchMode(Enum):
+    """Which search is used."""
+
+    BRUTE = "brute"
+    QUICK = "quick"
+    OPTUNA = "optuna"
+
+
+class ModelType(Enum):
+    """What kind of answers the models give."""
+
+    GENERIC = "generic"
+    LLM = "LLM"
+
+
+class OutputFormat(Enum):
+    """In which form reports are written; HTML always is."""
+
+    HTML = "html"
+    PDF = "pdf"
+    CSV = "csv"
+    PNG = "png"
+
+
 class ServerRestart(Enum):
     """When the server is started anew between variants."""
 
@@ -39,6 +72,7 @@ class ModelSettings:
 
     `loads` are listed load values, ascending; empty means that they are searched. `parameters`
     maps a field of the model configuration to the values to try, in the order given.
+    `docker_arguments` go to the Docker SDK as they are.
     """
 
     name: str
@@ -49,24 +83,49 @@ class ModelSettings:
     loads: tuple[int, ...]
     parameters: Mapping[str, tuple[Any, ...]]
     perf_analyzer_flags: Mapping[str, Any]
+    genai_perf_flags: Mapping[str, Any]
     server_flags: Mapping[str, Any]
     server_environment: Mapping[str, str]
+    docker_arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComposingSettings:
+    """What can be set for a model that an ensemble or a BLS model calls.
+
+    `cpu_only` is None where nothing was said: then the calling model's choice holds.
+    """
+
+    name: str
+    cpu_only: bool | None
+    parameters: Mapping[str, tuple[Any, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositorySettings:
-    """Where models are read, and where their variants are written."""
+    """Where models are read, and where their variants are written.
 
-    path: Path
+    `path` is None only where somebody else's server has the models.
+    """
+
+    path: Path | None
     output: Path
     override_output: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSettings:
-    """How the server is started and reached. Endpoints are HOST:PORT; None means: choose."""
+    """How the server is started and reached.
 
+    Endpoints are HOST:PORT; None means: choose, or Triton's own ports for a remote server.
+    `install_path` is where the server's library is (mode c_api). With `reload_disable` a remote
+    server is never asked to load or unload.
+    """
+
+    launch: LaunchMode
     path: str | None
+    install_path: Path
+    reload_disable: bool
     protocol: Protocol
     http_endpoint: str | None
     grpc_endpoint: str | None
@@ -78,11 +137,26 @@ class ServerSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DockerSettings:
+    """The container of mode docker; each of `mounts` is HOST:CONTAINER:MODE."""
+
+    image: str
+    mounts: tuple[str, ...]
+    shm_size: str | None
+    labels: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LoadGeneratorSettings:
     """How perf_analyzer is run. `max_launches` counts the tries of one trial; above
     `most_cpu_percent` (100 is one core; None: 80 for each core) it would be the bottleneck.
+
+    With `keep_output`, commands and outputs are added to the file `output`, or shown.
     """
 
+    model_type: ModelType
+    keep_output: bool
+    output: Path | None
     path: str | None
     timeout_s: int
     max_launches: int
@@ -91,21 +165,64 @@ class LoadGeneratorSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorSettings:
-    """What is observed beside the load generator, every `interval_s` seconds."""
+    """What is observed beside the load generator, every `interval_s` seconds.
+
+    `gpus` are UUIDs or indices, or `all` alone; with `ignore_gpus` they are not looked for.
+    `always_gpus` observes them for models that only use CPUs, too. The idle
+    server is observed for `idle_s` seconds.
+    """
 
     cpu: bool
     interval_s: float
+    gpus: tuple[str, ...]
+    ignore_gpus: bool
+    always_gpus: bool
+    idle_s: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuickSettings:
+    """The bounds of a quick search; None: it is not bounded there."""
+
+    min_concurrency: int | None
+    max_concurrency: int | None
+    min_instance_count: int | None
+    max_instance_count: int | None
+    min_model_batch_size: int | None
+    max_model_batch_size: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptunaSettings:
+    """How long an Optuna search goes on; numbers of trials that nobody gave are None.
+
+    `early_exit_threshold` is the number of trials without a new best before it stops.
+    """
+
+    min_percentage: int
+    max_percentage: int
+    min_trials: int | None
+    max_trials: int | None
+    early_exit_threshold: int
+    use_concurrency_formula: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchSettings:
     """Where the search may go, and when it stops.
 
-    Bounds are inclusive. `early_exit` applies the stop rules to listed values too.
+    `mode` is None where nobody chose: then the kind of the models decides. Models are profiled
+    `together` or one after another. Bounds are inclusive. `early_exit` applies the stop rules to
+    listed values too; `sweep_disable` leaves out the load sweep behind quick and Optuna searches.
     """
 
+    mode: SearchMode | None
+    together: bool
     disable: bool
     early_exit: bool
+    sweep_disable: bool
+    min_request_rate: int
+    max_request_rate: int
     min_concurrency: int
     max_concurrency: int
     min_instance_count: int
@@ -124,39 +241,79 @@ class CheckpointSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlotSettings:
+    """A chart that the user defined: one line for each variant over its measurements.
+
+    Axes are metrics or parameters of the load (`batch_size`, `concurrency_range`, …). A
+    `monotonic` line leaves out points that are not above those before them.
+    """
+
+    name: str
+    title: str
+    x_axis: str
+    y_axis: str
+    monotonic: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExportSettings:
-    """What is written at the end, and where."""
+    """What is written at the end, and where.
+
+    `best` variants of each model are reported, and the `best_of_all` models, if that is not 0.
+    """
 
     path: Path
     best: int
+    best_of_all: int
     inference_file: str
+    gpu_file: str
+    server_file: str
     inference_fields: tuple[str, ...]
+    gpu_fields: tuple[str, ...]
+    server_fields: tuple[str, ...]
+    plots: tuple[PlotSettings, ...]
     skip_summary: bool
     skip_detailed: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileSettings:
-    """Everything that `profile` needs."""
+    """Everything that `profile` needs.
+
+    `composing` holds what was said about composing models, by name; `bls_calls` names those that
+    the (only) model calls from its own code. `offline` reports order and plot by throughput and
+    batch size rather than by latency and load.
+    """
 
     models: tuple[ModelSettings, ...]
+    composing: Mapping[str, ComposingSettings]
+    bls_calls: tuple[str, ...]
     repository: RepositorySettings
     server: ServerSettings
+    docker: DockerSettings
     load_generator: LoadGeneratorSettings
     monitors: MonitorSettings
     search: SearchSettings
+    quick: QuickSettings
+    optuna: OptunaSettings
     checkpoint: CheckpointSettings
     export: ExportSettings
+    offline: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportSettings:
     """Everything that `report` needs.
 
-    `goals` are those of the models that the YAML file names, `default_goal` that of all others.
+    `plots` are those of each variant; `goals` those of the models that the YAML file names,
+    `default_goal` that of all others.
     """
 
     variants: tuple[str, ...]
+    plots: Mapping[str, tuple[PlotSettings, ...]]
+    formats: tuple[OutputFormat, ...]
+    offline: bool
+    always_gpus: bool
     goals: Mapping[str, ModelGoal]
     default_goal: ModelGoal
     checkpoint_directory: Path

@@ -16,7 +16,9 @@ import psutil
 
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import (
+    LaunchMode,
     LoadGeneratorSettings,
+    ModelType,
     Protocol,
     ServerRestart,
     ServerSettings,
@@ -193,7 +195,15 @@ def _tiny_model(server: Program, load: Program | None, tiny_models: Path) -> Ite
             return
         generator = PerfAnalyzer(
             load,
-            LoadGeneratorSettings(path=None, timeout_s=30, max_launches=3, most_cpu_percent=1e6),
+            LoadGeneratorSettings(
+                model_type=ModelType.GENERIC,
+                keep_output=False,
+                output=None,
+                path=None,
+                timeout_s=30,
+                max_launches=3,
+                most_cpu_percent=1e6,
+            ),
             Protocol.GRPC,
             work_directory=work,
             user_directory=work,
@@ -212,7 +222,10 @@ def _tiny_model(server: Program, load: Program | None, tiny_models: Path) -> Ite
 
 def _server_settings() -> ServerSettings:
     return ServerSettings(
+        launch=LaunchMode.LOCAL,
         path=None,
+        install_path=Path("/opt/tritonserver"),
+        reload_disable=False,
         protocol=Protocol.GRPC,
         http_endpoint=None,
         grpc_endpoint=None,

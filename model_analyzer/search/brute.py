@@ -13,15 +13,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 from model_analyzer.domain.measurements import Measurement, Outcome
-from model_analyzer.domain.models import ModelVariant, VariantNames, thaw
+from model_analyzer.domain.models import ModelVariant, VariantNames
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchSettings
-from model_analyzer.domain.trials import Failure, LoadKind, Trial
-from model_analyzer.search.plan import Plan, Subject, doubling
+from model_analyzer.domain.trials import Failure, Trial
+from model_analyzer.search.plan import Plan, Subject, doubling, load_values
+from model_analyzer.search.variants import automatic_parameters, listed_groups, make_variant
 
 log = logging.getLogger(__name__)
 
@@ -60,32 +60,33 @@ class BruteSearch:
     """The plan of a brute search over one model."""
 
     def __init__(self, subject: Subject, settings: SearchSettings, names: VariantNames) -> None:
+        (self._model,) = subject.models
         self._subject = subject
         self._settings = settings
         self._names = names
         # Listed values are what the user wants measured; searched ones may be cut short.
-        self._stops_early = settings.early_exit or not subject.settings.loads
+        self._stops_early = settings.early_exit or not subject.lists_loads
 
     @property
     def is_manual(self) -> bool:
-        return self._settings.disable or bool(self._subject.settings.parameters)
+        return self._settings.disable or bool(self._model.settings.parameters)
 
     @property
     def most_trials(self) -> int:
         """How many trials there are if no rule stops anything."""
-        groups = self._manual_groups() if self.is_manual else self._automatic_groups()
+        groups = listed_groups(self._model.settings) if self.is_manual else self._automatic_groups()
         variants = sum(map(len, groups))
         return (
             (1 + variants)
-            * len(self._subject.settings.batch_sizes)
-            * len(load_values(self._subject, self._settings))
+            * len(self._model.settings.batch_sizes)
+            * len(load_values(self._model, self._settings))
         )
 
     def plan(self) -> Plan:
         log.info("")
         log.info("Starting %s brute search", "manual" if self.is_manual else "automatic")
         log.info("")
-        default = self._names.default(self._subject.facts)
+        default = self._names.default(self._model.facts)
         records = (yield from self._sweep_variant(default)).records
         for group in self._groups():
             records += yield from self._sweep_batch_limits(group)
@@ -119,7 +120,7 @@ class BruteSearch:
             # all variants get their names before the first is measured
             return [
                 [self._variant(parameters) for parameters in group]
-                for group in self._manual_groups()
+                for group in listed_groups(self._model.settings)
             ]
         return (map(self._variant, group) for group in self._automatic_groups())
 
@@ -127,70 +128,31 @@ class BruteSearch:
 
     def _automatic_groups(self) -> Sequence[Sequence[Mapping[str, Any]]]:
         return [
-            [self._parameters(count, limit) for limit in self._batch_limits()]
+            [automatic_parameters(self._model, count, limit) for limit in self._batch_limits()]
             for count in self._instance_counts()
         ]
 
     def _instance_counts(self) -> Sequence[int]:
-        if self._subject.facts.is_ensemble:
+        if self._model.facts.is_ensemble:
             return ()  # an ensemble has no instances of its own
         lowest = max(self._settings.min_instance_count, 1)
         return range(lowest, self._settings.max_instance_count + 1)
 
     def _batch_limits(self) -> Sequence[int | None]:
-        if not self._subject.facts.supports_batching:
+        if not self._model.facts.supports_batching:
             return (None,)
         return doubling(self._settings.min_model_batch_size, self._settings.max_model_batch_size)
-
-    def _parameters(self, count: int, batch_limit: int | None) -> Mapping[str, Any]:
-        kind = "KIND_CPU" if self._subject.settings.cpu_only else "KIND_GPU"
-        parameters: dict[str, Any] = {"instance_group": [{"count": count, "kind": kind}]}
-        if batch_limit is not None:
-            parameters["max_batch_size"] = batch_limit
-            if self._subject.facts.supports_dynamic_batching:
-                parameters["dynamic_batching"] = {}
-        return parameters
-
-    # -- manual ------------------------------------------------------------------------------
-
-    def _manual_groups(self) -> Sequence[Sequence[Mapping[str, Any]]]:
-        """Combinations of all other parameters, each with every listed batch limit."""
-        alternatives = dict(self._subject.settings.parameters)
-        limits = alternatives.pop("max_batch_size", None)
-        if not alternatives and limits is None:
-            return []
-        combinations = [
-            dict(zip(alternatives, values, strict=True))
-            for values in product(*alternatives.values())
-        ]
-        if limits is None:
-            return [[combination] for combination in combinations]
-        return [
-            [{**combination, "max_batch_size": limit} for limit in limits]
-            for combination in combinations
-        ]
 
     # -- common ------------------------------------------------------------------------------
 
     def _variant(self, parameters: Mapping[str, Any]) -> ModelVariant:
-        known = self._names.knows(self._subject.facts, parameters)
-        variant = self._names.variant(self._subject.facts, parameters)
-        if known:
-            log.info("Found existing model config: %s", variant.name)
-        else:
-            log.info("Creating model config: %s", variant.name)
-            for key, value in parameters.items():
-                if value is not None:
-                    action = f"Enabling {key}" if value == {} else f"Setting {key} to {thaw(value)}"
-                    log.info("  %s", action)
-        log.info("")
-        return variant
+        return make_variant(self._model.facts, parameters, self._names)
 
     def _sweep_variant(self, variant: ModelVariant) -> Steps:
         """Every client batch size with every load; a failure ends both loops."""
         records: list[TrialRecord] = []
         best: list[float] = []
-        for batch_size in self._subject.settings.batch_sizes:
+        for batch_size in self._model.settings.batch_sizes:
             swept = yield from self._sweep_loads(variant, batch_size)
             records += swept.records
             if swept.failed:
@@ -204,8 +166,8 @@ class BruteSearch:
 
     def _sweep_loads(self, variant: ModelVariant, batch_size: int) -> Steps:
         records: list[TrialRecord] = []
-        for value in load_values(self._subject, self._settings):
-            trial = self._subject.trial(variant, value, batch_size)
+        for value in load_values(self._model, self._settings):
+            trial = self._subject.trial(self._model.workload(variant, value, batch_size))
             if not trial.is_legal:
                 # neither will it be under any other load
                 log.info("Skipping illegal run configuration: %s", trial)
@@ -215,18 +177,10 @@ class BruteSearch:
             if isinstance(outcome, Failure):
                 break
             if self._stops_early and has_plateaued(Swept(records).throughputs):
-                what = self._subject.settings.load_kind.value.replace("_", " ")
+                what = self._model.settings.load_kind.value.replace("_", " ")
                 log.info("No longer increasing %s as throughput has plateaued", what)
                 break
         return Swept(records)
-
-
-def load_values(subject: Subject, settings: SearchSettings) -> Sequence[int]:
-    """The listed loads of the model, or the doubling series between the search's bounds."""
-    if subject.settings.loads:
-        return subject.settings.loads
-    assert subject.settings.load_kind is LoadKind.CONCURRENCY
-    return doubling(settings.min_concurrency, settings.max_concurrency)
 
 
 def has_plateaued(throughputs: Sequence[float]) -> bool:

@@ -8,8 +8,9 @@ import logging
 
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import SearchSettings
-from model_analyzer.search.brute import BruteSearch, load_values
-from model_analyzer.search.plan import Plan, PlannedSearch, Subject
+from model_analyzer.search.brute import BruteSearch
+from model_analyzer.search.plan import Plan, PlannedSearch, Subject, load_values
+from model_analyzer.search.product import product_search
 from model_analyzer.search.refine import refine
 
 log = logging.getLogger(__name__)
@@ -18,22 +19,25 @@ log = logging.getLogger(__name__)
 def choose(
     subject: Subject, settings: SearchSettings, names: VariantNames, *, best: int
 ) -> PlannedSearch:
-    """The search for one model; the `best` variants are refined at its end."""
+    """The search for the models of `subject`; the `best` variants are refined at its end."""
+    if len(subject.models) > 1:
+        return product_search(subject, settings, names)
     brute = BruteSearch(subject, settings, names)
+    refined = 0 if subject.lists_loads else best + 1
 
     def plan() -> Plan:
         records = yield from brute.plan()
-        if not subject.settings.loads:
+        if refined:
             records += yield from refine(
                 subject,
                 records,
                 best=best,
-                loads=load_values(subject, settings),
+                loads=load_values(subject.models[0], settings),
                 steps=settings.max_binary_search_steps,
             )
             log.info("Done gathering concurrency sweep measurements for reports")
         return records
 
-    refined = 0 if subject.settings.loads or not subject.settings.goal.constraints else best + 1
-    most = brute.most_trials + refined * settings.max_binary_search_steps
+    boundaries = refined if any(model.constraints for model in subject.goal.models) else 0
+    most = brute.most_trials + boundaries * settings.max_binary_search_steps
     return PlannedSearch(plan(), most)

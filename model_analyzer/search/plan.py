@@ -4,46 +4,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Outcome
-from model_analyzer.domain.models import ModelFacts, ModelVariant
+from model_analyzer.domain.models import ModelFacts, ModelVariant, empty
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.settings import ModelSettings
-from model_analyzer.domain.trials import Load, ServerSetup, Trial, Workload
+from model_analyzer.domain.settings import ComposingSettings, ModelSettings, SearchSettings
+from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
 
 # A plan yields trials, is sent their outcomes, and returns both.
 Plan = Generator[Trial, Outcome, list[TrialRecord]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
-    """One model to be searched: what it is, what is wished, and where it will run.
+class SearchedModel:
+    """One model to be searched: what it is, and what is wished.
 
-    `inputs` is a fingerprint of the user's input files, see `Workload`.
+    `inputs` is a fingerprint of the user's input files, see `Workload`. `composing` holds what
+    was said about the models that it calls, by name.
     """
 
     facts: ModelFacts
     settings: ModelSettings
-    setup: ServerSetup
     inputs: str = ""
+    composing: Mapping[str, ComposingSettings] = field(default_factory=empty)
 
-    @property
-    def goal(self) -> Goal:
-        return Goal(models=(self.settings.goal,))
-
-    def trial(self, variant: ModelVariant, value: int, batch_size: int) -> Trial:
-        """The trial of `variant` under one load."""
-        load = Load(kind=self.settings.load_kind, value=value, batch_size=batch_size)
-        work = Workload(
+    def workload(self, variant: ModelVariant, value: int, batch_size: int) -> Workload:
+        """`variant` under one load."""
+        return Workload(
             variant=variant,
-            load=load,
+            load=Load(kind=self.settings.load_kind, value=value, batch_size=batch_size),
             flags=self.settings.perf_analyzer_flags,
             inputs=self.inputs,
         )
-        return Trial(workloads=(work,), setup=self.setup)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What a search is about: one model, or several that are measured together."""
+
+    models: tuple[SearchedModel, ...]
+    setup: ServerSetup
+
+    @property
+    def goal(self) -> Goal:
+        return Goal(models=tuple(model.settings.goal for model in self.models))
+
+    @property
+    def lists_loads(self) -> bool:
+        """Whether the user listed the loads of at least one model."""
+        return any(model.settings.loads for model in self.models)
+
+    def trial(self, *workloads: Workload) -> Trial:
+        """The trial of one workload for each model, in their order."""
+        return Trial(workloads=workloads, setup=self.setup)
 
 
 class PlannedSearch:
@@ -79,3 +95,12 @@ def doubling(low: int, high: int) -> Sequence[int]:
         values.append(value)
         value *= 2
     return values
+
+
+def load_values(model: SearchedModel, settings: SearchSettings) -> Sequence[int]:
+    """The listed loads of the model, or the doubling series between the search's bounds."""
+    if model.settings.loads:
+        return model.settings.loads
+    if model.settings.load_kind is LoadKind.REQUEST_RATE:
+        return doubling(settings.min_request_rate, settings.max_request_rate)
+    return doubling(settings.min_concurrency, settings.max_concurrency)

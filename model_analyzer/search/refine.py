@@ -9,11 +9,11 @@ next higher one fails, the boundary between them is found by binary search.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement, Outcome
-from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import MeasuredTrial, Profile, TrialRecord
 from model_analyzer.domain.trials import Trial
 from model_analyzer.search.plan import Plan, Subject
@@ -38,59 +38,47 @@ def refine(
     the first that fails.
     """
     added: list[TrialRecord] = []
-    for variant, batch_size in best_variants(subject.goal, records, best):
-        refinement = _Refinement(subject, variant, batch_size, records)
+    for trial in best_trials(subject.goal, records, best):
+        refinement = _Refinement(subject.goal, trial, records)
         yield from refinement.sweep(loads)
         yield from refinement.search_boundary(loads, steps)
         added += refinement.added
     return added
 
 
-def best_variants(
-    goal: Goal, records: Sequence[TrialRecord], count: int
-) -> Sequence[tuple[ModelVariant, int]]:
-    """The `count` best variants and the default, each with the client batch size of its best.
+def best_trials(goal: Goal, records: Sequence[TrialRecord], count: int) -> Sequence[Trial]:
+    """The best trial of each of the `count` best combinations of variants, and of the default.
 
-    Variants that pass the constraints are taken; only where none passes, those that fail.
+    Combinations that pass the constraints are taken; only where none passes, those that fail.
     """
     measured = Profile(records=tuple(records)).measured
     ordered = goal.best_first(measured, lambda item: item.measurement)
-    first: dict[str, MeasuredTrial] = {}
+    first: dict[tuple[str, ...], MeasuredTrial] = {}
     for item in ordered:
-        first.setdefault(item.trial.variants, item)
+        first.setdefault(_identity(item.trial), item)
     passing = [item for item in first.values() if goal.passes(item.measurement)]
     chosen = (passing or list(first.values()))[:count]
     chosen += [
         item
         for item in first.values()
-        if item not in chosen and item.trial.workloads[0].variant.is_default
+        if item not in chosen and all(work.variant.is_default for work in item.trial.workloads)
     ]
-    return [
-        (item.trial.workloads[0].variant, item.trial.workloads[0].load.batch_size)
-        for item in chosen
-    ]
+    return [item.trial for item in chosen]
+
+
+def _identity(trial: Trial) -> tuple[str, ...]:
+    """What tells combinations of variants apart; the same content may have two names."""
+    return tuple(work.variant.name + work.variant.identity for work in trial.workloads)
 
 
 class _Refinement:
-    """The loads of one variant: what is known already is not asked again."""
+    """The loads of one combination of variants: what is known already is not asked again."""
 
-    def __init__(
-        self,
-        subject: Subject,
-        variant: ModelVariant,
-        batch_size: int,
-        records: Sequence[TrialRecord],
-    ) -> None:
-        self._subject = subject
-        self._variant = variant
-        self._batch_size = batch_size
-        self._goal = subject.goal
-        self._known: dict[int, Outcome] = {}
+    def __init__(self, goal: Goal, trial: Trial, records: Sequence[TrialRecord]) -> None:
+        self._goal = goal
+        self._trial = trial
+        self._known = {record.trial.key: record.outcome for record in records}
         self.added: list[TrialRecord] = []
-        for record in records:
-            work = record.trial.workloads[0]
-            if work.variant.name == variant.name and work.load.batch_size == batch_size:
-                self._known[work.load.value] = record.outcome
 
     def sweep(self, loads: Sequence[int]) -> Generator[Trial, Outcome, None]:
         done: list[Measurement] = []
@@ -122,17 +110,27 @@ class _Refinement:
                 high = middle
 
     def _measure(self, value: int) -> Step:
-        if value not in self._known:
-            trial = self._subject.trial(self._variant, value, self._batch_size)
+        trial = self._under(value)
+        if trial.key not in self._known:
             outcome = yield trial
-            self._known[value] = outcome
+            self._known[trial.key] = outcome
             self.added.append(TrialRecord(trial=trial, outcome=outcome))
-        known = self._known[value]
+        known = self._known[trial.key]
         return known if isinstance(known, Measurement) else None
 
     def _passes(self, value: int) -> bool | None:
-        known = self._known.get(value)
+        known = self._known.get(self._under(value).key)
         return self._goal.passes(known) if isinstance(known, Measurement) else None
+
+    def _under(self, value: int) -> Trial:
+        """The trial with this load on all its models."""
+        return replace(
+            self._trial,
+            workloads=tuple(
+                replace(work, load=replace(work.load, value=value))
+                for work in self._trial.workloads
+            ),
+        )
 
     def _gains_no_more(self, done: Sequence[Measurement]) -> bool:
         window = done[-_WINDOW:]

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.models import ModelFacts, ModelVariant, VariantNames
-from model_analyzer.domain.settings import Protocol, ServerRestart, ServerSettings
+from model_analyzer.domain.settings import LaunchMode, Protocol, ServerRestart, ServerSettings
 from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup
 from model_analyzer.errors import ServerError
 from model_analyzer.runner.runtime import Program
@@ -25,7 +25,10 @@ from model_analyzer.runner.server.log import ServerLog
 from model_analyzer.runner.server.triton import TritonServer
 
 SETTINGS = ServerSettings(
+    launch=LaunchMode.LOCAL,
     path=None,
+    install_path=Path("/opt/tritonserver"),
+    reload_disable=False,
     protocol=Protocol.GRPC,
     http_endpoint=None,
     grpc_endpoint=None,

@@ -14,7 +14,7 @@ import pytest
 
 from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol
+from model_analyzer.domain.settings import LoadGeneratorSettings, ModelType, Protocol
 from model_analyzer.domain.trials import Failure, FailureReason, Load, Workload
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer, Reading
 from model_analyzer.runner.runtime import Program
@@ -48,6 +48,7 @@ class DyingServer(AliveServer):
 def make(tmp_path: Path):
     def build(program: Path, **settings: Any) -> PerfAnalyzer:
         defaults: dict[str, Any] = {
+            "model_type": ModelType.GENERIC, "keep_output": False, "output": None,
             "path": None, "timeout_s": 20, "max_launches": 10, "most_cpu_percent": 1e6,
         }  # fmt: skip
         (tmp_path / "work").mkdir()

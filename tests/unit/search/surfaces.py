@@ -15,7 +15,7 @@ from model_analyzer.domain.protocols import Search
 from model_analyzer.domain.settings import ModelSettings, SearchSettings
 from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, ServerSetup, Trial
 from model_analyzer.search.choose import choose
-from model_analyzer.search.plan import PlannedSearch, Subject
+from model_analyzer.search.plan import PlannedSearch, SearchedModel, Subject
 
 Respond = Callable[[Trial], Outcome]
 
@@ -55,10 +55,13 @@ def subject(
         loads=tuple(loads),
         parameters=freeze(parameters),
         perf_analyzer_flags=MappingProxyType({}),
+        genai_perf_flags=MappingProxyType({}),
         server_flags=MappingProxyType({}),
         server_environment=MappingProxyType({}),
+        docker_arguments=MappingProxyType({}),
     )
-    return Subject(facts=facts or model(), settings=settings, setup=ServerSetup())
+    searched = SearchedModel(facts=facts or model(), settings=settings)
+    return Subject(models=(searched,), setup=ServerSetup())
 
 
 def latency_within(limit: float) -> Constraint:
@@ -68,6 +71,7 @@ def latency_within(limit: float) -> Constraint:
 def limits(
     *,
     concurrency: tuple[int, int] = (1, 1024),
+    request_rate: tuple[int, int] = (16, 8192),
     instances: tuple[int, int] = (1, 5),
     batch: tuple[int, int] = (1, 128),
     steps: int = 5,
@@ -76,6 +80,11 @@ def limits(
 ) -> SearchSettings:
     """The bounds of a search; the defaults are those of the program."""
     return SearchSettings(
+        mode=None,
+        together=False,
+        sweep_disable=False,
+        min_request_rate=request_rate[0],
+        max_request_rate=request_rate[1],
         disable=disable,
         early_exit=early_exit,
         min_concurrency=concurrency[0],

@@ -160,9 +160,9 @@ def test_whatever_the_answers_the_questions_keep_the_bounds(
     assert trials[0].variants == "m_config_default"
     for trial in trials:
         assert trial.is_legal
-        assert client_batch(trial) in what.settings.batch_sizes
-        if what.settings.loads:
-            assert load(trial) in what.settings.loads
+        assert client_batch(trial) in what.models[0].settings.batch_sizes
+        if what.models[0].settings.loads:
+            assert load(trial) in what.models[0].settings.loads
         else:
             assert where.min_concurrency <= load(trial) <= where.max_concurrency
 

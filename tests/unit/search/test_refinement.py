@@ -14,7 +14,7 @@ from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.search.plan import PlannedSearch, doubling
-from model_analyzer.search.refine import best_variants, refine
+from model_analyzer.search.refine import best_trials, refine
 from tests.unit.search.surfaces import (
     Respond,
     batch_limit,
@@ -82,8 +82,10 @@ def test_a_request_rate_is_refined_like_a_concurrency() -> None:
     what = subject(constraints=[latency_within(95)], load_kind=LoadKind.REQUEST_RATE)
     respond = latency_per_load(1)
     rates = doubling(16, 8192)
-    default = VariantNames().default(what.facts)
-    measured = measure_all((what.trial(default, rate, 1) for rate in rates), respond)
+    (searched,) = what.models
+    default = VariantNames().default(searched.facts)
+    trials = [what.trial(searched.workload(default, rate, 1)) for rate in rates]
+    measured = measure_all(trials, respond)
 
     refinement = refine(what, measured, best=3, loads=rates, steps=5)
     trials = sequence(PlannedSearch(refinement, 5), respond)
@@ -336,20 +338,19 @@ def test_variants_that_keep_the_constraints_are_the_best(
 ) -> None:
     what = subject(constraints=[latency_within(5)])
     names = VariantNames()
-    trials = [
-        what.trial(names.variant(what.facts, {"instance_group": [{"count": count}]}), 1, 1)
-        for count in values
+    (searched,) = what.models
+    tried = [
+        names.variant(searched.facts, {"instance_group": [{"count": count}]}) for count in values
     ]
+    trials = [what.trial(searched.workload(variant, 1, 1)) for variant in tried]
 
     def respond(trial: Trial) -> Outcome:
         throughput, latency = values[instances(trial)]
         return measurement(throughput, latency=latency)
 
-    found = best_variants(what.goal, measure_all(trials, respond), best)
+    found = best_trials(what.goal, measure_all(trials, respond), best)
 
-    assert [(variant.name, size) for variant, size in found] == [
-        (f"m_config_{number}", 1) for number in chosen
-    ]
+    assert [trial.variants for trial in found] == [f"m_config_{number}" for number in chosen]
 
 
 def test_a_default_that_fails_the_constraints_is_refined_all_the_same() -> None:
@@ -368,15 +369,19 @@ def test_a_default_that_fails_the_constraints_is_refined_all_the_same() -> None:
 def test_a_default_that_keeps_no_constraint_is_still_chosen() -> None:
     what = subject(constraints=[latency_within(5)])
     names = VariantNames()
-    other = names.variant(what.facts, {"instance_group": [{"count": 2}]})
-    trials = [what.trial(names.default(what.facts), 1, 1), what.trial(other, 1, 1)]
+    (searched,) = what.models
+    other = names.variant(searched.facts, {"instance_group": [{"count": 2}]})
+    trials = [
+        what.trial(searched.workload(variant, 1, 1))
+        for variant in (names.default(searched.facts), other)
+    ]
 
     def only_the_other_passes(trial: Trial) -> Outcome:
         return measurement(100.0, latency=9.0 if short_name(trial) == "default" else 1.0)
 
-    found = best_variants(what.goal, measure_all(trials, only_the_other_passes), 1)
+    found = best_trials(what.goal, measure_all(trials, only_the_other_passes), 1)
 
-    assert [variant.name for variant, _ in found] == ["m_config_0", "m_config_default"]
+    assert [trial.variants for trial in found] == ["m_config_0", "m_config_default"]
 
 
 def test_without_any_measurement_there_is_nothing_to_refine() -> None:

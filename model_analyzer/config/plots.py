@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kinds for plots, and for the variants that a report is to be made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from model_analyzer.config.kinds import Boolean, Fields, ListOf, Text
+from model_analyzer.config.nodes import Entry, Node, Problems, did_you_mean
+from model_analyzer.domain.metrics import ALIASES, METRICS
+from model_analyzer.domain.settings import PlotSettings
+
+# What a client does, as an axis.
+LOAD_AXES = ("batch_size", "concurrency_range", "request_rate_range", "request_intervals")
+
+
+class Axis:
+    """A metric, or a parameter of the load."""
+
+    metavar = "METRIC"
+
+    def parse(self, node: Node) -> str:
+        word = Text().parse(node)
+        known = (*METRICS, *ALIASES, *LOAD_AXES)
+        if word not in known:
+            raise node.problem(f"no metric is called {word!r}", did_you_mean(word, known))
+        return ALIASES.get(word, word)
+
+
+_PLOT = Fields(
+    "fields of a plot",
+    {"title": Text(), "x_axis": Axis(), "y_axis": Axis(), "monotonic": Boolean()},
+)
+
+
+class Plots:
+    """`{NAME: {title, x_axis, y_axis, monotonic}}`, or a list of such mappings."""
+
+    metavar = "MAPPING"
+
+    def parse(self, node: Node) -> tuple[PlotSettings, ...]:
+        problems = Problems()
+        plots: dict[str, PlotSettings] = {}
+        for entry in _entries(node, "plots"):
+            with problems.collect():
+                plots[entry.key] = self._plot(entry)
+        problems.raise_any()
+        return tuple(plots.values())
+
+    @staticmethod
+    def _plot(entry: Entry) -> PlotSettings:
+        if not entry.key or "/" in entry.key or entry.key in (".", ".."):
+            raise Node(entry.key, entry.where).problem(f"{entry.key!r} is not a file name")
+        fields = _PLOT.parse(entry.node)
+        missing = [name for name in ("title", "x_axis", "y_axis") if name not in fields]
+        if missing:
+            raise entry.node.problem(f"plot {entry.key!r} has no {missing[0]}")
+        return PlotSettings(
+            name=entry.key,
+            title=fields["title"],
+            x_axis=fields["x_axis"],
+            y_axis=fields["y_axis"],
+            monotonic=fields.get("monotonic", False),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedVariant:
+    """A variant to be reported, with plots of its own if `plots` is not None."""
+
+    name: str
+    plots: tuple[PlotSettings, ...] | None
+
+
+class ReportedVariants:
+    """Names of variants: text with commas, a list, `{name: {plots: …}}`, or a list of these."""
+
+    metavar = "VARIANTS"
+
+    def parse(self, node: Node) -> tuple[ReportedVariant, ...]:
+        problems = Problems()
+        variants: dict[str, ReportedVariant] = {}
+        for part in [node] if node.is_mapping else ListOf.split(node):
+            with problems.collect():
+                for variant in self._variants(part):
+                    variants[variant.name] = variant
+        problems.raise_any()
+        if not variants:
+            raise node.problem("names no variant")
+        return tuple(variants.values())
+
+    @staticmethod
+    def _variants(node: Node) -> Sequence[ReportedVariant]:
+        if not node.is_mapping:
+            return [ReportedVariant(name=Text().parse(node).strip(), plots=None)]
+        options = Fields("options of a reported variant", {"plots": Plots()})
+        problems = Problems()
+        variants = []
+        for entry in node.entries:
+            with problems.collect():
+                given = {} if entry.node.is_null else options.parse(entry.node)
+                variants.append(ReportedVariant(name=entry.key, plots=given.get("plots")))
+        problems.raise_any()
+        return variants
+
+
+def _entries(node: Node, what: str) -> Sequence[Entry]:
+    """The entries of a mapping, or of all mappings in a list."""
+    if node.is_mapping:
+        return node.entries
+    if not node.is_list or not all(item.is_mapping for item in node.items):
+        raise node.problem(f"expected a mapping of {what}, found {node.describe()}")
+    return [entry for item in node.items for entry in item.entries]
