@@ -34,10 +34,13 @@ class TrialFinished:
 
 @dataclass(frozen=True, slots=True)
 class GivenUp:
-    """No trial succeeded and too many failed; `last` is the failure that made it too many."""
+    """No trial succeeded and too many failed; `last` is the failure that made it too many, and
+    `known` tells that none of them was tried in this run.
+    """
 
     failures: int
     last: Failure
+    known: bool
 
 
 Event = TrialStarted | TrialFinished | GivenUp
@@ -45,13 +48,14 @@ Event = TrialStarted | TrialFinished | GivenUp
 
 def profile(search: Search, runner: Runner, state: State) -> Iterator[Event]:
     """Runs a search to its end. Stopping early is to stop iterating, after any event."""
-    failures, successes = 0, 0
+    failures, successes, tried = 0, 0, 0
     while (trial := search.ask()) is not None:
         outcome = state.outcome_of(trial)
         known = outcome is not None
         if outcome is None:
             yield TrialStarted(trial)
             outcome = runner.run(trial)
+            tried += 1
         state.record(trial, outcome)  # on disk before anything else happens
         yield TrialFinished(trial, outcome, known)
         search.tell(trial, outcome)
@@ -60,5 +64,5 @@ def profile(search: Search, runner: Runner, state: State) -> Iterator[Event]:
         else:
             successes += 1
         if isinstance(outcome, Failure) and not successes and failures >= PATIENCE:
-            yield GivenUp(failures, outcome)
+            yield GivenUp(failures, outcome, known=not tried)
             return

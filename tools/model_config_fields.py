@@ -23,10 +23,10 @@ from __future__ import annotations
 '''
 
 SCALARS = {
-    FieldDescriptor.CPPTYPE_INT32: "int",
-    FieldDescriptor.CPPTYPE_INT64: "int",
-    FieldDescriptor.CPPTYPE_UINT32: "int",
-    FieldDescriptor.CPPTYPE_UINT64: "int",
+    FieldDescriptor.CPPTYPE_INT32: "int32",
+    FieldDescriptor.CPPTYPE_INT64: "int64",
+    FieldDescriptor.CPPTYPE_UINT32: "uint32",
+    FieldDescriptor.CPPTYPE_UINT64: "uint64",
     FieldDescriptor.CPPTYPE_FLOAT: "float",
     FieldDescriptor.CPPTYPE_DOUBLE: "float",
     FieldDescriptor.CPPTYPE_BOOL: "bool",

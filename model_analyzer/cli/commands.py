@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import click
 from model_analyzer.config.kinds import Boolean
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.options import options_of
-from model_analyzer.config.table import Option
+from model_analyzer.config.table import ANALYZE, Option
 
 
 class _TableCommand(click.Command):
@@ -43,14 +44,25 @@ class _TableCommand(click.Command):
             formatter.write_dl(list(records.values()))
 
 
-Run = Callable[[Sequence[Entry], Node | None, int], int]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invocation:
+    """What the user said: options of the command line, the content of the YAML file if there is
+    one, verbosity (-1 quiet, 0, 1 verbose) and whether mode offline was chosen.
+    """
+
+    command_line: Sequence[Entry]
+    yaml: Node | None
+    verbosity: int
+    offline: bool
+
+
+Run = Callable[[Invocation], int]
 
 
 def table_command(name: str, run: Run, *, help_text: str) -> click.Command:
     """The click command `name` with its options from the table.
 
-    `run` is called with the given options as entries, the content of the YAML file or None, and
-    the verbosity (-1 quiet, 0, 1 verbose); it returns the exit status.
+    `run` returns the exit status.
     """
     table = options_of(name)
     parameters: list[click.Parameter] = [_parameter(option) for option in table if option.flags]
@@ -60,7 +72,10 @@ def table_command(name: str, run: Run, *, help_text: str) -> click.Command:
     ]
     long_flags = [flag[2:] for option in table for flag in option.flags if flag.startswith("--")]
 
-    def callback(quiet: bool, verbose: bool, **given: str | bool | None) -> int:
+    @click.pass_context
+    def callback(
+        ctx: click.Context, /, quiet: bool, verbose: bool, **given: str | bool | None
+    ) -> int:
         from model_analyzer.config.sources import read_yaml
 
         flags = {option.key: option.flags[-1] for option in table if option.flags}
@@ -71,7 +86,14 @@ def table_command(name: str, run: Run, *, help_text: str) -> click.Command:
         ]
         file = given.get("config_file")
         yaml = read_yaml(Path(str(file)).expanduser()) if file is not None else None
-        return run(entries, yaml, -1 if quiet else int(verbose))
+        return run(
+            Invocation(
+                command_line=entries,
+                yaml=yaml,
+                verbosity=-1 if quiet else int(verbose),
+                offline=bool(ctx.obj and ctx.obj["mode"] == "offline"),
+            )
+        )
 
     return _TableCommand(
         name,
@@ -111,27 +133,46 @@ def _complete(names: Sequence[str], word: str) -> str:
     return matches.pop() if len(matches) == 1 else word
 
 
-def _profile(command_line: Sequence[Entry], yaml: Node | None, verbosity: int) -> int:
+def _profile(given: Invocation) -> int:
     from model_analyzer.config.resolve import resolve_profile
 
-    resolved = resolve_profile(command_line, yaml, Path.cwd())
+    resolved = resolve_profile(given.command_line, given.yaml, Path.cwd(), offline=given.offline)
     from model_analyzer.cli.profile import run
 
-    return run(resolved.settings, resolved.remarks, verbosity)
+    return run(resolved.settings, resolved.remarks, given.verbosity)
 
 
-def _report(command_line: Sequence[Entry], yaml: Node | None, verbosity: int) -> int:
+def _analyze(given: Invocation) -> int:
+    from model_analyzer.config.resolve import resolve_profile
+
+    resolved = resolve_profile(
+        given.command_line, given.yaml, Path.cwd(), command=ANALYZE, offline=given.offline
+    )
+    from model_analyzer.cli.analyze import run
+
+    return run(resolved.settings, resolved.remarks, given.verbosity)
+
+
+def _report(given: Invocation) -> int:
     from model_analyzer.config.resolve import resolve_report
 
-    resolved = resolve_report(command_line, yaml, Path.cwd())
+    resolved = resolve_report(given.command_line, given.yaml, Path.cwd(), offline=given.offline)
     from model_analyzer.cli.report import run
 
-    return run(resolved.settings, verbosity)
+    return run(resolved.settings, given.verbosity)
 
 
 def profile() -> click.Command:
     return table_command(
         "profile", _profile, help_text="Measure configurations of models and recommend the best."
+    )
+
+
+def analyze() -> click.Command:
+    return table_command(
+        ANALYZE,
+        _analyze,
+        help_text="Write tables and reports again from the checkpoint: an old name, see report.",
     )
 
 

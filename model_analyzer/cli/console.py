@@ -5,10 +5,13 @@
 from __future__ import annotations
 
 import logging
+import os
+import sys
 import time
 from collections import deque
 from collections.abc import Sequence
 from types import TracebackType
+from typing import TextIO, cast
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -49,6 +52,47 @@ class _LogHandler(logging.Handler):
         )
 
 
+class _Output:
+    """Standard output, as long as somebody takes it.
+
+    A terminal that has gone, a full disk or a closed pipe must not cost a measurement: then
+    nothing more is shown, and the run goes on.
+    """
+
+    def __init__(self) -> None:
+        self._lost = False
+
+    @property
+    def encoding(self) -> str:
+        return sys.stdout.encoding
+
+    def isatty(self) -> bool:
+        return not self._lost and sys.stdout.isatty()
+
+    def fileno(self) -> int:
+        return sys.stdout.fileno()
+
+    def write(self, text: str) -> int:
+        if not self._lost:
+            try:
+                sys.stdout.write(text)
+            except OSError:
+                self._lose()
+        return len(text)
+
+    def flush(self) -> None:
+        if not self._lost:
+            try:
+                sys.stdout.flush()
+            except OSError:
+                self._lose()
+
+    def _lose(self) -> None:
+        self._lost = True
+        # what is buffered would raise again at the end of the program
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 class View:
     """Shows a run: a live display on a terminal, lines elsewhere, errors only when quiet.
 
@@ -57,9 +101,10 @@ class View:
 
     def __init__(self, verbosity: int) -> None:
         self._verbosity = verbosity
-        self._console = Console()
+        output = cast(TextIO, _Output())
+        self._console = Console(file=output)
         if not self._console.is_terminal:
-            self._console = Console(width=_LOG_WIDTH)
+            self._console = Console(file=output, width=_LOG_WIDTH)
         self._live: Live | None = None
         self._progress = _progress()
         self._task = self._progress.add_task("", total=None)
@@ -84,6 +129,10 @@ class View:
         trace: TracebackType | None,
     ) -> None:
         self.end()
+
+    @property
+    def is_verbose(self) -> bool:
+        return self._verbosity > 0
 
     def say(self, text: str) -> None:
         """A line that matters; safe to call from a signal handler."""
@@ -123,11 +172,12 @@ class View:
                 self._progress.update(self._task, description=str(trial))
             case TrialFinished(trial, outcome, known):
                 self._finished(trial, outcome, known)
-            case GivenUp(failures, last):
+            case GivenUp(failures, last, known):
                 log.error(
-                    "The first %d attempts failed and none succeeded: giving this model up. %s",
+                    "The first %d attempts failed and none succeeded: giving this model up. %s%s",
                     failures,
                     last.message,
+                    ". That was in an earlier run: --retry-failed tries again" if known else "",
                 )
 
     def answer(self, sentence: str, table: Table) -> None:

@@ -7,12 +7,16 @@ from __future__ import annotations
 import difflib
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from model_analyzer.domain.models import ModelConfig, ModelVariant
 from model_analyzer.domain.profiles import Profile
+from model_analyzer.domain.settings import OutputFormat, PlotSettings
 from model_analyzer.reports.build import Origin, Summary, build_detail, results_document
-from model_analyzer.reports.html import render_detail, render_summary
+from model_analyzer.reports.html import render_detail, render_png, render_summary
+from model_analyzer.reports.pdf import render_pdf
+from model_analyzer.reports.plots import Chart
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.runner.model_config import to_text
@@ -28,39 +32,103 @@ def origin_of(profile: Profile, checkpoint: Path | None) -> Origin:
     )
 
 
-def configuration_difference(ranking: Ranking) -> str:
-    """What turns the model's own config.pbtxt into the recommended one, as a unified diff."""
-    if not ranking.results or ranking.default is None:
+def parts_of(result: VariantResult) -> Sequence[ModelVariant]:
+    """The variants with all that they are composed of, each model once."""
+    found: dict[str, ModelVariant] = {}
+    pending = list(result.variants)
+    while pending:
+        variant = pending.pop(0)
+        found.setdefault(variant.model, variant)
+        pending += variant.composing
+    return list(found.values())
+
+
+def configuration_difference(ranking: Ranking, originals: Mapping[str, ModelConfig]) -> str:
+    """What turns the models' own config.pbtxt into the recommended ones, as unified diffs.
+
+    `originals` are the configurations in the model repository, by name of model.
+    """
+    if not ranking.results or ranking.is_across_models:
         return ""
-    best = ranking.results[0].variant
-    lines = difflib.unified_diff(
-        to_text(ranking.default.variant.config).splitlines(),
-        to_text(best.config).splitlines(),
-        f"{ranking.model}/config.pbtxt",
-        f"best/{ranking.model}/config.pbtxt",
-        lineterm="",
-    )
+    lines: list[str] = []
+    for variant in parts_of(ranking.results[0]):
+        if variant.model in originals:
+            lines += difflib.unified_diff(
+                to_text(originals[variant.model]).splitlines(),
+                to_text(variant.config).splitlines(),
+                f"{variant.model}/config.pbtxt",
+                f"best/{variant.model}/config.pbtxt",
+                lineterm="",
+            )
     return "\n".join(lines)
 
 
 def write_best(directory: ExportDirectory, ranking: Ranking, difference: str) -> None:
-    """The recommended configuration, ready to deploy."""
-    if ranking.results:
-        text = to_text(ranking.results[0].variant.config)
-        directory.write(text, "best", ranking.model, "config.pbtxt")
-        directory.write(difference + "\n", "best", ranking.model, "config.diff")
+    """The recommended configurations, ready to deploy."""
+    if not ranking.results:
+        for model in ranking.model.split(","):
+            directory.remove("best", model)  # what an earlier run wrote is no longer true
+        return
+    for variant in parts_of(ranking.results[0]):
+        directory.write(to_text(variant.config), "best", variant.model, "config.pbtxt")
+    for variant in ranking.results[0].variants:
+        directory.write(difference + "\n", "best", variant.model, "config.diff")
 
 
-def write_summary(directory: ExportDirectory, summary: Summary) -> Path:
-    text = render_summary(summary)
-    return directory.write(text, "reports", "summaries", summary.model, "result_summary.html")
-
-
-def write_detail(directory: ExportDirectory, result: VariantResult, origin: Origin) -> Path:
-    detail = build_detail(result, origin=origin, configuration=to_text(result.variant.config))
-    return directory.write(
-        render_detail(detail), "reports", "detailed", result.variant.name, "detailed_report.html"
+def write_summary(
+    directory: ExportDirectory, summary: Summary, formats: Sequence[OutputFormat] = ()
+) -> Path:
+    """The summary of one model, with its charts as images beside it."""
+    _write_charts(directory, summary.charts, "simple", summary.model)
+    return _write_report(
+        directory, render_summary(summary), formats, "summaries", summary.model, "result_summary"
     )
+
+
+def write_detail(
+    directory: ExportDirectory,
+    result: VariantResult,
+    origin: Origin,
+    *,
+    plots: Sequence[PlotSettings],
+    offline: bool,
+    formats: Sequence[OutputFormat] = (),
+) -> Path:
+    """The detailed report of one variant, with its charts as images beside it."""
+    detail = build_detail(
+        result,
+        origin=origin,
+        configuration="\n".join(to_text(part.config) for part in parts_of(result)),
+        plots=plots,
+        offline=offline,
+    )
+    breakdown, *others = detail.charts
+    _write_charts(directory, [breakdown], "detailed", result.name)
+    _write_charts(directory, others, "simple", result.name)
+    return _write_report(
+        directory, render_detail(detail), formats, "detailed", result.name, "detailed_report"
+    )
+
+
+def _write_charts(
+    directory: ExportDirectory, charts: Sequence[Chart], kind: str, name: str
+) -> None:
+    for chart in charts:
+        directory.write(render_png(chart), "plots", kind, name, f"{chart.name}.png")
+
+
+def _write_report(
+    directory: ExportDirectory,
+    text: str,
+    formats: Sequence[OutputFormat],
+    *parts: str,
+) -> Path:
+    """Writes a page, and the same as PDF where that is wanted; the path of the page."""
+    *folders, name = parts
+    path = directory.write(text, "reports", *folders, f"{name}.html")
+    if OutputFormat.PDF in formats:
+        directory.write(render_pdf(text), "reports", *folders, f"{name}.pdf")
+    return path
 
 
 def write_results(directory: ExportDirectory, rankings: Sequence[Ranking], origin: Origin) -> Path:
@@ -73,6 +141,7 @@ def write_error_log(directory: ExportDirectory, rankings: Sequence[Ranking]) -> 
     """Commands and telling lines of the trials that failed, where scripts look for them."""
     failures = [failed for ranking in rankings for failed in ranking.failed]
     if not failures:
+        directory.remove("perf_analyzer_error.log")
         return None
     parts = []
     for failed in failures:

@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 from pathlib import Path
 
 import click
 
 from model_analyzer.errors import EXIT_OK, ConfigError, OutputError, Problem
+from model_analyzer.runner.files import copy_writable
 
 STARTER = Path(__file__).parents[1] / "starter"
 
@@ -26,7 +29,11 @@ def _init(directory: Path) -> int:
     Nothing is overwritten: the directory must not exist, or be empty.
     """
     target = directory.absolute()
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+    try:
+        is_taken = target.exists() and (not target.is_dir() or any(target.iterdir()))
+    except OSError as error:
+        raise OutputError(f"cannot write {directory}: {error.strerror}") from error
+    if is_taken:
         raise ConfigError(
             Problem(
                 where=str(directory),
@@ -35,14 +42,17 @@ def _init(directory: Path) -> int:
             )
         )
     try:
-        shutil.copytree(
-            STARTER, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
-        )
+        copy_writable(STARTER, target)
         config = target / "config.yaml"
         text = config.read_text(encoding="utf-8")
         text = text.replace("CONFIG_FILE", str(directory / "config.yaml"))
-        config.write_text(text.replace("DIRECTORY", str(target)), encoding="utf-8")
+        config.write_text(_with_directory(text, target), encoding="utf-8")
     except (OSError, shutil.Error) as error:
         raise OutputError(f"cannot write {directory}: {error}") from error
     click.echo(f"Wrote {directory}. Next: model-analyzer profile -f {directory / 'config.yaml'}")
     return EXIT_OK
+
+
+def _with_directory(text: str, directory: Path) -> str:
+    """The configuration with its paths below `directory`, quoted where YAML needs that."""
+    return re.sub(r"DIRECTORY(\S*)", lambda found: json.dumps(f"{directory}{found[1]}"), text)

@@ -23,6 +23,7 @@ from model_analyzer.errors import (
 # command -> (module with a function of that name that makes it, its line in the help)
 _COMMANDS: Mapping[str, tuple[str, str]] = {
     "profile": ("commands", "Measure configurations and recommend the best."),
+    "analyze": ("commands", "Old name: tables and reports again from the checkpoint."),
     "report": ("commands", "Write detailed reports of variants, without a server."),
     "init": ("init", "Write a starter directory: example models and a configuration."),
     "doctor": ("doctor", "Check everything that a run needs."),
@@ -65,9 +66,17 @@ class _Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, message="%(version)s")
+@click.option(
+    "-m",
+    "--mode",
+    type=click.Choice(["online", "offline"]),
+    default="online",
+    help="What reports are about: latency under load, or throughput over batch size.",
+)
 @click.pass_context
-def program(ctx: click.Context) -> None:
+def program(ctx: click.Context, mode: str) -> None:
     """Finds the configuration of a Triton model worth deploying, by measuring."""
+    ctx.obj = {"mode": mode}
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 
@@ -89,6 +98,11 @@ def main() -> None:
     except ModelAnalyzerError as error:
         _say(str(error))
         status = error.exit_status
+    except FileNotFoundError as error:
+        if error.filename is not None:
+            raise
+        _say("the current directory does not exist any more: change to another")
+        status = EXIT_USAGE
     except KeyboardInterrupt:
         _say("interrupted")
         status = EXIT_RUN_FAILED

@@ -6,33 +6,28 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from model_analyzer.cli.console import View, plain_table
-from model_analyzer.cli.export import (
-    configuration_difference,
-    origin_of,
-    write_best,
-    write_detail,
-    write_error_log,
-    write_results,
-    write_summary,
-)
+from model_analyzer.cli.answer import answer
+from model_analyzer.cli.console import View
 from model_analyzer.cli.signals import Interrupts
-from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.models import ModelFacts, VariantNames
 from model_analyzer.domain.settings import ModelSettings, ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
-from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, Interrupted, OutputError
+from model_analyzer.errors import (
+    EXIT_OK,
+    EXIT_RUN_FAILED,
+    Interrupted,
+    ModelAnalyzerError,
+    OutputError,
+)
 from model_analyzer.profiling import TrialFinished, profile
-from model_analyzer.reports.build import build_summary
-from model_analyzer.reports.tables import answer_table, inference_table
 from model_analyzer.reports.write import ExportDirectory
-from model_analyzer.results.ranking import Ranking, rank
-from model_analyzer.results.selection import top, top_with_default
+from model_analyzer.results.ranking import Circumstances, Ranking, rank
+from model_analyzer.runner.files import fingerprint_files
 from model_analyzer.runner.host import describe_host
 from model_analyzer.runner.load.command import named_files
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
@@ -41,8 +36,8 @@ from model_analyzer.runner.monitors.gpu import devices as find_devices
 from model_analyzer.runner.repository import (
     ModelRepository,
     OutputRepository,
+    check_apart,
     create_output,
-    fingerprint_files,
     prepare_output,
     stage,
 )
@@ -75,16 +70,35 @@ def run(settings: ProfileSettings, remarks: Sequence[str], verbosity: int) -> in
         with interrupts.interruptible():
             session = _prepare(settings, interrupts, stack)
         try:
-            complete = _measure(session, interrupts, view)
+            error = None
+            try:
+                complete = _measure(session, interrupts, view)
+            except Interrupted:
+                raise
+            except ModelAnalyzerError as raised:
+                # what was measured before it is still worth a report
+                error, complete = raised, False
+            session.state.save()
             view.end()
             with interrupts.interruptible():
                 session.server.begin_stop()
                 rankings = _rankings(session)
-                _write(session, rankings, view, complete=complete, verbosity=verbosity)
+                answer(
+                    session.state.profile,
+                    session.state.newest,
+                    rankings,
+                    session.settings,
+                    session.export,
+                    view,
+                    originals={name: facts.config for name, facts in session.facts.items()},
+                    complete=complete,
+                )
                 session.server.stop()
         except Interrupted:
             session.state.save()
             return EXIT_RUN_FAILED
+    if error is not None:
+        raise error
     if interrupts.requested or not all(ranking.results for ranking in rankings):
         return EXIT_RUN_FAILED
     return EXIT_OK
@@ -95,16 +109,15 @@ class _Session:
     """The objects of a run."""
 
     settings: ProfileSettings
-    models: tuple[ModelSettings, ...]
     facts: Mapping[str, ModelFacts]
-    setups: Mapping[str, ServerSetup]
     server: TritonServer
     runner: TrialRunner
     output: OutputRepository
     state: ProfileState
     export: ExportDirectory
-    # identity of each variant that this run came across, by name
-    visited: dict[str, str] = field(default_factory=dict)
+    subjects: tuple[Subject, ...]
+    # contents of the variants that this run came across, by name
+    visited: dict[str, set[str]] = field(default_factory=dict)
 
 
 def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack) -> _Session:
@@ -113,6 +126,7 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
     assert settings.repository.path is not None, "only mode local is built"
     repository = ModelRepository(settings.repository.path)
     facts = {model.name: repository.facts(model.name) for model in settings.models}
+    inputs = {model.name: _inputs(model) for model in settings.models}
     prepare_output(
         settings.repository.output,
         override=settings.repository.override_output,
@@ -121,8 +135,10 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
             ("the checkpoint directory", settings.checkpoint.directory),
             ("the export directory", settings.export.path),
             ("the current directory", Path.cwd()),
+            *_named_files(settings),
         ],
     )
+    check_apart(settings.repository.output, settings.repository.path)
     export = ExportDirectory(settings.export.path)
     triton = find_tritonserver(settings.server.path, environment)
     check_models_python(triton, environment)
@@ -184,12 +200,22 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
     )
     return _Session(
         settings=settings,
-        # without a GPU, searching GPU instances would find nothing
-        models=tuple(
-            replace(model, cpu_only=model.cpu_only or not gpus) for model in settings.models
-        ),
         facts=facts,
-        setups={name: replace(setup, version=version) for name, setup in setups.items()},
+        subjects=tuple(
+            Subject(
+                models=(
+                    SearchedModel(
+                        facts=facts[model.name],
+                        # without a GPU, searching GPU instances would find nothing
+                        settings=replace(model, cpu_only=model.cpu_only or not gpus),
+                        inputs=inputs[model.name],
+                        composing=settings.composing,
+                    ),
+                ),
+                setup=replace(setups[model.name], version=version),
+            )
+            for model in settings.models
+        ),
         server=server,
         runner=runner,
         output=output,
@@ -199,31 +225,39 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
 
 
 def _measure(session: _Session, interrupts: Interrupts, view: View) -> bool:
-    """Runs the search of every model; whether all of them came to their end."""
+    """Runs the search of every subject; whether all of them came to their end."""
     settings = session.settings
-    for model in session.models:
+    for subject in session.subjects:
         if interrupts.requested:
             return False
-        searched = SearchedModel(
-            facts=session.facts[model.name],
-            settings=model,
-            inputs=_inputs(model),
-            composing=settings.composing,
-        )
-        subject = Subject(models=(searched,), setup=session.setups[model.name])
         names = VariantNames.known(session.state.profile.variants)
         search = choose(subject, settings.search, names, best=settings.export.best)
-        view.begin(model.name, search.most_trials, subject.goal)
+        view.begin(subject.name, search.most_trials, subject.goal)
         for event in profile(search, session.runner, session.state):
             view.show(event)
             if isinstance(event, TrialFinished):
-                for work in event.trial.workloads:
-                    session.visited[work.variant.name] = work.variant.identity
+                trial = event.trial
+                session.visited.setdefault(trial.variants, set()).add(trial.content)
+                for work in trial.workloads:
                     session.output.write(work.variant)
             if interrupts.requested:
                 break
         session.state.save()
     return not interrupts.requested
+
+
+def _named_files(settings: ProfileSettings) -> Iterator[tuple[str, Path]]:
+    """Files that the user named, with what they are."""
+    for what, path in (
+        ("the configuration file", settings.config_file),
+        ("the server's log", settings.server.log),
+        ("perf_analyzer's output", settings.load_generator.output),
+    ):
+        if path is not None:
+            yield what, path
+    for model in settings.models:
+        for flag, name in named_files(model.perf_analyzer_flags):
+            yield f"the {flag} of {model.name}", Path.cwd() / name
 
 
 def _inputs(model: ModelSettings) -> str:
@@ -250,62 +284,14 @@ def _rankings(session: _Session) -> Sequence[Ranking]:
     return [
         rank(
             session.state.profile,
-            model.name,
-            Goal(models=(model.goal,)),
-            setup=session.setups[model.name].identity,
-            files=session.facts[model.name].files,
+            subject.name,
+            subject.goal,
+            circumstances=Circumstances(
+                setup=subject.setup.identity,
+                conditions=tuple(model.conditions for model in subject.models),
+                files=tuple(model.facts.files for model in subject.models),
+            ),
             current=session.visited,
         )
-        for model in session.models
+        for subject in session.subjects
     ]
-
-
-def _write(
-    session: _Session,
-    rankings: Sequence[Ranking],
-    view: View,
-    *,
-    complete: bool,
-    verbosity: int,
-) -> None:
-    """Tables, reports and configurations to deploy; then the answer on the screen."""
-    settings = session.settings.export
-    origin = origin_of(session.state.profile, session.state.newest)
-    table = inference_table(rankings, settings.inference_fields, gpus=len(origin.devices))
-    measured = sum(len(ranking.results) for ranking in rankings)
-    log.info(
-        "Profile complete. Profiled %d configurations for models: %s",
-        measured,
-        [ranking.model for ranking in rankings],
-    )
-    summaries = []
-    for ranking in rankings:
-        difference = configuration_difference(ranking)
-        summary = build_summary(
-            ranking, best=settings.best, origin=origin, difference=difference, complete=complete
-        )
-        summaries.append(summary)
-        write_best(session.export, ranking, difference)
-    paths = []
-    if not settings.skip_summary:
-        if table.rows:
-            paths.append(session.export.write(table.to_csv(), "results", settings.inference_file))
-        paths.append(write_results(session.export, rankings, origin))
-        paths += [write_summary(session.export, summary) for summary in summaries]
-        if not settings.skip_detailed:
-            for ranking in rankings:
-                for result in top(ranking, settings.best):
-                    write_detail(session.export, result, origin)
-    error_log = write_error_log(session.export, rankings)
-    if verbosity > 0:
-        for line in plain_table("Models (Inference)", table):
-            view.print(line)
-    for ranking, summary in zip(rankings, summaries, strict=True):
-        shown = top_with_default(ranking, settings.best)
-        view.answer(summary.sentence, answer_table(shown, ranking, gpus=len(origin.devices)))
-        for remark in summary.remarks:
-            log.warning("%s", remark)
-    if error_log:
-        log.warning("Some trials failed: see %s", error_log)
-    for path in paths:
-        view.print(f"wrote {path}")

@@ -10,35 +10,39 @@ from model_analyzer.cli.console import View
 from model_analyzer.cli.export import origin_of, write_detail
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.settings import ReportSettings
-from model_analyzer.errors import EXIT_OK, CheckpointError, ConfigError, Problem
+from model_analyzer.errors import EXIT_OK, ConfigError, Problem
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.ranking import VariantResult, rank
-from model_analyzer.state.profile_state import load
+from model_analyzer.state.profile_state import load_checkpoint
 
 
 def run(settings: ReportSettings, verbosity: int) -> int:
     """Writes one detailed report for each variant; the exit status."""
     view = View(verbosity)
-    loaded = load(settings.checkpoint_directory)
+    loaded = load_checkpoint(settings.checkpoint_directory)
     for sentence in loaded.damage:
         view.say(f"{sentence}: using what is intact")
-    if loaded.source is None:
-        raise CheckpointError(
-            f"{settings.checkpoint_directory}: no checkpoint found: run `model-analyzer profile`"
-            " first, or give --checkpoint-directory"
-        )
     profile = loaded.profile
     results: dict[str, VariantResult] = {}
     for model in {record.trial.models: None for record in profile.records}:
-        goal = Goal(models=(settings.goals.get(model, settings.default_goal),))
-        results |= {result.variant.name: result for result in rank(profile, model, goal).results}
+        goals = [settings.goals.get(name, settings.default_goal) for name in model.split(",")]
+        goal = Goal(models=tuple(goals))
+        results |= {result.name: result for result in rank(profile, model, goal).results}
     problems = [_unknown(name, list(results)) for name in settings.variants if name not in results]
     if problems:
         raise ConfigError(*problems)
     directory = ExportDirectory(settings.export_path)
     origin = origin_of(profile, loaded.source)
     for name in settings.variants:
-        view.print(f"wrote {write_detail(directory, results[name], origin)}")
+        path = write_detail(
+            directory,
+            results[name],
+            origin,
+            plots=settings.plots[name],
+            offline=settings.offline,
+            formats=settings.formats,
+        )
+        view.print(f"wrote {path}")
     return EXIT_OK
 
 

@@ -32,6 +32,7 @@ class Interrupts:
         os.set_blocking(self._wakeup, False)
         self._count = 0
         self._leave_now = False
+        self._ends_in_time = False
         self._inside = False
 
     def install(self) -> None:
@@ -87,8 +88,9 @@ class Interrupts:
             self._leave_now = True
 
     def _terminate(self, name: str) -> None:
-        if not self._count:
-            self._count = 1
+        if not self._ends_in_time:
+            self._ends_in_time = True
+            self._count = max(self._count, 1)
             self._say(
                 f"Received {name}. Will attempt to exit after current measurement, at the latest"
                 f" in {_TERMINATE_S} s."

@@ -101,8 +101,10 @@ def resolve_profile(
     sections = _sections(command, {**values, **unset})
     settings = ProfileSettings(
         models=tuple(models),
+        goal=_goal(Given(), values),
         composing=_composing(values),
         bls_calls=tuple(entry.name for entry in values["bls_composing_models"]),
+        config_file=values["config_file"],
         repository=RepositorySettings(**sections["repository"]),
         server=ServerSettings(**sections["server"]),
         docker=DockerSettings(**sections["docker"]),

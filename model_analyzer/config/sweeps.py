@@ -20,8 +20,11 @@ from model_analyzer.config.model_config_fields import ENUMS, MESSAGES
 from model_analyzer.config.nodes import Node, Problems, did_you_mean
 
 _MOST_ALTERNATIVES = 100_000
-_SCALARS: Mapping[str, Kind] = {
-    "int": Integer(),
+SCALARS: Mapping[str, Kind] = {
+    "int32": Integer(-(2**31), 2**31 - 1),
+    "int64": Integer(-(2**63), 2**63 - 1),
+    "uint32": Integer(0, 2**32 - 1),
+    "uint64": Integer(0, 2**64 - 1),
     "float": Number(),
     "bool": Boolean(),
     "str": Text(),
@@ -37,6 +40,11 @@ class ModelConfigParameters:
 
     def parse(self, node: Node) -> Mapping[str, Alternatives]:
         fields = _fields(node, "ModelConfig")
+        for entry in node.entries:
+            if entry.key == "name":
+                raise Node(entry.key, entry.where).problem(
+                    "the name of a model cannot be varied", "leave it out"
+                )
         if math.prod(map(len, fields.values())) > _MOST_ALTERNATIVES:
             raise node.problem(f"more than {_MOST_ALTERNATIVES} combinations")
         return MappingProxyType(fields)
@@ -86,8 +94,8 @@ def _single(node: Node, kind: str) -> Alternatives:
                 fields[entry.key] = _alternatives(entry.node, kind[1:-1])
         problems.raise_any()
         return _combine(node, fields)
-    if kind in _SCALARS:
-        return (_SCALARS[kind].parse(node),)
+    if kind in SCALARS:
+        return (SCALARS[kind].parse(node),)
     if kind in ENUMS:
         return (_enum_value(node, kind),)
     return _combine(node, _fields(node, kind))

@@ -44,6 +44,9 @@ PERF_ANALYZER_SWITCHES = frozenset(
 # May be given several times.
 PERF_ANALYZER_REPEATABLE = ("input-data", "shape")
 
+# Values of input-data that name no file.
+PERF_ANALYZER_NO_FILES = ("random", "zero")
+
 # Values that name files: relative ones are meant from where the user stands.
 PERF_ANALYZER_PATHS = frozenset(
     {

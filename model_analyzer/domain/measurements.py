@@ -82,7 +82,7 @@ class Measurement:
     def model_value(self, index: int, tag: str) -> float | None:
         """The metric of one model of the trial; device metrics are the whole server's."""
         metric = METRICS[ALIASES.get(tag, tag)]
-        if metric.source in (Source.GPU, Source.CPU):
+        if metric.is_of_the_server:
             return self.value(tag)
         return self.models[index].values.get(metric.tag)
 

@@ -68,6 +68,11 @@ class Metric:
     over_time: Reduction = Reduction.MEAN
     over_gpus: Reduction = Reduction.MEAN
 
+    @property
+    def is_of_the_server(self) -> bool:
+        """Whether it is one value for the server, whatever models it serves."""
+        return self.source in (Source.GPU, Source.CPU)
+
     def gain(self, new: float, old: float) -> float:
         """How much better `new` is than `old`, in the metric's unit; negative if worse."""
         return new - old if self.better is Better.HIGHER else old - new

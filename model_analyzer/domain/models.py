@@ -126,6 +126,24 @@ class ModelVariant:
         )
 
     @property
+    def is_ensemble(self) -> bool:
+        return "ensemble_scheduling" in self.config
+
+    @property
+    def served(self) -> tuple[ModelVariant, ...]:
+        """The variants that have instances: of an ensemble its parts, else itself and what it
+        calls.
+        """
+        parts = tuple(inner for part in self.composing for inner in part.served)
+        return parts if self.is_ensemble else (self, *parts)
+
+    @property
+    def full_name(self) -> str:
+        """The name with those of the composing variants behind it."""
+        parts = ", ".join(part.full_name for part in self.composing)
+        return f"{self.name}: {parts}" if parts else self.name
+
+    @property
     def max_batch_size(self) -> int:
         return max_batch_size(self.config)
 

@@ -49,10 +49,13 @@ def masked_values(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def masked_command(command: Sequence[str]) -> str:
-    """A command line for people: HTTP headers masked, odd arguments quoted."""
+    """A command line for people: HTTP headers and secret flags masked, odd arguments quoted."""
     shown = []
     for before, word in zip(("", *command), command, strict=False):
         text = masked("http-header", word) if before == "-H" else word
+        flag, equals, value = word.partition("=")
+        if flag.startswith("--") and equals:
+            text = f"{flag}={masked(flag[2:], value)}"
         shown.append(
             text
             if re.fullmatch(r"[\w@%+=:,./-]+", text)

@@ -280,14 +280,16 @@ class ExportSettings:
 class ProfileSettings:
     """Everything that `profile` needs.
 
-    `composing` holds what was said about composing models, by name; `bls_calls` names those that
-    the (only) model calls from its own code. `offline` reports order and plot by throughput and
-    batch size rather than by latency and load.
+    `goal` judges across models. `composing` holds what was said about composing models, by name;
+    `bls_calls` names those that the (only) model calls from its own code. `offline` reports order
+    and plot by throughput and batch size rather than by latency and load.
     """
 
     models: tuple[ModelSettings, ...]
+    goal: ModelGoal
     composing: Mapping[str, ComposingSettings]
     bls_calls: tuple[str, ...]
+    config_file: Path | None
     repository: RepositorySettings
     server: ServerSettings
     docker: DockerSettings

@@ -10,6 +10,7 @@ from enum import Enum
 from functools import cached_property
 from typing import Any
 
+from model_analyzer.domain.flags import PERF_ANALYZER_NO_FILES
 from model_analyzer.domain.models import ModelVariant, empty, fingerprint
 from model_analyzer.domain.secrets import masked_values
 
@@ -36,6 +37,18 @@ _SERVER_FLAGS_WITHOUT_MEANING = frozenset(
         "grpc-server-key", "grpc-root-cert",
     }
 )  # fmt: skip
+
+
+def _meaning(flags: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The flags that change what is measured; of input data only what names no file."""
+    meaning = {flag: value for flag, value in flags.items() if flag not in _FLAGS_WITHOUT_MEANING}
+    data = flags.get("input-data", ())
+    generated = [
+        item
+        for item in ((data,) if isinstance(data, str) else data)
+        if item in PERF_ANALYZER_NO_FILES
+    ]
+    return {**meaning, "input-data": generated} if generated else meaning
 
 
 class LoadKind(Enum):
@@ -68,7 +81,7 @@ class Load:
         return ", ".join(parts)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Workload:
     """One variant under one load, with the user's own perf_analyzer flags.
 
@@ -80,6 +93,14 @@ class Workload:
     flags: Mapping[str, Any] = field(default_factory=empty)
     inputs: str = ""
 
+    @cached_property
+    def conditions(self) -> str:
+        """Fingerprint of how it is measured, whatever is measured: flags, inputs, kind of load.
+
+        Only measurements under equal conditions can be compared.
+        """
+        return fingerprint([self.load.kind.value, _meaning(self.flags), self.inputs])
+
     @property
     def is_legal(self) -> bool:
         """Whether a server could run it at all.
@@ -89,10 +110,9 @@ class Workload:
         """
         if self.load.batch_size > max(self.variant.max_batch_size, 1):
             return False
-        top = () if "ensemble_scheduling" in self.variant.config else (self.variant,)
-        parts = (*top, *self.variant.composing)
         return all(
-            part.largest_preferred_batch_size <= max(part.max_batch_size, 1) for part in parts
+            part.largest_preferred_batch_size <= max(part.max_batch_size, 1)
+            for part in self.variant.served
         )
 
 
@@ -148,11 +168,7 @@ class Trial:
                     [
                         work.variant.identity,
                         [work.load.kind.value, work.load.value, work.load.batch_size],
-                        {
-                            flag: value
-                            for flag, value in work.flags.items()
-                            if flag not in _FLAGS_WITHOUT_MEANING
-                        },
+                        _meaning(work.flags),
                         work.inputs,
                     ]
                     for work in self.workloads
@@ -164,6 +180,11 @@ class Trial:
     def is_legal(self) -> bool:
         return all(work.is_legal for work in self.workloads)
 
+    @cached_property
+    def content(self) -> str:
+        """Fingerprint of what the server loads for it."""
+        return fingerprint([work.variant.identity for work in self.workloads])
+
     @property
     def models(self) -> str:
         """Names of the models, joined as in file names and tables."""
@@ -173,6 +194,11 @@ class Trial:
     def variants(self) -> str:
         """Names of the variants, joined as in file names and tables."""
         return ",".join(work.variant.name for work in self.workloads)
+
+    @property
+    def loads(self) -> str:
+        """The load in words; where models have different ones, all of them."""
+        return "; ".join(dict.fromkeys(str(work.load) for work in self.workloads))
 
     def __str__(self) -> str:
         return "; ".join(f"{work.variant.name}: {work.load}" for work in self.workloads)

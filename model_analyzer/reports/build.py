@@ -10,10 +10,19 @@ from typing import Any
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal
 from model_analyzer.domain.metrics import METRICS
+from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Device, FailedTrial
-from model_analyzer.domain.trials import Load, LoadKind
-from model_analyzer.reports.plots import Chart, latency_breakdown, throughput_over_latency
-from model_analyzer.reports.tables import Table, detailed_table, instances_text, show, summary_table
+from model_analyzer.domain.settings import PlotSettings
+from model_analyzer.domain.trials import Load, LoadKind, Trial
+from model_analyzer.reports.plots import Chart, detailed_charts, latency_breakdown, summary_charts
+from model_analyzer.reports.tables import (
+    Table,
+    composing_table,
+    detailed_table,
+    instances_text,
+    show,
+    summary_table,
+)
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.selection import gain_over_default, top, top_with_default
 
@@ -43,6 +52,7 @@ class Summary:
     constraints: str
     table: Table
     winners: int
+    composing: Table | None
     charts: tuple[Chart, ...]
     failures: tuple[FailedTrial, ...]
     notices: tuple[str, ...]
@@ -61,6 +71,7 @@ class Detail:
     variant: str
     sentence: str
     table: Table
+    composing: Table | None
     charts: tuple[Chart, ...]
     configuration: str
     commands: tuple[str, ...]
@@ -68,7 +79,13 @@ class Detail:
 
 
 def build_summary(
-    ranking: Ranking, *, best: int, origin: Origin, difference: str, complete: bool
+    ranking: Ranking,
+    *,
+    best: int,
+    origin: Origin,
+    difference: str,
+    complete: bool,
+    offline: bool,
 ) -> Summary:
     """The summary of a model with its `best` variants. `difference` is that of the recommended
     configuration from the original, as text; `complete` tells whether the search came to its end.
@@ -106,7 +123,8 @@ def build_summary(
         constraints=constraints_text(ranking.goal),
         table=summary_table(chosen, ranking, gpus=gpus),
         winners=len(top(ranking, best)),
-        charts=(throughput_over_latency(chosen, ranking.goal),) if chosen else (),
+        composing=composing_table(chosen[0]) if chosen else None,
+        charts=tuple(summary_charts(chosen, ranking.goal, offline=offline)),
         failures=ranking.failed,
         notices=tuple(dict.fromkeys(notices)),
         difference=difference,
@@ -114,22 +132,29 @@ def build_summary(
     )
 
 
-def build_detail(result: VariantResult, *, origin: Origin, configuration: str) -> Detail:
-    """The detailed report of one variant; `configuration` is its config.pbtxt."""
-    variant = result.variant
-    count = len(result.measured)
-    batching = "enabled" if variant.has_dynamic_batching else "disabled"
+def build_detail(
+    result: VariantResult,
+    *,
+    origin: Origin,
+    configuration: str,
+    plots: Sequence[PlotSettings],
+    offline: bool,
+) -> Detail:
+    """The detailed report of one variant; `configuration` is its config.pbtxt, `plots` are the
+    user's own.
+    """
     devices = ", ".join(sorted({device.name for device in origin.devices})) or "CPU"
+    sentences = [_described(variant, len(origin.devices)) for variant in result.variants]
+    sentences.append(f"{_counted(len(result.measured), 'measurement')} on {devices}.")
     return Detail(
-        variant=variant.name,
-        sentence=(
-            f"{variant.name} uses {instances_text(variant, gpus=len(origin.devices))} instances"
-            f" with a max batch size of {variant.max_batch_size} and has dynamic batching"
-            f" {batching}. {_counted(count, 'measurement')} on {devices};"
-            f" platform {variant.platform}."
+        variant=result.name,
+        sentence=" ".join(sentences),
+        table=detailed_table(result, offline=offline),
+        composing=composing_table(result),
+        charts=(
+            latency_breakdown(result),
+            *detailed_charts(result, plots, offline=offline),
         ),
-        table=detailed_table(result),
-        charts=(latency_breakdown(result), throughput_over_latency([result], Goal(models=()))),
         configuration=configuration,
         commands=tuple(
             dict.fromkeys(
@@ -137,6 +162,21 @@ def build_detail(result: VariantResult, *, origin: Origin, configuration: str) -
             )
         ),
         origin=origin,
+    )
+
+
+def _described(variant: ModelVariant, gpus: int) -> str:
+    """What a variant is, in a sentence."""
+    if variant.is_ensemble:
+        parts = ", ".join(part.full_name for part in variant.composing)
+        return f"{variant.name} is made of {parts}."
+    calls = ", ".join(part.full_name for part in variant.composing)
+    batching = "enabled" if variant.has_dynamic_batching else "disabled"
+    own = " + ".join(f"{count}:{kind}" for count, kind in variant.instances(gpus=gpus))
+    return (
+        f"{variant.name} uses {own} instances with a max batch size of {variant.max_batch_size}"
+        f" and has dynamic batching {batching}; platform {variant.platform}."
+        + (f" It calls {calls}." if calls else "")
     )
 
 
@@ -156,10 +196,10 @@ def headline(ranking: Ranking, *, gpus: int) -> tuple[str, ...]:
         missed = ranking.goal.shortfall(measurement)
         return (
             count + "no configuration meets the constraints; the nearest is ",
-            best.variant.name,
+            best.name,
             f" ({what}): {values}, which misses them by {missed:.0f} %.",
         )
-    return (count, best.variant.name, f" ({what}) gives {values}{_against_default(ranking)}.")
+    return (count, best.name, f" ({what}) gives {values}{_against_default(ranking)}.")
 
 
 def _counted(number: int, noun: str) -> str:
@@ -167,8 +207,16 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _what(result: VariantResult, gpus: int) -> str:
-    variant = result.variant
+    """What the served variants are, in a few words each."""
+    served = [part for variant in result.variants for part in variant.served]
+    return "; ".join(_settings_of(part, gpus, named=len(served) > 1) for part in served)
+
+
+def _settings_of(variant: ModelVariant, gpus: int, *, named: bool) -> str:
     parts = [f"{instances_text(variant, gpus=gpus)} instances"]
+    if named:
+        own = " + ".join(f"{count}:{kind}" for count, kind in variant.instances(gpus=gpus))
+        parts = [f"{variant.name} with {own} instances"]
     if variant.max_batch_size:
         parts.append(f"max batch size {variant.max_batch_size}")
         parts.append(f"dynamic batching {'on' if variant.has_dynamic_batching else 'off'}")
@@ -182,10 +230,17 @@ def _values(result: VariantResult) -> str:
     text = f"{show(throughput)} infer/sec" if throughput is not None else "no throughput"
     if latency is not None:
         text += f" at p99 {show(latency)} ms"
-    return f"{text} {_under(result.best.trial.workloads[0].load)}"
+    return f"{text} {_under(result.best.trial)}"
 
 
-def _under(load: Load) -> str:
+def _under(trial: Trial) -> str:
+    loads = {work.load for work in trial.workloads}
+    if len(loads) > 1:
+        return f"under {trial.loads}"
+    return _in_words(loads.pop()) + (" for each model" if len(trial.workloads) > 1 else "")
+
+
+def _in_words(load: Load) -> str:
     match load.kind:
         case LoadKind.CONCURRENCY:
             words = f"with {load.value} concurrent request{'s' if load.value != 1 else ''}"
@@ -197,6 +252,8 @@ def _under(load: Load) -> str:
 
 
 def _against_default(ranking: Ranking) -> str:
+    if ranking.is_across_models:
+        return ""
     default = ranking.default
     if default is None:
         return "; the default configuration gave no measurement to compare with"
@@ -240,13 +297,16 @@ def results_document(rankings: Sequence[Ranking], origin: Origin) -> dict[str, A
                 "constraints": constraints_text(ranking.goal),
                 "variants": [
                     {
-                        "variant": result.variant.name,
+                        "variant": result.name,
+                        "composing": {
+                            variant.name: [part.full_name for part in variant.composing]
+                            for variant in result.variants
+                            if variant.composing
+                        },
                         "satisfies_constraints": result.passes,
                         "measurements": [
                             {
-                                "load": item.trial.workloads[0].load.kind.value,
-                                "value": item.trial.workloads[0].load.value,
-                                "batch_size": item.trial.workloads[0].load.batch_size,
+                                **_load_document(item.trial),
                                 "satisfies_constraints": ranking.goal.passes(item.measurement),
                                 "metrics": {
                                     tag: value
@@ -272,3 +332,11 @@ def results_document(rankings: Sequence[Ranking], origin: Origin) -> dict[str, A
             for ranking in rankings
         ],
     }
+
+
+def _load_document(trial: Trial) -> dict[str, Any]:
+    """The load of a trial; of several models, lists in their order."""
+    loads = [work.load for work in trial.workloads]
+    rows = [[load.kind.value, load.value, load.batch_size] for load in loads]
+    columns = zip(("load", "value", "batch_size"), zip(*rows, strict=True), strict=True)
+    return {name: list(cells) if len(cells) > 1 else cells[0] for name, cells in columns}

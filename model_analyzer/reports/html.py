@@ -13,6 +13,7 @@ import jinja2
 import markupsafe
 
 from model_analyzer.reports.build import Detail, Summary
+from model_analyzer.reports.plots import Chart
 from model_analyzer.reports.tables import show
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -24,6 +25,14 @@ def render_summary(report: Summary) -> str:
 
 def render_detail(report: Detail) -> str:
     return _environment().get_template("detailed.html.j2").render(report=report)
+
+
+def render_png(chart: Chart) -> bytes:
+    """A chart as an image."""
+    import vl_convert  # at the moment of use: it brings an engine of its own
+
+    image: bytes = vl_convert.vegalite_to_png(json.dumps(chart.spec), scale=1.5)
+    return image
 
 
 @lru_cache(maxsize=1)

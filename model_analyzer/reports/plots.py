@@ -4,12 +4,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.settings import PlotSettings
+from model_analyzer.domain.trials import LoadKind
 from model_analyzer.results.ranking import VariantResult
 
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
@@ -37,7 +41,49 @@ _PHASES = {
 }
 _PHASE_COLOURS = ("#e69f00", "#56b4e9", "#009e73", "#f0e442")
 
-_LATENCY, _THROUGHPUT = "p99 latency (ms)", "Throughput (infer/sec)"
+# The charts of summaries: by latency online, by the client's batch size offline.
+THROUGHPUT_OVER_LATENCY = PlotSettings(
+    name="throughput_v_latency", title="Throughput vs. Latency",
+    x_axis="perf_latency_p99", y_axis="perf_throughput", monotonic=False,
+)  # fmt: skip
+_MEMORY_OVER_LATENCY = (
+    PlotSettings(
+        name="gpu_mem_v_latency", title="GPU Memory vs. Latency",
+        x_axis="perf_latency_p99", y_axis="gpu_used_memory", monotonic=False,
+    ),
+    PlotSettings(
+        name="cpu_mem_v_latency", title="CPU Memory vs. Latency",
+        x_axis="perf_latency_p99", y_axis="cpu_used_ram", monotonic=False,
+    ),
+)  # fmt: skip
+_THROUGHPUT_OVER_BATCH_SIZE = PlotSettings(
+    name="through_v_batch_size", title="Throughput vs. Batch Size",
+    x_axis="batch_size", y_axis="perf_throughput", monotonic=False,
+)  # fmt: skip
+
+# The charts of detailed reports where the user defined none.
+_DETAILED_ONLINE = (
+    THROUGHPUT_OVER_LATENCY,
+    *_MEMORY_OVER_LATENCY,
+    PlotSettings(
+        name="gpu_util_v_latency", title="GPU Utilization vs. Latency",
+        x_axis="perf_latency_p99", y_axis="gpu_utilization", monotonic=False,
+    ),
+    PlotSettings(
+        name="gpu_power_v_latency", title="GPU Power vs. Latency",
+        x_axis="perf_latency_p99", y_axis="gpu_power_usage", monotonic=False,
+    ),
+)  # fmt: skip
+_DETAILED_OFFLINE = (
+    PlotSettings(
+        name="throughput_v_batch_size", title="Throughput vs. Batch Size",
+        x_axis="batch_size", y_axis="perf_throughput", monotonic=False,
+    ),
+    PlotSettings(
+        name="latency_v_batch_size", title="p99 Latency vs. Batch Size",
+        x_axis="batch_size", y_axis="perf_latency_p99", monotonic=False,
+    ),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,36 +95,95 @@ class Chart:
     spec: dict[str, Any]
 
 
-def throughput_over_latency(results: Sequence[VariantResult], goal: Goal) -> Chart:
-    """One line for each variant over its loads; constraints on either axis are dashed."""
+def summary_charts(
+    results: Sequence[VariantResult], goal: Goal, *, offline: bool
+) -> Sequence[Chart]:
+    """The charts of a summary; those without data are left out."""
+    plots = (
+        (_THROUGHPUT_OVER_BATCH_SIZE,)
+        if offline
+        else (THROUGHPUT_OVER_LATENCY, *_MEMORY_OVER_LATENCY)
+    )
+    return [draw(results, plot, goal) for plot in plots if _has_data(results, plot)]
+
+
+def detailed_charts(
+    result: VariantResult, plots: Sequence[PlotSettings], *, offline: bool
+) -> Sequence[Chart]:
+    """The charts of one variant: `plots` of the user, or else those for the mode."""
+    chosen = plots or (_DETAILED_OFFLINE if offline else _DETAILED_ONLINE)
+    return [draw([result], plot, Goal(models=())) for plot in chosen if _has_data([result], plot)]
+
+
+def _has_data(results: Sequence[VariantResult], plot: PlotSettings) -> bool:
+    return any(
+        _value(item, plot.x_axis) is not None and _value(item, plot.y_axis) is not None
+        for result in results
+        for item in result.measured
+    )
+
+
+def _value(item: MeasuredTrial, axis: str) -> float | None:
+    """A metric, or a parameter of the (first) load."""
+    if axis in METRICS:
+        return item.measurement.value(axis)
+    load = item.trial.workloads[0].load
+    if axis == "batch_size":
+        return load.batch_size
+    kind = {
+        "concurrency_range": LoadKind.CONCURRENCY,
+        "request_rate_range": LoadKind.REQUEST_RATE,
+    }.get(axis)
+    return load.value if load.kind is kind else None
+
+
+def _points(result: VariantResult, plot: PlotSettings) -> Sequence[MeasuredTrial]:
+    """The measurements in the order of the line: by load over latency, else from left to right."""
+    items = [
+        item
+        for item in sorted(result.measured, key=_load_order)
+        if _value(item, plot.x_axis) is not None and _value(item, plot.y_axis) is not None
+    ]
+    if plot is not THROUGHPUT_OVER_LATENCY:
+        items.sort(key=lambda item: _value(item, plot.x_axis) or 0)
+    if plot.monotonic:
+        highest = -math.inf
+        rising = []
+        for item in items:
+            height = _value(item, plot.y_axis) or 0
+            if height > highest:
+                rising.append(item)
+                highest = height
+        return rising
+    return items
+
+
+def draw(results: Sequence[VariantResult], plot: PlotSettings, goal: Goal) -> Chart:
+    """One line for each variant; constraints on either axis are dashed."""
     points: list[dict[str, Any]] = [
         {
-            "variant": result.variant.name,
-            "load": str(item.trial.workloads[0].load),
-            "x": item.measurement.value("perf_latency_p99"),
-            "y": item.measurement.value("perf_throughput"),
+            "variant": result.name,
+            "load": item.trial.loads,
+            "x": _value(item, plot.x_axis),
+            "y": _value(item, plot.y_axis),
             "best": result is results[0] and item is result.best,
         }
         for result in results
-        for item in sorted(result.measured, key=_load_order)
+        for item in _points(result, plot)
     ]
     for order, point in enumerate(points):
         point["order"] = order
-    names = [result.variant.name for result in results]
+    names = [result.name for result in results]
     colours = iter(_COLOURS * (len(names) // len(_COLOURS) + 1))
     scale = {
         "domain": names,
-        "range": [
-            _DEFAULT_COLOUR if result.variant.is_default else next(colours) for result in results
-        ],
+        "range": [_DEFAULT_COLOUR if result.is_default else next(colours) for result in results],
     }
-    latencies = [point["x"] for point in points if point["x"]]
-    wide = bool(latencies) and max(latencies) > _WIDE * min(latencies)
     x = {
-        "field": "x", "type": "quantitative", "title": _LATENCY,
-        "scale": {"type": "log" if wide else "linear", "nice": True, "zero": not wide},
+        "field": "x", "type": "quantitative", "title": _axis_title(plot.x_axis),
+        "scale": _scale([point["x"] for point in points]),
     }  # fmt: skip
-    y = {"field": "y", "type": "quantitative", "title": _THROUGHPUT}
+    y = {"field": "y", "type": "quantitative", "title": _axis_title(plot.y_axis)}
     colour = {
         "field": "variant", "type": "nominal", "scale": scale, "sort": names,
         "legend": {"title": None, "orient": "bottom", "columns": 2},
@@ -97,24 +202,34 @@ def throughput_over_latency(results: Sequence[VariantResult], goal: Goal) -> Cha
             "mark": {"type": "point", "size": 260, "strokeWidth": 2.5, "color": "#111111"},
             "encoding": {"x": x, "y": y},
         },
-        *_limits(goal, "perf_latency_p99", "x"),
-        *_limits(goal, "perf_throughput", "y"),
+        *_limits(goal, plot.x_axis, "x"),
+        *_limits(goal, plot.y_axis, "y"),
     ]
     return Chart(
-        name="throughput_v_latency",
-        caption="Throughput over p99 latency; the ring marks the recommended load,"
-        " dashed lines are constraints.",
+        name=plot.name,
+        caption=f"{plot.title}; the ring marks the recommended load, dashed lines are constraints.",
         spec=_spec(points, layers),
     )
+
+
+def _axis_title(axis: str) -> str:
+    return METRICS[axis].header if axis in METRICS else axis.replace("_", " ").title()
+
+
+def _scale(values: Sequence[float]) -> dict[str, Any]:
+    """A logarithmic axis for values that span much."""
+    positive = [value for value in values if value > 0]
+    wide = len(positive) == len(values) > 0 and max(positive) > _WIDE * min(positive)
+    return {"type": "log" if wide else "linear", "nice": True, "zero": not wide}
 
 
 def latency_breakdown(result: VariantResult) -> Chart:
     """Where the time goes inside the server, for each load."""
     loads = sorted(result.measured, key=_load_order)
-    order = [str(item.trial.workloads[0].load) for item in loads]
+    order = [item.trial.loads for item in loads]
     points = [
         {
-            "load": str(item.trial.workloads[0].load),
+            "load": item.trial.loads,
             "phase": phase,
             "rank": rank,
             "time": item.measurement.value(tag),
@@ -140,7 +255,7 @@ def latency_breakdown(result: VariantResult) -> Chart:
     }  # fmt: skip
     return Chart(
         name="latency_breakdown",
-        caption=f"Average time inside the server, by load, for {result.variant.name}.",
+        caption=f"Average time inside the server, by load, for {result.name}.",
         spec=_spec(points, [layer]),
     )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import csv
 import io
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from model_analyzer.domain.metrics import ALIASES, METRICS
@@ -49,52 +49,81 @@ def show(cell: Cell) -> str:
 
 
 def instances_text(variant: ModelVariant, *, gpus: int) -> str:
-    """`2:GPU + 1:CPU`."""
-    return " + ".join(f"{count}:{kind}" for count, kind in variant.instances(gpus=gpus))
+    """`2:GPU + 1:CPU`; of an ensemble those of its parts, with commas between."""
+    return ",".join(
+        " + ".join(f"{count}:{kind}" for count, kind in part.instances(gpus=gpus))
+        for part in variant.served
+    )
 
 
-Getter = Callable[[MeasuredTrial, VariantResult, Ranking], Cell]
+Getter = Callable[[MeasuredTrial, Ranking], Cell]
+
+
+def _joined(values: Iterable[Cell]) -> Cell:
+    """One cell for several models: the value itself where there is only one."""
+    cells = list(values)
+    return cells[0] if len(cells) == 1 else ",".join(show(cell) for cell in cells)
 
 
 def _load(kind: LoadKind) -> Getter:
-    def get(item: MeasuredTrial, result: VariantResult, ranking: Ranking) -> Cell:
-        load = item.trial.workloads[0].load
-        return load.value if load.kind is kind else None
+    def get(item: MeasuredTrial, ranking: Ranking) -> Cell:
+        loads = [work.load for work in item.trial.workloads]
+        return _joined(load.value if load.kind is kind else None for load in loads)
 
     return get
+
+
+def _variants(cell: Callable[[ModelVariant], Cell]) -> Getter:
+    """A cell made of each variant of the trial."""
+    return lambda item, _: _joined(cell(work.variant) for work in item.trial.workloads)
 
 
 def _columns(gpus: int) -> Mapping[str, tuple[str, Getter]]:
     """The columns that are no metrics: header and how to get the cell."""
     return {
-        "model_name": ("Model", lambda item, result, ranking: ranking.model),
-        "batch_size": ("Batch", lambda item, *_: item.trial.workloads[0].load.batch_size),
+        "model_name": ("Model", lambda item, ranking: ranking.model),
+        "batch_size": (
+            "Batch",
+            lambda item, _: _joined(work.load.batch_size for work in item.trial.workloads),
+        ),
         "concurrency": ("Concurrency", _load(LoadKind.CONCURRENCY)),
         "request_rate": ("Request Rate", _load(LoadKind.REQUEST_RATE)),
-        "model_config_path": ("Model Config Path", lambda item, *_: item.trial.variants),
+        "model_config_path": ("Model Config Path", _variants(lambda variant: variant.full_name)),
         "instance_group": (
             "Instance Group",
-            lambda item, result, _: instances_text(result.variant, gpus=gpus),
+            _variants(lambda variant: instances_text(variant, gpus=gpus)),
         ),
-        "max_batch_size": ("Max Batch Size", lambda item, result, _: result.variant.max_batch_size),
+        "max_batch_size": (
+            "Max Batch Size",
+            _variants(lambda variant: _joined(part.max_batch_size for part in variant.served)),
+        ),
         "satisfies_constraints": (
             "Satisfies Constraints",
-            lambda item, _, ranking: "Yes" if ranking.goal.passes(item.measurement) else "No",
+            lambda item, ranking: "Yes" if ranking.goal.passes(item.measurement) else "No",
         ),
     }
 
 
 def _metric(tag: str) -> Getter:
-    return lambda item, *_: item.measurement.value(tag)
+    """The metric; of several models `total, [one,other]`, where each has its own."""
+
+    def get(item: MeasuredTrial, ranking: Ranking) -> Cell:
+        value = item.measurement.value(tag)
+        if len(item.trial.workloads) == 1 or value is None or METRICS[tag].is_of_the_server:
+            return value
+        own = [model.values.get(tag) for model in item.measurement.models]
+        return f"{show(value)}, [{','.join(map(show, own))}]"
+
+    return get
 
 
 def _backend_parameter(key: str) -> Getter:
-    def get(item: MeasuredTrial, result: VariantResult, ranking: Ranking) -> Cell:
-        parameters = result.variant.config.get("parameters", {})
+    def cell(variant: ModelVariant) -> Cell:
+        parameters = variant.config.get("parameters", {})
         text: str | None = parameters.get(key, {}).get("string_value")
         return text
 
-    return get
+    return _variants(cell)
 
 
 def inference_table(rankings: Sequence[Ranking], fields: Sequence[str], *, gpus: int) -> Table:
@@ -102,12 +131,7 @@ def inference_table(rankings: Sequence[Ranking], fields: Sequence[str], *, gpus:
     without any data is left out, with a warning.
     """
     columns = _columns(gpus)
-    rows = [
-        (item, result, ranking)
-        for ranking in rankings
-        for result in ranking.results
-        for item in result.measured
-    ]
+    rows = [(item, ranking) for ranking in rankings for item in ranking.measured]
     headers: list[str] = []
     cells: list[list[Cell]] = []
     for field in fields:
@@ -133,29 +157,31 @@ def inference_table(rankings: Sequence[Ranking], fields: Sequence[str], *, gpus:
 def summary_table(results: Sequence[VariantResult], ranking: Ranking, *, gpus: int) -> Table:
     """One row for each variant, at its best measurement."""
     has_ram = any(result.best.measurement.value("cpu_used_ram") for result in results)
+    several = "," in ranking.model
     headers = [
         "Model Config Name",
         "Max Batch Size",
         "Dynamic Batching",
         "Total Instance Count",
         "Load",
-        "p99 Latency (ms)",
-        "Throughput (infer/sec)",
+        "Average p99 Latency (ms)" if several else "p99 Latency (ms)",
+        "Total Throughput (infer/sec)" if several else "Throughput (infer/sec)",
     ]
     if has_ram:
         headers.append("Max CPU Memory Usage (MB)")
     headers.append("Constraints")
     rows = []
     for result in results:
-        variant, best = result.variant, result.best
+        best = result.best
+        served = [part for variant in result.variants for part in variant.served]
         row: list[Cell] = [
-            variant.name,
-            variant.max_batch_size,
-            "Enabled" if variant.has_dynamic_batching else "Disabled",
-            instances_text(variant, gpus=gpus),
-            str(best.trial.workloads[0].load),
-            best.measurement.value("perf_latency_p99"),
-            best.measurement.value("perf_throughput"),
+            result.name,
+            _joined(part.max_batch_size for part in served),
+            _joined("Enabled" if part.has_dynamic_batching else "Disabled" for part in served),
+            ",".join(instances_text(variant, gpus=gpus) for variant in result.variants),
+            best.trial.loads,
+            _metric("perf_latency_p99")(best, ranking),
+            _metric("perf_throughput")(best, ranking),
         ]
         if has_ram:
             row.append(best.measurement.value("cpu_used_ram"))
@@ -168,18 +194,22 @@ def summary_table(results: Sequence[VariantResult], ranking: Ranking, *, gpus: i
     return Table(headers=tuple(headers), rows=tuple(rows))
 
 
-def answer_table(results: Sequence[VariantResult], ranking: Ranking, *, gpus: int) -> Table:
+def answer_table(results: Sequence[VariantResult], *, gpus: int) -> Table:
     """The summary in as few characters as a terminal has."""
     rows = []
     for result in results:
-        variant, best = result.variant, result.best
-        load = best.trial.workloads[0].load
+        best = result.best
+        served = [part for variant in result.variants for part in variant.served]
+        loads = [work.load for work in best.trial.workloads]
         rows.append(
             (
-                variant.name,
-                instances_text(variant, gpus=gpus),
-                variant.max_batch_size,
-                load.value if load.batch_size == 1 else f"{load.value} x {load.batch_size}",
+                result.name,
+                ",".join(instances_text(variant, gpus=gpus) for variant in result.variants),
+                _joined(part.max_batch_size for part in served),
+                _joined(
+                    load.value if load.batch_size == 1 else f"{load.value} x {load.batch_size}"
+                    for load in loads
+                ),
                 best.measurement.value("perf_throughput"),
                 best.measurement.value("perf_latency_p99"),
                 "yes" if result.passes else "NO",
@@ -189,34 +219,64 @@ def answer_table(results: Sequence[VariantResult], ranking: Ranking, *, gpus: in
     return Table(headers=headers, rows=tuple(rows))
 
 
-def detailed_table(result: VariantResult) -> Table:
-    """Every measurement of one variant, highest p99 latency first."""
-    columns = {
-        "p99 Latency (ms)": "perf_latency_p99",
-        "Client Response Wait (ms)": "perf_client_response_wait",
-        "Server Queue (ms)": "perf_server_queue",
-        "Server Compute Input (ms)": "perf_server_compute_input",
-        "Server Compute Infer (ms)": "perf_server_compute_infer",
-        "Server Compute Output (ms)": "perf_server_compute_output",
-        "Throughput (infer/sec)": "perf_throughput",
-        "Max CPU Memory Usage (MB)": "cpu_used_ram",
-    }
+_DETAILED = {
+    "p99 Latency (ms)": "perf_latency_p99",
+    "Client Response Wait (ms)": "perf_client_response_wait",
+    "Server Queue (ms)": "perf_server_queue",
+    "Server Compute Input (ms)": "perf_server_compute_input",
+    "Server Compute Infer (ms)": "perf_server_compute_infer",
+    "Server Compute Output (ms)": "perf_server_compute_output",
+    "Throughput (infer/sec)": "perf_throughput",
+    "p99 Time To First Token (ms)": "time_to_first_token_p99",
+    "p99 Inter Token Latency (ms)": "inter_token_latency_p99",
+    "Output Token Throughput (tokens/sec)": "output_token_throughput",
+    "Max CPU Memory Usage (MB)": "cpu_used_ram",
+}
+
+
+def detailed_table(result: VariantResult, *, offline: bool) -> Table:
+    """Every measurement of one variant: online highest p99 latency first, offline highest
+    throughput.
+    """
+    order = "perf_throughput" if offline else "perf_latency_p99"
     measured = sorted(
-        result.measured,
-        key=lambda item: item.measurement.value("perf_latency_p99") or 0,
-        reverse=True,
+        result.measured, key=lambda item: item.measurement.value(order) or 0, reverse=True
     )
     present = {
         header: tag
-        for header, tag in columns.items()
+        for header, tag in _DETAILED.items()
         if any(item.measurement.value(tag) is not None for item in measured)
     }
     rows = tuple(
         (
-            str(item.trial.workloads[0].load),
+            item.trial.loads,
             *(item.measurement.value(tag) for tag in present.values()),
-            item.measurement.models[0].requests,
+            _joined(model.requests for model in item.measurement.models),
         )
         for item in measured
     )
     return Table(headers=("Load", *present, "Requests"), rows=rows)
+
+
+def composing_table(result: VariantResult) -> Table | None:
+    """What the composing models did inside the server at the best measurement; None if nothing
+    was told about any.
+    """
+    rows = [
+        (
+            name,
+            *(values.get(tag) for tag in _COMPOSING.values()),
+        )
+        for model in result.best.measurement.models
+        for name, values in model.composing.items()
+    ]
+    return Table(headers=("Composing Model", *_COMPOSING), rows=tuple(rows)) if rows else None
+
+
+_COMPOSING = {
+    "Throughput (infer/sec)": "perf_throughput",
+    "Server Queue (ms)": "perf_server_queue",
+    "Server Compute Input (ms)": "perf_server_compute_input",
+    "Server Compute Infer (ms)": "perf_server_compute_infer",
+    "Server Compute Output (ms)": "perf_server_compute_output",
+}

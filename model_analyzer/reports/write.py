@@ -27,20 +27,29 @@ class ExportDirectory:
             probe.touch()
             probe.unlink()
 
-    def write(self, text: str, *parts: str) -> Path:
-        """Writes `text` to the file named by `parts` below the directory; its path."""
+    def write(self, content: str | bytes, *parts: str) -> Path:
+        """Writes `content` to the file named by `parts` below the directory; its path."""
         path = self.path.joinpath(*map(safe_name, parts))
         temporary = path.with_name(f".{path.name}.tmp")
         with _explained(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             try:
-                # names of files need not be UTF-8: what is not is shown by its bytes
-                temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
+                if isinstance(content, str):
+                    # names of files need not be UTF-8: what is not is shown by its bytes
+                    content = content.encode("utf-8", "backslashreplace")
+                temporary.write_bytes(content)
                 temporary.replace(path)
             except BaseException:
                 temporary.unlink(missing_ok=True)
                 raise
         return path
+
+    def remove(self, *parts: str) -> None:
+        """Removes a file that we wrote earlier, or a directory of such files, if it is there."""
+        path = self.path.joinpath(*map(safe_name, parts))
+        with _explained(path):
+            for file in sorted(path.iterdir()) if path.is_dir() else [path]:
+                file.unlink(missing_ok=True)
 
 
 def safe_name(name: str) -> str:

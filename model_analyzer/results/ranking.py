@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from model_analyzer.domain.goals import Goal
@@ -15,26 +15,39 @@ from model_analyzer.domain.trials import Trial
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariantResult:
-    """A variant with all its measurements, best first."""
+    """Variants measured together (one for each model), with all their measurements, best first."""
 
-    variant: ModelVariant
+    variants: tuple[ModelVariant, ...]
     measured: tuple[MeasuredTrial, ...]
     passes: bool
 
     @property
+    def name(self) -> str:
+        """The names of the variants, joined as in tables."""
+        return ",".join(variant.name for variant in self.variants)
+
+    @property
+    def is_default(self) -> bool:
+        return all(variant.is_default for variant in self.variants)
+
+    @property
     def best(self) -> MeasuredTrial:
-        """The measurement that stands for the variant."""
+        """The measurement that stands for the variants."""
         return self.measured[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """The variants of a model, best first, with the trials that failed."""
+    """The variants of a model (or of several, measured together), best first, with the trials
+    that failed. `model` is the name, or the names joined by commas. Across models, each result
+    is of one model, and there is no default to compare with.
+    """
 
     model: str
     goal: Goal
     results: tuple[VariantResult, ...]
     failed: tuple[FailedTrial, ...]
+    is_across_models: bool = False
 
     @property
     def measured(self) -> tuple[MeasuredTrial, ...]:
@@ -43,12 +56,33 @@ class Ranking:
 
     @property
     def default(self) -> VariantResult | None:
-        """The model's own configuration, if it was measured."""
-        return next((result for result in self.results if result.variant.is_default), None)
+        """The models' own configurations, if they were measured."""
+        if self.is_across_models:
+            return None
+        return next((result for result in self.results if result.is_default), None)
 
     @property
     def any_passes(self) -> bool:
         return any(result.passes for result in self.results)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circumstances:
+    """What must be equal for measurements to be comparable: fingerprints of the server setup and,
+    for each model, of how it is measured (see `Workload.conditions`) and of its files.
+    """
+
+    setup: str
+    conditions: tuple[str, ...]
+    files: tuple[str, ...]
+
+    @classmethod
+    def of(cls, trial: Trial) -> Circumstances:
+        return cls(
+            setup=trial.setup.identity,
+            conditions=tuple(work.conditions for work in trial.workloads),
+            files=tuple(work.variant.files for work in trial.workloads),
+        )
 
 
 def rank(
@@ -56,33 +90,25 @@ def rank(
     model: str,
     goal: Goal,
     *,
-    setup: str | None = None,
-    files: str | None = None,
-    current: Mapping[str, str] | None = None,
+    circumstances: Circumstances | None = None,
+    current: Mapping[str, Set[str]] | None = None,
 ) -> Ranking:
-    """The ranking of `model` from what was measured on one server setup, of one set of files.
+    """The ranking of `model` from what was measured under `circumstances`: without them, those of
+    the newest record of the model.
 
-    Both are fingerprints; without them, those of the newest record of the model are taken.
-    `current` tells for names of variants which content they have now (the default changes when
-    the user edits its file); other names belong to their newest content. What was measured of
-    other content, files or servers stays in the profile but is not comparable.
+    `current` tells for names of variants which contents they have now (the default changes when
+    the user edits its file); other names belong to their newest content. What was measured
+    otherwise stays in the profile but cannot be compared.
     """
     records = [record for record in profile.records if record.trial.models == model]
-    if records:
-        setup = setup or records[-1].trial.setup.identity
-        files = files or _variant(records[-1].trial).files
-    records = [
-        record
-        for record in records
-        if record.trial.setup.identity == setup and _variant(record.trial).files == files
-    ]
-    newest = {record.trial.variants: _variant(record.trial).identity for record in records}
-    content = {**newest, **(current or {})}
+    if circumstances is None and records:
+        circumstances = Circumstances.of(records[-1].trial)
+    records = [record for record in records if Circumstances.of(record.trial) == circumstances]
+    newest = {record.trial.variants: {record.trial.content} for record in records}
+    contents: Mapping[str, Set[str]] = {**newest, **(current or {})}
     comparable = Profile(
         records=tuple(
-            record
-            for record in records
-            if _variant(record.trial).identity == content[record.trial.variants]
+            record for record in records if record.trial.content in contents[record.trial.variants]
         )
     )
     ordered = goal.best_first(comparable.measured, lambda item: item.measurement)
@@ -94,19 +120,39 @@ def rank(
     )
 
 
-def _variant(trial: Trial) -> ModelVariant:
-    return trial.workloads[0].variant
+def rank_across(rankings: Sequence[Ranking], goal: Goal, name: str) -> Ranking:
+    """The variants of all models in one order, each judged alone by `goal`."""
+    results = [result for ranking in rankings for result in ranking.results]
+    best = {
+        id(result): goal.best_first(result.measured, lambda item: item.measurement)
+        for result in results
+    }
+    ordered = goal.best_first(results, lambda result: best[id(result)][0].measurement)
+    return Ranking(
+        model=name,
+        goal=goal,
+        results=tuple(
+            VariantResult(
+                variants=result.variants,
+                measured=tuple(best[id(result)]),
+                passes=goal.passes(best[id(result)][0].measurement),
+            )
+            for result in ordered
+        ),
+        failed=(),
+        is_across_models=True,
+    )
 
 
 def _results(ordered: Sequence[MeasuredTrial], goal: Goal) -> Sequence[VariantResult]:
-    by_variant: dict[str, list[MeasuredTrial]] = {}
+    by_content: dict[tuple[str, str], list[MeasuredTrial]] = {}
     for item in ordered:
-        by_variant.setdefault(item.trial.variants, []).append(item)
+        by_content.setdefault((item.trial.variants, item.trial.content), []).append(item)
     return [
         VariantResult(
-            variant=_variant(items[0].trial),
+            variants=tuple(work.variant for work in items[0].trial.workloads),
             measured=tuple(items),
             passes=goal.passes(items[0].measurement),
         )
-        for items in by_variant.values()
+        for items in by_content.values()
     ]

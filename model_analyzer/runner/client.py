@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 import queue
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ from model_analyzer.domain.models import ModelConfig
 from model_analyzer.runner.model_config import to_json
 
 _QUICK_S = 10.0
+
+# Larger tensors are not made up: such a request would be a load of its own.
+_MOST_ELEMENTS = 2**24
 
 
 class ServerCallError(Exception):
@@ -109,9 +113,13 @@ def _zeros(config: ModelConfig) -> list[Any]:
 def has_fixed_shapes(config: ModelConfig) -> bool:
     """Whether a request can be made up for the model without knowing more about it."""
     tensors: Sequence[Mapping[str, Any]] = (*config.get("input", ()), *config.get("output", ()))
+    sizes = [
+        math.prod(int(size) if int(size) > 0 else 0 for size in tensor.get("dims", (0,)))
+        for tensor in tensors
+    ]
     return (
         bool(config.get("input"))
-        and all(int(size) > 0 for tensor in tensors for size in tensor.get("dims", (0,)))
+        and all(0 < size <= _MOST_ELEMENTS for size in sizes)
         and all(
             triton_to_np_dtype(tensor["data_type"].removeprefix("TYPE_").replace("STRING", "BYTES"))
             for tensor in tensors

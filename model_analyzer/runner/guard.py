@@ -20,6 +20,7 @@ Standard library only, and little of it: this starts once for every perf_analyze
 
 from __future__ import annotations
 
+import ctypes
 import os
 import select
 import signal
@@ -28,6 +29,7 @@ import sys
 _SHM = "/dev/shm"
 _PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _CANNOT_START = 127
+_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 
 def main(lifeline: int, ended: int) -> int:
@@ -43,17 +45,13 @@ def main(lifeline: int, ended: int) -> int:
     signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
     for number in (*_PASSED_ON, signal.SIGCHLD):
         signal.signal(number, lambda *_: None)
+    child = os.fork()
+    if child == 0:
+        _become(command, environment)
     try:
-        child = os.posix_spawnp(
-            command[0],
-            command,
-            environment,
-            setpgroup=0,
-            setsigdef=(*_PASSED_ON, signal.SIGCHLD, signal.SIGPIPE),
-        )
-    except OSError as error:
-        print(f"{os.fsdecode(command[0])}: {error.strerror}", file=sys.stderr)
-        return _CANNOT_START
+        os.setpgid(child, child)  # here too: whoever comes first
+    except OSError:
+        pass  # it has been done, or the child has ended
     try:
         _watch(child, lifeline, wakeup)
     finally:
@@ -63,6 +61,23 @@ def main(lifeline: int, ended: int) -> int:
         _remove_shared_memory(prefix)
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
+
+
+def _become(command: list[bytes], environment: dict[bytes, bytes]) -> None:
+    """In the child: the command, in a process group of its own, killed if we are killed.
+
+    Never returns.
+    """
+    try:
+        os.setpgid(0, 0)
+        for number in (*_PASSED_ON, signal.SIGCHLD, signal.SIGPIPE):
+            signal.signal(number, signal.SIG_DFL)
+        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+        os.execvpe(command[0], command, environment)
+    except OSError as error:
+        os.write(2, os.fsencode(f"{os.fsdecode(command[0])}: {error.strerror}\n"))
+    finally:
+        os._exit(_CANNOT_START)
 
 
 def _watch(child: int, lifeline: int, wakeup: int) -> None:

@@ -8,28 +8,34 @@ and symbolic links, because the Python backend writes byte code next to a model.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 
 from model_analyzer.domain.models import ModelConfig, ModelFacts, ModelVariant
 from model_analyzer.errors import OutputError, RepositoryError
+from model_analyzer.runner.files import CONFIG, IGNORED, copy_writable, fingerprint_files
 from model_analyzer.runner.model_config import parse_text, to_text
-
-CONFIG = "config.pbtxt"
-_IGNORED = ("__pycache__", ".git")
 
 
 class ModelRepository:
     """The user's repository."""
 
     def __init__(self, path: Path) -> None:
-        if not path.is_dir():
-            reason = "is not a directory" if path.exists() else "does not exist"
-            raise RepositoryError(f"model repository {path} {reason}: check --model-repository")
+        try:
+            os.listdir(path)
+        except OSError as error:
+            reasons = {
+                FileNotFoundError: "does not exist",
+                NotADirectoryError: "is not a directory",
+            }
+            reason = reasons.get(type(error), f"cannot be read: {_words(error)}")
+            raise RepositoryError(
+                f"model repository {path} {reason}: check --model-repository"
+            ) from error
         self.path = path
 
     def facts(self, name: str, *, calls: Sequence[str] = ()) -> ModelFacts:
@@ -45,8 +51,11 @@ class ModelRepository:
         directory = self._model(name)
         config = self._config(name)
         steps = [
-            step["model_name"] for step in config.get("ensemble_scheduling", {}).get("step", ())
+            step.get("model_name", "")
+            for step in config.get("ensemble_scheduling", {}).get("step", ())
         ]
+        if "" in steps:
+            raise RepositoryError(f"{directory / CONFIG}: a step of the ensemble names no model")
         if not steps:
             self._check_files(directory, config)
         parts = [self._facts(part, (), (*above, name)) for part in dict.fromkeys((*steps, *calls))]
@@ -56,8 +65,10 @@ class ModelRepository:
 
     def _model(self, name: str) -> Path:
         directory = self.path / name
-        if not directory.is_dir():
+        with _readable(directory):
+            is_there = os.path.isdir(directory)
             models = sorted(path.name for path in self.path.iterdir() if path.is_dir())
+        if not is_there:
             near = get_close_matches(name, models, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"it holds: {', '.join(models[:12])}"
             raise RepositoryError(f"no model {name!r} in {self.path} ({hint})")
@@ -85,6 +96,14 @@ class ModelRepository:
     @staticmethod
     def _check_files(directory: Path, config: ModelConfig) -> None:
         """Refuses what would make the server hang rather than fail."""
+        if config.get("backend") == "python" and not directory.name.isascii():
+            raise RepositoryError(
+                f"{directory}: the Python backend only takes names of ASCII characters: rename it"
+            )
+        if config.get("backend") == "python" and " " in directory.name:
+            raise RepositoryError(
+                f"{directory}: the Python backend does not take names with blanks: rename it"
+            )
         versions = [path for path in directory.iterdir() if path.is_dir() and path.name.isdecimal()]
         if not versions:
             raise RepositoryError(
@@ -117,9 +136,8 @@ class OutputRepository:
                 self.write(part)
                 self._write(part, part.model)
         except (OSError, shutil.Error) as error:
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else error
             raise OutputError(
-                f"{self.path}: cannot write {variant.name}: {reason};"
+                f"{self.path}: cannot write {variant.name}: {_words(error)};"
                 " choose another --output-model-repository-path"
             ) from error
 
@@ -129,18 +147,14 @@ class OutputRepository:
         target = self.path / name
         first = self._copied.get(variant.model)
         if first is None or name == variant.model:
-            shutil.copytree(
-                self._source.path / variant.model,
-                target,
-                ignore=shutil.ignore_patterns(*_IGNORED),
-                dirs_exist_ok=True,
-            )
+            copy_writable(self._source.path / variant.model, target)
             self._copied.setdefault(variant.model, name)
         else:
             target.mkdir()
             for entry in sorted(os.listdir(self.path / first)):
                 if entry != CONFIG:
                     (target / entry).symlink_to(Path("..", first, entry))
+        (target / CONFIG).unlink(missing_ok=True)
         (target / CONFIG).write_text(to_text(variant.config), encoding="utf-8")
         self._written.add(name)
 
@@ -150,8 +164,12 @@ def prepare_output(path: Path, *, override: bool, kept: Iterable[tuple[str, Path
 
     `kept` are named paths that must not be deleted with it.
     """
-    if not path.exists():
-        if not path.parent.is_dir():
+    try:
+        exists, parent_exists = path.exists(), path.parent.is_dir()
+    except OSError as error:
+        raise RepositoryError(f"output model repository {path}: {_words(error)}") from error
+    if not exists:
+        if not parent_exists:
             raise RepositoryError(
                 f"output model repository {path}: {path.parent} does not exist: create it, or"
                 " choose another --output-model-repository-path"
@@ -173,6 +191,28 @@ def prepare_output(path: Path, *, override: bool, kept: Iterable[tuple[str, Path
             )
 
 
+def check_apart(output: Path, repository: Path) -> None:
+    """Refuses an output repository that is a model, is inside one, or holds one (where the
+    repository only links to it): models would be deleted with old variants.
+    """
+    real = output.resolve()
+    for entry in repository.iterdir():
+        model = entry.resolve()
+        is_inside = _is_model(model) and (real == model or model in real.parents)
+        holds = entry.is_symlink() and real in (model, *model.parents)
+        if is_inside or holds:
+            raise RepositoryError(
+                f"output model repository {output} overlaps with the model {entry.name} of"
+                f" {repository}: choose another --output-model-repository-path"
+            )
+
+
+def _is_model(path: Path) -> bool:
+    if not path.is_dir():
+        return False
+    return any(one == CONFIG or one.isdecimal() for one in os.listdir(path))
+
+
 def create_output(path: Path) -> None:
     """Creates the empty output repository, deleting what was there: see `prepare_output`."""
     try:
@@ -180,7 +220,7 @@ def create_output(path: Path) -> None:
             shutil.rmtree(path)
         path.mkdir()
     except OSError as error:
-        raise OutputError(f"output model repository {path}: {error.strerror}") from error
+        raise OutputError(f"output model repository {path}: {_words(error)}") from error
 
 
 def stage(source: ModelRepository, models: Iterable[ModelFacts], target: Path) -> Path:
@@ -208,7 +248,7 @@ def _with_parts(model: ModelFacts) -> Iterator[ModelFacts]:
 def _link_tree(source: Path, target: Path) -> None:
     target.mkdir(exist_ok=True)
     for entry in os.scandir(source):
-        if entry.name in _IGNORED:
+        if entry.name in IGNORED:
             continue
         if entry.is_dir():
             _link_tree(Path(entry.path), target / entry.name)
@@ -216,31 +256,17 @@ def _link_tree(source: Path, target: Path) -> None:
             (target / entry.name).symlink_to(Path(entry.path).resolve())
 
 
-def fingerprint_files(path: Path) -> str:
-    """32 hex digits over names and contents of all files under `path`, but for config.pbtxt
-    at its top. `path` may be a single file.
-    """
-    digest = hashlib.sha256()
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Turns what the file system says against reading `path` into one line."""
     try:
-        if path.is_file():
-            _digest_file(path, digest)
-        else:
-            for root, directories, files in os.walk(path, followlinks=True):
-                directories[:] = sorted(name for name in directories if name not in _IGNORED)
-                for name in sorted(files):
-                    file = Path(root, name)
-                    relative = file.relative_to(path)
-                    if str(relative) != CONFIG:
-                        digest.update(os.fsencode(relative) + b"\0")
-                        _digest_file(file, digest)
+        yield
     except OSError as error:
         raise RepositoryError(
-            f"{error.filename or path}: cannot be read: {error.strerror}"
+            f"{error.filename or path}: {_words(error)}: check --model-repository"
         ) from error
-    return digest.hexdigest()[:32]
 
 
-def _digest_file(path: Path, digest: hashlib._Hash) -> None:
-    with open(path, "rb") as file:
-        while block := file.read(2**20):
-            digest.update(block)
+def _words(error: OSError | shutil.Error) -> str:
+    """What the system says, without the number."""
+    return getattr(error, "strerror", None) or str(error)

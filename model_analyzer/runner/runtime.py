@@ -185,7 +185,7 @@ def check_models_python(program: Program, environment: Mapping[str, str]) -> Non
 def _server_candidates(environment: Mapping[str, str]) -> Iterator[Program]:
     on_path = shutil.which("tritonserver", path=environment.get("PATH"))
     if on_path:
-        yield _server(Path(on_path), "PATH", environment)
+        yield _server(Path(on_path).absolute(), "PATH", environment)
     if _CONTAINER_SERVER.exists():
         yield _server(_CONTAINER_SERVER, str(_CONTAINER_SERVER.parent), environment)
     runtime = installed_runtime(environment)
@@ -213,7 +213,7 @@ def _server(path: Path, origin: str, environment: Mapping[str, str]) -> Program:
 def _perf_analyzer_candidates(environment: Mapping[str, str]) -> Iterator[Program]:
     on_path = shutil.which("perf_analyzer", path=environment.get("PATH"))
     if on_path:
-        yield Program(path=Path(on_path), origin="PATH", environment=environment)
+        yield Program(path=Path(on_path).absolute(), origin="PATH", environment=environment)
     runtime = installed_runtime(environment)
     if runtime.exists:
         yield runtime.load_generator(environment)
@@ -221,11 +221,12 @@ def _perf_analyzer_candidates(environment: Mapping[str, str]) -> Iterator[Progra
 
 def _given(option: str, given: str, environment: Mapping[str, str]) -> Path:
     """The executable that the user named by a path, or by a name on the PATH."""
+    given = os.path.expanduser(given)
     found = shutil.which(given, path=environment.get("PATH"))
     if found:
         return Path(found).absolute()
     path = Path(given)
-    if not path.exists():
+    if not os.path.exists(given):
         what = f"{given} does not exist" if "/" in given else f"no {given!r} on the PATH"
     elif path.is_dir():
         what = f"{given} is a directory"

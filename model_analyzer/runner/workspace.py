@@ -24,7 +24,7 @@ class Workspace:
 
     def __enter__(self) -> Path:
         _sweep()
-        self._path = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        self._path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=_parent()))
         self._lock = os.open(self._path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
         return self._path
@@ -39,9 +39,15 @@ class Workspace:
         os.close(self._lock)
 
 
+def _parent() -> Path:
+    """The directory for temporary files; the Python backend never loads from one with blanks."""
+    given = Path(tempfile.gettempdir())
+    return Path("/tmp") if " " in str(given) else given
+
+
 def _sweep() -> None:
     """Removes what killed runs of this user have left behind."""
-    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*/{_LOCK}"):
+    for path in _parent().glob(f"{_PREFIX}*/{_LOCK}"):
         try:
             lock = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         except OSError:

@@ -74,8 +74,10 @@ class BruteSearch:
     @property
     def most_trials(self) -> int:
         """How many trials there are if no rule stops anything."""
-        groups = listed_groups(self._model.settings) if self.is_manual else self._automatic_groups()
-        variants = sum(map(len, groups))
+        if self.is_manual:
+            variants = sum(map(len, listed_groups(self._model.settings)))
+        else:
+            variants = len(self._instance_counts()) * len(self._batch_limits())
         return (
             (1 + variants)
             * len(self._model.settings.batch_sizes)
@@ -122,15 +124,15 @@ class BruteSearch:
                 [self._variant(parameters) for parameters in group]
                 for group in listed_groups(self._model.settings)
             ]
-        return (map(self._variant, group) for group in self._automatic_groups())
+        return (
+            (
+                self._variant(automatic_parameters(self._model, count, limit))
+                for limit in self._batch_limits()
+            )
+            for count in self._instance_counts()
+        )
 
     # -- automatic ---------------------------------------------------------------------------
-
-    def _automatic_groups(self) -> Sequence[Sequence[Mapping[str, Any]]]:
-        return [
-            [automatic_parameters(self._model, count, limit) for limit in self._batch_limits()]
-            for count in self._instance_counts()
-        ]
 
     def _instance_counts(self) -> Sequence[int]:
         if self._model.facts.is_ensemble:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Outcome
-from model_analyzer.domain.models import ModelFacts, ModelVariant, empty
+from model_analyzer.domain.models import ModelFacts, ModelVariant, VariantNames, empty
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import ComposingSettings, ModelSettings, SearchSettings
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
@@ -31,6 +31,11 @@ class SearchedModel:
     inputs: str = ""
     composing: Mapping[str, ComposingSettings] = field(default_factory=empty)
 
+    @property
+    def conditions(self) -> str:
+        """How it is measured, whatever variant and load: see `Workload.conditions`."""
+        return self.workload(VariantNames().default(self.facts), 1, 1).conditions
+
     def workload(self, variant: ModelVariant, value: int, batch_size: int) -> Workload:
         """`variant` under one load."""
         return Workload(
@@ -47,6 +52,11 @@ class Subject:
 
     models: tuple[SearchedModel, ...]
     setup: ServerSetup
+
+    @property
+    def name(self) -> str:
+        """The names of the models, joined as in tables."""
+        return ",".join(model.facts.name for model in self.models)
 
     @property
     def goal(self) -> Goal:

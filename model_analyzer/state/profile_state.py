@@ -112,6 +112,17 @@ def _dict(value: object) -> Mapping[str, object]:
     return value if isinstance(value, dict) else {}
 
 
+def load_checkpoint(directory: Path) -> Loaded:
+    """The same for commands that need one: raises CheckpointError where nothing was measured."""
+    loaded = load(directory)
+    if loaded.source is None:
+        raise CheckpointError(
+            f"{directory}: no checkpoint found: run `model-analyzer profile` first, or give"
+            " --checkpoint-directory"
+        )
+    return loaded
+
+
 class ProfileState:
     """Outcomes by trial key, durable one by one.
 

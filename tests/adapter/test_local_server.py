@@ -320,7 +320,9 @@ def test_each_new_variant_is_warmed_up_before_it_is_measured(pretend, make: Make
 
     server.serve([variants()[2]], ServerSetup())
 
-    assert pretend.server_calls.count("infer m") == 6  # twice for each of its three instances
+    assert (
+        pretend.server_calls.count("infer m") == 7
+    )  # one, then twice for each of its three instances
 
 
 def test_an_ordinary_stop_asks_and_waits(pretend, make: Make) -> None:

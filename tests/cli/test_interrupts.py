@@ -194,3 +194,33 @@ def test_a_killed_server_is_replaced_and_the_run_goes_on(setting, pretend) -> No
     assert "the server died while m_config_default was measured" in output
     assert "trying once more" in output
     assert len(setting.rows) == 10
+
+
+def test_a_request_to_end_counts_after_an_interrupt_too(setting, pretend) -> None:
+    """The time limit of SIGTERM holds although SIGINT was counted before."""
+    slow(setting, pretend, hang=True)
+    process = setting.start()
+    setting.wait_until(lambda: len(pretend.launches) == 1)
+
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGTERM)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGALRM)  # what arrives 30 s later
+    output, _ = process.communicate(timeout=20)
+
+    assert "Received SIGTERM" in output
+    assert "Time is up" in output
+
+
+def test_a_terminal_that_goes_away_costs_no_measurement(setting, pretend) -> None:
+    setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({"sleep_s": 0.3}))
+    process = setting.start()
+    assert process.stdout is not None
+    setting.wait_until(lambda: len(pretend.launches) == 1)
+
+    process.stdout.close()  # from now on, whatever is written fails
+    assert process.wait(timeout=60) == 0
+
+    assert recorded(setting.directory) == 10
+    assert (setting.directory / "results" / "metrics-model-inference.csv").exists()

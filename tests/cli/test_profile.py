@@ -304,7 +304,7 @@ def test_an_ensemble_is_measured_as_it_is(setting, make_model, pretend) -> None:
     status, output = setting.profile(profile_models=["whole"])
 
     assert status == 0, output
-    assert {row[3] for row in setting.rows} == {"whole_config_default"}
+    assert {row[3] for row in setting.rows} == {"whole_config_default: part_config_default"}
     loads = [call.split()[1] for call in pretend.server_calls if call.startswith("load")]
     assert loads == ["part", "whole"]
 
@@ -335,3 +335,107 @@ def test_a_report_without_a_checkpoint_says_what_to_do(run) -> None:
     assert status == 1
     assert "no checkpoint found" in error
     assert "model-analyzer profile" in error
+
+
+def test_measurements_under_other_flags_are_not_mixed(setting, pretend) -> None:
+    setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({"throughput": 1000}))
+    setting.profile(perf_analyzer_flags={"string-length": 10})
+    setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({"throughput": 5}))
+
+    status, output = setting.profile(perf_analyzer_flags={"string-length": 9999})
+
+    assert status == 0, output
+    assert {row[7] for row in setting.rows} == {"5.0"}
+
+
+def test_generated_input_of_another_kind_is_measured_again(setting, pretend) -> None:
+    setting.profile(perf_analyzer_flags={"input-data": "zero"})
+    before = len(pretend.launches)
+
+    setting.profile(perf_analyzer_flags={"input-data": "random"})
+
+    assert len(pretend.launches) == 2 * before
+
+
+def test_what_was_measured_before_an_error_is_reported(setting, make_model, pretend) -> None:
+    make_model("other")
+
+    status, output = setting.profile(
+        profile_models={
+            "m": {"cpu_only": True},
+            "other": {"triton_server_environment": {"PYTHONHOME": "/no/where"}},
+        }
+    )
+
+    assert status == 1
+    assert (setting.directory / "reports" / "summaries" / "m" / "result_summary.html").exists()
+    assert {row[0] for row in setting.rows} == {"m"}
+    assert "Traceback" not in output
+
+
+def test_what_an_earlier_run_recommended_does_not_outlive_its_measurements(
+    setting, make_model, pretend
+) -> None:
+    setting.profile()
+    assert (setting.directory / "best" / "m" / "config.pbtxt").exists()
+    (setting.directory / "models" / "m" / "1" / "model.py").write_text("# another\n")
+    setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({"status": 99}))
+
+    status, _ = setting.profile()
+
+    assert status == 1
+    assert not (setting.directory / "best" / "m" / "config.pbtxt").exists()
+    assert not (setting.directory / "results" / "metrics-model-inference.csv").exists()
+
+
+def test_charts_are_images_too(setting) -> None:
+    setting.profile()
+
+    plots = setting.directory / "plots"
+    assert (plots / "simple" / "m" / "throughput_v_latency.png").read_bytes()[1:4] == b"PNG"
+    assert list(plots.glob("detailed/*/latency_breakdown.png"))
+
+
+def test_analyze_ranks_again_without_measuring(setting, pretend, run) -> None:
+    setting.profile()
+    before = len(pretend.launches)
+
+    status, output, error = run(
+        "-m", "offline", "analyze", "-f", str(setting.directory / "config.yaml"),
+        "--inference-output-fields", "model_name,perf_latency_avg", "-e", "elsewhere",
+    )  # fmt: skip
+
+    assert status == 0, output + error
+    assert len(pretend.launches) == before
+    lines = (setting.directory / "elsewhere/results/metrics-model-inference.csv").read_text()
+    assert lines.splitlines()[0] == "Model,Avg Latency (ms)"
+    assert (setting.directory / "elsewhere/plots/simple/m/through_v_batch_size.png").exists()
+
+
+def test_request_rates_are_searched_and_shown(setting, pretend) -> None:
+    del setting.config["run_config_search_max_concurrency"]
+
+    status, output = setting.profile("--request-rate", "10,20")
+
+    assert status == 0, output
+    text = (setting.directory / "results" / "metrics-model-inference.csv").read_text()
+    assert text.splitlines()[0].split(",")[2] == "Request Rate"
+    assert {row[2] for row in setting.rows} == {"10", "20"}
+    assert all("--request-rate-range" in launch for launch in pretend.launches)
+
+
+def test_the_best_of_all_models_are_shown_together(setting, make_model) -> None:
+    make_model("other")
+
+    status, output = setting.profile(
+        "--num-top-model-configs", "2", "--latency-budget", "1000",
+        profile_models={"m": {"cpu_only": True}, "other": {"cpu_only": True}},
+    )  # fmt: skip
+
+    assert status == 0, output
+    summaries = setting.directory / "reports" / "summaries"
+    assert {path.name for path in summaries.iterdir()} == {
+        "m",
+        "other",
+        "Best Configs Across All Models",
+    }

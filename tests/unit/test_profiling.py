@@ -209,7 +209,10 @@ def test_two_failures_without_a_success_end_the_run() -> None:
     events = list(profile(ListedSearch([one, two, three]), runner, MemoryState()))
 
     assert runner.ran == [one, two]
-    assert events[-2:] == [TrialFinished(two, failure(), known=False), GivenUp(2, failure())]
+    assert events[-2:] == [
+        TrialFinished(two, failure(), known=False),
+        GivenUp(2, failure(), known=False),
+    ]
 
 
 def test_the_failure_that_ends_the_run_is_recorded_and_told() -> None:
@@ -258,7 +261,7 @@ def test_failures_of_an_earlier_run_end_a_run_as_they_ended_that_one() -> None:
 
     assert runner.ran == []
     assert finished(second) == finished(first) == trials[:2]
-    assert second[-1] == GivenUp(2, failure())
+    assert second[-1] == GivenUp(2, failure(), known=True)
 
 
 # -- resume is replay --------------------------------------------------------------------------

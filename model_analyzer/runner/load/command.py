@@ -11,6 +11,7 @@ from pathlib import Path
 
 from model_analyzer.domain.flags import (
     PERF_ANALYZER_LONG_FLAGS,
+    PERF_ANALYZER_NO_FILES,
     PERF_ANALYZER_PATHS,
     PERF_ANALYZER_SHORT_FLAGS,
     PERF_ANALYZER_SWITCHES,
@@ -26,9 +27,6 @@ _LOAD_FLAG = {
     LoadKind.REQUEST_RATE: "request-rate-range",
 }
 _VERBOSITY = {"verbose": ["-v"], "extra-verbose": ["-v", "-v"], "verbose-csv": ["--verbose-csv"]}
-
-# Values of input-data that name no file.
-_NO_FILES = ("random", "zero")
 
 # perf_analyzer's own defaults
 _REQUEST_COUNT = 50
@@ -126,7 +124,7 @@ def named_files(flags: Mapping[str, Flag]) -> Iterator[tuple[str, str]]:
     for name in ("input-data", "request-intervals"):
         value = flags.get(name, ())
         for path in (value,) if isinstance(value, str) else value:
-            if path not in _NO_FILES:
+            if path not in PERF_ANALYZER_NO_FILES:
                 yield name, path
 
 
@@ -147,7 +145,7 @@ def _render(flags: Mapping[str, Flag], user_directory: Path) -> Iterator[str]:
                 yield f"--{name}"
             continue
         for item in (value,) if isinstance(value, str) else value:
-            is_path = name in PERF_ANALYZER_PATHS and item not in _NO_FILES
+            is_path = name in PERF_ANALYZER_PATHS and item not in PERF_ANALYZER_NO_FILES
             yield f"--{name}"
             yield os.path.join(user_directory, item) if is_path else item
 

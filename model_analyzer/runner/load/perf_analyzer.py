@@ -95,7 +95,7 @@ class PerfAnalyzer:
         self._most_cpu_percent = settings.most_cpu_percent or _CPU_PERCENT * (os.cpu_count() or 1)
         self._work_directory = work_directory
         self._user_directory = user_directory
-        # windows that had to be enlarged, by what is loaded: the next load starts with them
+        # enlarged windows that proved stable, by what is loaded: the next load starts with them
         self._learned: dict[tuple[str, int], Window] = {}
 
     def generate(self, workloads: Sequence[Workload], server: Server) -> Reading | Failure:
@@ -107,6 +107,7 @@ class PerfAnalyzer:
             if failure is not None:
                 return failure
             if all(one.verdict is Verdict.DONE for one in ended):
+                self._learn(workloads, windows)
                 return self._reading(workloads, windows, ended)
             unstable += any(one.verdict is Verdict.UNSTABLE for one in ended)
             is_last = launch + 1 == self._settings.max_launches or unstable >= _STRICT_LAUNCHES
@@ -125,8 +126,13 @@ class PerfAnalyzer:
             "too small" if ended.verdict is Verdict.TOO_SHORT else "not stable",
             larger,
         )
-        self._learned[_kind(work)] = larger
         return replace(larger, accepting=accept and ended.verdict is Verdict.UNSTABLE)
+
+    def _learn(self, workloads: Sequence[Workload], windows: Sequence[Window]) -> None:
+        """Keeps the windows that gave stable results, and none that was taken as it was."""
+        for work, window in zip(workloads, windows, strict=True):
+            if not window.accepting:
+                self._learned[_kind(work)] = window
 
     def _launch(
         self, workloads: Sequence[Workload], windows: Sequence[Window], server: Server

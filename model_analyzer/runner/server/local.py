@@ -11,6 +11,7 @@ import string
 from collections.abc import Mapping
 from pathlib import Path
 
+from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import ServerSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.runner.process import Process
@@ -48,7 +49,7 @@ class LocalLauncher:
             *server_command(setup.flags, endpoints, self._repository, self._program.flags),
             f"--backend-config=python,shm-region-prefix-name={prefix}",
         ]
-        log.debug("Starting %s", " ".join(command))
+        log.debug("Starting %s", masked_command(command))
         return Process(
             command,
             environment=self._environment(setup),

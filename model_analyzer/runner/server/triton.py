@@ -31,9 +31,14 @@ _DYING_S = 2.0
 _LOOK_S = 0.01
 _PORT_TRIES = 5
 _SETTLE_S = 15.0
-_WARM_UP_S = 10.0
+_WARM_UP_S = 60.0
+_QUICK_ANSWER_S = 0.5
 _MOST_WARM_UPS = 32
 _STUB = "triton_python_backend_stub"
+
+# What had been loaded before may have been the reason. To wait again for a load that hangs is not
+# worth it, and a dead server is the runner's to try again.
+_WORTH_ANOTHER_SERVER = frozenset({FailureReason.MODEL_NOT_LOADED})
 
 
 class Running(Interface):
@@ -127,7 +132,8 @@ class TritonServer:
             self._stop(GRACE_S)
         was_fresh = not self._loaded
         failure = self._load(wanted, setup)
-        if failure is not None and not was_fresh and self._process is None:
+        if failure is not None and not was_fresh and failure.reason in _WORTH_ANOTHER_SERVER:
+            self.discard()
             failure = self._load(wanted, setup)
         return failure
 
@@ -300,10 +306,12 @@ class TritonServer:
         if not has_fixed_shapes(config):
             return
         instances = sum(n for n, _ in variant.instances(gpus=len(self._setup.devices)))
+        began = time.monotonic()
         try:
-            answer = client.infer_zeros(
-                config, max(1, min(2 * instances, _MOST_WARM_UPS)), timeout_s=_WARM_UP_S
-            )
+            answer = client.infer_zeros(config, 1, timeout_s=_WARM_UP_S)
+            if time.monotonic() - began < _QUICK_ANSWER_S:
+                # requests that wait in the server would spoil what is measured next
+                client.infer_zeros(config, min(2 * instances, _MOST_WARM_UPS), _WARM_UP_S)
         except ServerCallError as error:
             # not every model likes zeros; perf_analyzer will tell what it really cannot do
             log.debug("%s does not answer requests of zeros: %s", variant.name, error)

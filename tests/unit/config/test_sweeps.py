@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.config.model_config_fields import ENUMS, MESSAGES
-from model_analyzer.config.sweeps import ModelConfigParameters
+from model_analyzer.config.sweeps import SCALARS, ModelConfigParameters
 from model_analyzer.domain.models import thaw
 from model_analyzer.errors import ConfigError
 from tests.unit.builders import parse_problem, parse_problems, yaml
@@ -296,7 +296,7 @@ def test_every_type_that_a_field_may_have_is_explained() -> None:
     for message, fields in MESSAGES.items():
         for field, kind in fields.items():
             name = kind.strip("[]{}")
-            known = name in MESSAGES or name in ENUMS or name in ("int", "float", "bool", "str")
+            known = name in MESSAGES or name in ENUMS or name in SCALARS
             assert known, f"{message}.{field} is a {kind}"
 
 

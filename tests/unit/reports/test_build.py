@@ -166,7 +166,9 @@ def test_a_model_that_does_not_batch_is_not_described_as_if_it_did() -> None:
 
 
 def summary(found: Ranking, *, best: int = 3, complete: bool = True) -> Summary:
-    return build_summary(found, best=best, origin=origin(), difference="", complete=complete)
+    return build_summary(
+        found, best=best, origin=origin(), difference="", complete=complete, offline=False
+    )
 
 
 def rows(report: Summary) -> list[object]:
@@ -265,12 +267,16 @@ def test_a_detail_tells_all_about_one_variant() -> None:
         record(DEFAULT, measurement(1.5, commands=["perf -m other"])),
     )
     detail = build_detail(
-        found.results[0], origin=origin("H200", "H200"), configuration='name: "m"'
+        found.results[0],
+        origin=origin("H200", "H200"),
+        configuration='name: "m"',
+        plots=(),
+        offline=False,
     )
     assert detail.variant == "m_config_4"
     assert detail.sentence == (
         "m_config_4 uses 4:GPU instances with a max batch size of 8 and has dynamic batching"
-        " enabled. 2 measurements on H200; platform unknown."
+        " enabled; platform unknown. 2 measurements on H200."
     )
     assert detail.configuration == 'name: "m"'
     assert detail.commands == ("perf -c 2", "perf -c 1")
@@ -280,10 +286,12 @@ def test_a_detail_tells_all_about_one_variant() -> None:
 
 def test_a_detail_of_a_machine_without_gpus_says_cpu() -> None:
     found = ranking(record(variant("m_config_0", backend="python"), measurement(1.5)))
-    detail = build_detail(found.results[0], origin=origin(), configuration="")
+    detail = build_detail(
+        found.results[0], origin=origin(), configuration="", plots=(), offline=False
+    )
     assert detail.sentence == (
         "m_config_0 uses 1:CPU instances with a max batch size of 0 and has dynamic batching"
-        " disabled. 1 measurement on CPU; platform python."
+        " disabled; platform python. 1 measurement on CPU."
     )
 
 

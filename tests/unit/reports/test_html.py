@@ -84,9 +84,11 @@ def report_on(name: str) -> tuple[Page, Page]:
         checkpoint=f"/checkpoint/{name}",
     )
     summary = build_summary(
-        found, best=3, origin=where, difference=f"+backend: {name}", complete=False
+        found, best=3, origin=where, difference=f"+backend: {name}", complete=False, offline=False
     )
-    detail = build_detail(found.results[0], origin=where, configuration=f'name: "{name}"')
+    detail = build_detail(
+        found.results[0], origin=where, configuration=f'name: "{name}"', plots=(), offline=False
+    )
     return Page(render_summary(summary)), Page(render_detail(detail))
 
 
@@ -162,9 +164,14 @@ def plain() -> tuple[Page, Page]:
         origin=origin("NVIDIA H200", System="Linux 6.1"),
         difference="-max_batch_size: 1\n+max_batch_size: 4",
         complete=True,
+        offline=False,
     )
     detail = build_detail(
-        found.results[0], origin=origin(), configuration='name: "m"\nbackend: "python"'
+        found.results[0],
+        origin=origin(),
+        configuration='name: "m"\nbackend: "python"',
+        plots=(),
+        offline=False,
     )
     return Page(render_summary(summary)), Page(render_detail(detail))
 
@@ -203,7 +210,9 @@ def test_the_detail_shows_configuration_commands_and_both_charts(
 
 
 def test_a_summary_of_nothing_is_a_page_too() -> None:
-    report = build_summary(ranking(), best=3, origin=origin(), difference="", complete=True)
+    report = build_summary(
+        ranking(), best=3, origin=origin(), difference="", complete=True, offline=False
+    )
     page = Page(render_summary(report))
     assert "No configuration of m could be measured." in page.text("p")
     assert "svg" not in page.elements

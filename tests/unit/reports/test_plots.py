@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from model_analyzer.domain.goals import Goal
-from model_analyzer.reports.plots import Chart, latency_breakdown, throughput_over_latency
+from model_analyzer.reports.plots import THROUGHPUT_OVER_LATENCY, Chart, draw, latency_breakdown
 from tests.unit.builders import at_least, at_most, goal, measurement, ranking, record, variant
 
 DEFAULT = variant("m_config_default")
@@ -28,7 +28,7 @@ def example(by: Goal | None = None) -> Chart:
         record(DEFAULT, measurement(50, 4.5)),
         by=by,
     )
-    return throughput_over_latency(found.results, found.goal)
+    return draw(found.results, THROUGHPUT_OVER_LATENCY, found.goal)
 
 
 def rules(chart: Chart) -> list[dict[str, Any]]:
@@ -39,7 +39,7 @@ def scale_of_latency(slow: float) -> str:
     found = ranking(
         record(BEST, measurement(1, 2.0)), record(BEST, measurement(2, slow), concurrency=2)
     )
-    chart = throughput_over_latency(found.results, found.goal)
+    chart = draw(found.results, THROUGHPUT_OVER_LATENCY, found.goal)
     scale: str = chart.spec["layer"][0]["encoding"]["x"]["scale"]["type"]
     return scale
 
@@ -76,7 +76,9 @@ def test_more_variants_than_colours_are_drawn_too() -> None:
             for index in range(20)
         )
     )
-    scale = throughput_over_latency(found.results, found.goal).spec["layer"][0]["encoding"]["color"]
+    scale = draw(found.results, THROUGHPUT_OVER_LATENCY, found.goal).spec["layer"][0]["encoding"][
+        "color"
+    ]
     assert len(scale["scale"]["range"]) == len(scale["scale"]["domain"]) == 20
 
 
@@ -115,4 +117,4 @@ def test_charts_are_plain_data() -> None:
 
 
 def test_nothing_measured_can_be_drawn() -> None:
-    assert points(throughput_over_latency([], goal())) == []
+    assert points(draw([], THROUGHPUT_OVER_LATENCY, goal())) == []

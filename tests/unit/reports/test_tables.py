@@ -238,7 +238,7 @@ def test_the_summary_has_a_row_for_each_variant_at_its_best() -> None:
 def test_the_summary_marks_what_misses_its_constraints_and_by_how_much() -> None:
     found = ranking(record(DEFAULT, measurement(1, 22.5)), by=goal(*at_most(perf_latency_p99=10)))
     assert summary_table(found.results, found, gpus=0).rows[0][-1] == "missed by 125 %"
-    assert answer_table(found.results, found, gpus=0).rows[0][-1] == "NO"
+    assert answer_table(found.results, gpus=0).rows[0][-1] == "NO"
 
 
 def test_the_summary_shows_memory_only_where_it_was_measured() -> None:
@@ -250,7 +250,7 @@ def test_the_summary_shows_memory_only_where_it_was_measured() -> None:
 
 def test_the_answer_is_the_summary_in_few_words() -> None:
     found = example()
-    table = answer_table(found.results, found, gpus=1)
+    table = answer_table(found.results, gpus=1)
     assert all(len(row) == len(table.headers) for row in table.rows)
     assert table.rows == (
         ("m_config_0", "3:GPU + 2:CPU", 8, "2 x 8", 4022.65, 5.125, "yes"),
@@ -264,7 +264,7 @@ def test_the_detail_shows_every_measurement_with_the_highest_latency_first() -> 
         record(DEFAULT, measurement(30, 20.5, perf_server_queue=3.5), concurrency=4),
         record(DEFAULT, measurement(20, 9.5), concurrency=2),
     )
-    table = detailed_table(found.results[0])
+    table = detailed_table(found.results[0], offline=False)
     assert table.headers == (
         "Load",
         "p99 Latency (ms)",
@@ -283,7 +283,7 @@ def test_a_measurement_without_latency_stands_last_in_the_detail() -> None:
     found = ranking(
         record(DEFAULT, measurement(20)), record(DEFAULT, measurement(10, 5.5), concurrency=2)
     )
-    table = detailed_table(found.results[0])
+    table = detailed_table(found.results[0], offline=False)
     assert [row[0] for row in table.rows] == ["concurrency=2", "concurrency=1"]
 
 

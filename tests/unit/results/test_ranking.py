@@ -7,7 +7,7 @@ from __future__ import annotations
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import ServerSetup, Trial
-from model_analyzer.results.ranking import Ranking, rank
+from model_analyzer.results.ranking import Circumstances, Ranking, rank
 from tests.unit.builders import (
     at_least,
     at_most,
@@ -28,7 +28,7 @@ LARGE = variant("m_config_1", max_batch_size=8)
 
 
 def order(found: Ranking) -> list[str]:
-    return [result.variant.name for result in found.results]
+    return [result.name for result in found.results]
 
 
 def throughputs(found: Ranking) -> list[float | None]:
@@ -138,7 +138,7 @@ def test_what_was_measured_on_another_server_is_left_out() -> None:
     )
     newest = rank(profile, "m", goal())
     assert (throughputs(newest), newest.failed) == ([1], ())
-    chosen = rank(profile, "m", goal(), setup=old.identity, files=DEFAULT.files)
+    chosen = rank(profile, "m", goal(), circumstances=Circumstances.of(trial(DEFAULT, setup=old)))
     assert (order(chosen), len(chosen.failed)) == (["m_config_default"], 1)
 
 
@@ -146,7 +146,9 @@ def test_what_was_measured_of_older_files_is_left_out() -> None:
     before = variant("m_config_1", max_batch_size=8, files="before")
     profile = Profile(records=(record(before, measurement(999)), record(SMALL, measurement(1))))
     assert order(rank(profile, "m", goal())) == ["m_config_0"]
-    assert order(rank(profile, "m", goal(), files="before")) == ["m_config_1"]
+    assert order(rank(profile, "m", goal(), circumstances=Circumstances.of(trial(before)))) == [
+        "m_config_1"
+    ]
 
 
 def test_a_name_belongs_to_its_newest_content() -> None:
@@ -158,7 +160,7 @@ def test_a_name_belongs_to_its_newest_content() -> None:
         record(edited, measurement(200), concurrency=2),
     )
     assert found.default is not None
-    assert found.default.variant == edited
+    assert found.default.variants == (edited,)
     assert throughputs(found) == [200, 100, 50]
 
 
@@ -179,6 +181,6 @@ def test_a_configuration_that_was_taken_back_is_ranked_by_what_it_is_now() -> No
     edited = variant("m_config_default", max_batch_size=4)
     profile = Profile(records=(record(before, measurement(1)), record(edited, measurement(9))))
 
-    found = rank(profile, "m", goal(), current={"m_config_default": before.identity})
+    found = rank(profile, "m", goal(), current={"m_config_default": {trial(before).content}})
 
     assert throughputs(found) == [1]

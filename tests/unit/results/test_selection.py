@@ -30,7 +30,7 @@ def ranked(
 
 
 def names(results: Sequence[VariantResult]) -> list[str]:
-    return [result.variant.name.removeprefix("m_config_") for result in results]
+    return [result.name.removeprefix("m_config_") for result in results]
 
 
 # ------------------------------------------------------------------------------------------ top

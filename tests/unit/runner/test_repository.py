@@ -12,12 +12,13 @@ import pytest
 
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.errors import OutputError, RepositoryError
+from model_analyzer.runner.files import copy_writable, fingerprint_files
 from model_analyzer.runner.model_config import parse_text, to_json, to_text
 from model_analyzer.runner.repository import (
     ModelRepository,
     OutputRepository,
+    check_apart,
     create_output,
-    fingerprint_files,
     prepare_output,
     stage,
 )
@@ -295,3 +296,41 @@ def test_a_variant_that_cannot_be_written_is_one_line(make_model, tmp_path: Path
 
     assert "\n" not in str(caught.value)
     assert "--output-model-repository-path" in str(caught.value)
+
+
+@pytest.mark.parametrize("output", ["models/m", "models/m/1", "models/m/out"])
+def test_variants_are_not_written_into_a_model(make_model, tmp_path: Path, output: str) -> None:
+    repository = make_model("m")
+
+    with pytest.raises(RepositoryError, match="overlaps with the model m"):
+        check_apart(tmp_path / output, repository)
+
+
+def test_a_model_that_is_a_link_into_the_old_variants_is_not_deleted(
+    make_model, tmp_path: Path
+) -> None:
+    repository = make_model("m")
+    (tmp_path / "variants").mkdir()
+    (repository / "m").rename(tmp_path / "variants" / "m_config_0")
+    (repository / "m").symlink_to(tmp_path / "variants" / "m_config_0")
+
+    with pytest.raises(RepositoryError, match="overlaps with the model m"):
+        check_apart(tmp_path / "variants", repository)
+
+
+def test_another_directory_of_the_repository_may_hold_the_variants(
+    make_model, tmp_path: Path
+) -> None:
+    check_apart(tmp_path / "models" / "variants", make_model("m"))
+
+
+def test_copies_of_read_only_models_can_be_changed(make_model, tmp_path: Path) -> None:
+    model = make_model("m") / "m"
+    (model / "config.pbtxt").chmod(0o444)
+    model.chmod(0o555)
+
+    copy_writable(model, tmp_path / "copy")
+    model.chmod(0o755)
+
+    assert (tmp_path / "copy").stat().st_mode & 0o200
+    assert (tmp_path / "copy" / "config.pbtxt").stat().st_mode & 0o200

@@ -1,0 +1,135 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What every command that has results does with them: files first, then the answer on screen."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from model_analyzer.cli.console import View, plain_table
+from model_analyzer.cli.export import (
+    configuration_difference,
+    origin_of,
+    write_best,
+    write_detail,
+    write_error_log,
+    write_results,
+    write_summary,
+)
+from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.models import ModelConfig
+from model_analyzer.domain.profiles import Profile
+from model_analyzer.domain.settings import ProfileSettings
+from model_analyzer.reports.build import Origin, build_summary
+from model_analyzer.reports.tables import answer_table, inference_table
+from model_analyzer.reports.write import ExportDirectory
+from model_analyzer.results.ranking import Ranking, rank_across
+from model_analyzer.results.selection import top, top_with_default
+
+log = logging.getLogger(__name__)
+
+_ACROSS_MODELS = "Best Configs Across All Models"
+
+
+def answer(
+    profile: Profile,
+    checkpoint: Path | None,
+    rankings: Sequence[Ranking],
+    settings: ProfileSettings,
+    directory: ExportDirectory,
+    view: View,
+    *,
+    originals: Mapping[str, ModelConfig],
+    complete: bool,
+) -> None:
+    """Tables, reports and configurations to deploy; then the answer on the screen.
+
+    `originals` are the configurations in the model repository, by name of model; `complete`
+    tells whether all searches came to their end.
+    """
+    export = settings.export
+    origin = origin_of(profile, checkpoint)
+    gpus = len(origin.devices)
+    table = inference_table(rankings, export.inference_fields, gpus=gpus)
+    log.info(
+        "Profile complete. Profiled %d configurations for models: %s",
+        sum(len(ranking.results) for ranking in rankings),
+        [name for ranking in rankings for name in ranking.model.split(",")],
+    )
+    summaries = []
+    for ranking in _with_best_of_all(rankings, settings):
+        difference = configuration_difference(ranking, originals)
+        count = export.best_of_all if ranking.is_across_models else export.best
+        summary = build_summary(
+            ranking,
+            best=count,
+            origin=origin,
+            difference=difference,
+            complete=complete,
+            offline=settings.offline,
+        )
+        summaries.append((ranking, summary))
+        if not ranking.is_across_models:
+            write_best(directory, ranking, difference)
+    paths = []
+    if not export.skip_summary:
+        if table.rows:
+            paths.append(directory.write(table.to_csv(), "results", export.inference_file))
+        else:
+            directory.remove("results", export.inference_file)
+        paths.append(write_results(directory, rankings, origin))
+        paths += [write_summary(directory, summary) for _, summary in summaries]
+        _write_details(rankings, settings, directory, origin)
+    error_log = write_error_log(directory, rankings)
+    if view.is_verbose:
+        for line in plain_table("Models (Inference)", table):
+            view.print(line)
+    for ranking, summary in summaries:
+        shown = (
+            top(ranking, export.best_of_all)
+            if ranking.is_across_models
+            else top_with_default(ranking, export.best)
+        )
+        view.answer(summary.sentence, answer_table(shown, gpus=gpus))
+        for remark in summary.remarks:
+            log.warning("%s", remark)
+    if error_log:
+        log.warning("Some trials failed: see %s", error_log)
+    for path in paths:
+        view.print(f"wrote {path}")
+
+
+def _with_best_of_all(rankings: Sequence[Ranking], settings: ProfileSettings) -> Sequence[Ranking]:
+    """The rankings, and one across all models where that was asked for."""
+    if not settings.export.best_of_all or len(rankings) < 2:
+        return rankings
+    across = rank_across(rankings, Goal(models=(settings.goal,)), _ACROSS_MODELS)
+    return [*rankings, across]
+
+
+def _write_details(
+    rankings: Sequence[Ranking],
+    settings: ProfileSettings,
+    directory: ExportDirectory,
+    origin: Origin,
+) -> None:
+    export = settings.export
+    for ranking in rankings:
+        chosen = top(ranking, export.best)
+        if export.skip_detailed:
+            if chosen:
+                log.info(
+                    "To generate detailed reports for the %d best %s configurations, run"
+                    " `model-analyzer report --report-model-configs %s --export-path %s"
+                    " --checkpoint-directory %s`",
+                    len(chosen),
+                    ranking.model,
+                    ",".join(result.name for result in chosen),
+                    export.path,
+                    settings.checkpoint.directory,
+                )
+            continue
+        for result in chosen:
+            write_detail(directory, result, origin, plots=export.plots, offline=settings.offline)
