@@ -14,6 +14,7 @@ from pathlib import Path
 from model_analyzer.cli.answer import answer
 from model_analyzer.cli.console import View
 from model_analyzer.cli.signals import Interrupts
+from model_analyzer.config.resolve import described
 from model_analyzer.domain.models import ModelFacts, VariantNames
 from model_analyzer.domain.settings import ModelSettings, ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
@@ -63,6 +64,8 @@ def run(settings: ProfileSettings, remarks: Sequence[str], verbosity: int) -> in
     view = View(verbosity)
     interrupts = Interrupts(view.say)
     interrupts.install()
+    for line in described(settings):
+        log.debug("%s", line)
     for remark in remarks:
         log.warning("%s", remark)
     with ExitStack() as stack:

@@ -8,8 +8,9 @@ Everything that is wrong is collected and raised together.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic, TypeGuard, TypeVar
@@ -30,6 +31,8 @@ from model_analyzer.config.rules import (
 )
 from model_analyzer.config.table import PROFILE, REPORT, Given, read
 from model_analyzer.domain.goals import Constraint, ModelGoal, Objective
+from model_analyzer.domain.models import thaw
+from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.settings import (
     CheckpointSettings,
     ComposingSettings,
@@ -363,3 +366,27 @@ def _with_shorthands(
 
 def _is_set(limit: float | None) -> TypeGuard[float]:
     return limit is not None
+
+
+def described(settings: ProfileSettings) -> Iterator[str]:
+    """One line for each value, in the order of the sections; secrets masked."""
+    for section in fields(settings):
+        value = getattr(settings, section.name)
+        if section.name == "models":
+            for model in value:
+                yield from _lines(f"models.{model.name}", model)
+        elif is_dataclass(value) and not isinstance(value, type):
+            yield from _lines(section.name, value)
+        else:
+            yield f"{section.name}: {_plain(value)}"
+
+
+def _lines(name: str, section: Any) -> Iterator[str]:
+    for field in fields(section):
+        yield f"{name}.{field.name}: {_plain(getattr(section, field.name))}"
+
+
+def _plain(value: Any) -> object:
+    if isinstance(value, Mapping):
+        return thaw(masked_values(value))
+    return value.value if isinstance(value, Enum) else value
