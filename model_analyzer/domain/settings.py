@@ -145,6 +145,11 @@ class DockerSettings:
     shm_size: str | None
     labels: Mapping[str, str]
 
+    def container(self, own: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What the container of a model is made from: the model's `own` arguments come first."""
+        size = {} if self.shm_size is None else {"shm_size": self.shm_size}
+        return {"image": self.image, **size, **own}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadGeneratorSettings:
