@@ -11,9 +11,9 @@ What it cannot do: other file systems and networks. So mounts must be at the sam
 sides, and a published port is the port that the server listens at by itself.
 
 PLAN is a JSON file, read at each request: `images` (name to {"Env": […]}), `registry` (the same,
-for those that can be pulled), `pull_error`, `start_error`, `no_log` (the log driver does not give
-anything back), `oom` (whoever dies by SIGKILL died for lack of memory). LOG receives a line of
-JSON for each request.
+for those that can be pulled), `pull_error`, `create_s` (so long creating takes), `start_error`,
+`no_log` (the log driver does not give anything back), `oom` (whoever dies by SIGKILL died for lack
+of memory). LOG receives a line of JSON for each request.
 """
 
 from __future__ import annotations
@@ -228,6 +228,7 @@ class Engine:
                     'invalid mount config for type "bind": bind source path does not exist:'
                     f" {mount['Source']}",
                 )
+        time.sleep(plan().get("create_s", 0))
         made = Container(
             id=secrets.token_hex(32),
             name=name or secrets.token_hex(4),

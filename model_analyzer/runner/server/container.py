@@ -65,7 +65,7 @@ def main() -> int:
 
 
 def _run(arguments: Mapping[str, Any]) -> int:
-    container = docker.from_env().containers.create(**arguments)
+    container = _create(arguments)
     container.start()
     _copy_log(container)
     status = int(container.wait()["StatusCode"])
@@ -73,6 +73,16 @@ def _run(arguments: Mapping[str, Any]) -> int:
     if container.attrs["State"].get("OOMKilled"):
         print("error: the container ran out of memory: see mem_limit in triton_docker_args")
     return status
+
+
+def _create(arguments: Mapping[str, Any]) -> Container:
+    """Not to be interrupted: nobody would remove what is created after `_remove` has looked."""
+    signals = {signal.SIGHUP, signal.SIGTERM}
+    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    try:
+        return docker.from_env().containers.create(**arguments)
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
 
 
 def _copy_log(container: Container) -> None:

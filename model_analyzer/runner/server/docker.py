@@ -62,11 +62,7 @@ def connect() -> DockerClient:
         engine = docker.from_env()
         _remove_orphans(engine)
     except (docker.errors.DockerException, OSError) as error:
-        place = os.environ.get("DOCKER_HOST") or "the default address"
-        raise RuntimeNotFound(
-            f"no Docker engine answers at {place} ({_cause(error)}): start it, set DOCKER_HOST, or"
-            " use another --triton-launch-mode"
-        ) from error
+        raise _no_engine(error) from error
     return engine
 
 
@@ -83,7 +79,7 @@ class ContainerLauncher:
         self._engine = engine
         self._docker = docker
         self._settings = settings
-        self._repository = repository.absolute()
+        self._repository = Path(os.path.abspath(repository))
 
     @property
     def description(self) -> str:
@@ -119,11 +115,13 @@ class ContainerLauncher:
             if found is None:
                 self._pull(image)
                 found = self._engine.images.get(image)
-        except (docker.errors.DockerException, OSError) as error:
+        except docker.errors.APIError as error:
             raise ServerError(
                 f"image {image} is not here and cannot be pulled: {_cause(error)}; check"
                 " triton_docker_image, and `docker login` if it is private"
             ) from error
+        except OSError as error:
+            raise _no_engine(error) from error
         variables = found.attrs["Config"].get("Env") or ()
         return dict(text.split("=", 1) for text in variables if "=" in text)
 
@@ -193,6 +191,14 @@ def _remove_orphans(engine: DockerClient) -> None:
                 container.remove(force=True, v=True)
             except docker.errors.APIError as error:
                 log.debug("%s", error)  # somebody else was faster
+
+
+def _no_engine(error: Exception) -> RuntimeNotFound:
+    place = os.environ.get("DOCKER_HOST") or "the default address"
+    return RuntimeNotFound(
+        f"no Docker engine answers at {place} ({_cause(error)}): start it, set DOCKER_HOST, or"
+        " use another --triton-launch-mode"
+    )
 
 
 def _cause(error: BaseException) -> str:
