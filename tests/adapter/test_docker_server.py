@@ -422,6 +422,19 @@ def test_the_end_of_a_container_is_noticed_at_once(engine, make: Make, pretend) 
     assert server.serve([variant()], setup()) is None
 
 
+def test_discarding_what_has_just_ended_does_not_disturb_its_removal(engine, make: Make) -> None:
+    server = make()
+    server.serve([variant()], setup())
+    (container,) = engine.containers
+    engine.plan(inspect_s=0.3)
+
+    os.kill(container.attrs["State"]["Pid"], signal.SIGKILL)
+    time.sleep(0.5)  # the end has been seen: inspected once more, then looked for to be removed
+    server.discard()
+
+    assert engine.containers == []
+
+
 def test_its_processes_are_found(engine, make: Make) -> None:
     server = make()
     assert server.processes() == []

@@ -11,9 +11,9 @@ What it cannot do: other file systems and networks. So mounts must be at the sam
 sides, and a published port is the port that the server listens at by itself.
 
 PLAN is a JSON file, read at each request: `images` (name to {"Env": […]}), `registry` (the same,
-for those that can be pulled), `pull_error`, `create_s` (so long creating takes), `start_error`,
-`no_log` (the log driver does not give anything back), `oom` (whoever dies by SIGKILL died for lack
-of memory). LOG receives a line of JSON for each request.
+for those that can be pulled), `pull_error`, `create_s` and `inspect_s` (so long that takes),
+`start_error`, `no_log` (the log driver does not give anything back), `oom` (whoever dies by SIGKILL
+died for lack of memory). LOG receives a line of JSON for each request.
 """
 
 from __future__ import annotations
@@ -157,6 +157,7 @@ class Container:
                     time.sleep(0.01)
 
     def inspect(self) -> dict[str, Any]:
+        time.sleep(plan().get("inspect_s", 0))
         killed = self.exit_code == 137 and plan().get("oom", False)
         return {
             "Id": self.id,

@@ -31,6 +31,8 @@ from model_analyzer.runner.server.container_arguments import OWNER_LABEL, VARIAB
 # The exit status of `docker run` when the engine refuses.
 _REFUSED = 125
 
+_SIGNALS = frozenset({signal.SIGHUP, signal.SIGTERM})
+
 _ADVICE = (
     (
         r"port is already allocated|address already in use",
@@ -61,6 +63,7 @@ def main() -> int:
         print(f"error: {_explained(error)}", flush=True)
         return _REFUSED
     finally:
+        signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # it happens already
         _remove(name, owner)
 
 
@@ -77,12 +80,11 @@ def _run(arguments: Mapping[str, Any]) -> int:
 
 def _create(arguments: Mapping[str, Any]) -> Container:
     """Not to be interrupted: nobody would remove what is created after `_remove` has looked."""
-    signals = {signal.SIGHUP, signal.SIGTERM}
-    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     try:
         return docker.from_env().containers.create(**arguments)
     finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
 
 
 def _copy_log(container: Container) -> None:
