@@ -4,12 +4,19 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
+import socket
+import subprocess
 import sys
+import tempfile
 import time
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,3 +68,73 @@ class Mark:
 @pytest.fixture
 def mark() -> Mark:
     return Mark(uuid.uuid4().hex)
+
+
+@dataclass
+class Engine:
+    """The stand-in for the Docker engine, see tests/fakes/docker_engine.py."""
+
+    directory: Path
+
+    @property
+    def host(self) -> str:
+        """What DOCKER_HOST has to be."""
+        return f"unix://{self.directory / 'socket'}"
+
+    def plan(self, **changes: Any) -> None:
+        path = self.directory / "plan.json"
+        before = json.loads(path.read_text()) if path.exists() else {"images": {}, "registry": {}}
+        # as a whole, since the engine may be reading it
+        whole = path.with_suffix(".new")
+        whole.write_text(json.dumps({**before, **changes}))
+        whole.rename(path)
+
+    def requests(self, method: str, suffix: str) -> list[dict[str, Any]]:
+        """What was asked so far, of one kind."""
+        path = self.directory / "log"
+        entries = map(json.loads, path.read_text().splitlines()) if path.exists() else ()
+        return [e for e in entries if e["method"] == method and e["path"].endswith(suffix)]
+
+    @property
+    def created(self) -> list[dict[str, Any]]:
+        """The bodies of the requests that created containers."""
+        return [entry["body"] for entry in self.requests("POST", "/containers/create")]
+
+    @property
+    def containers(self) -> list[Any]:
+        """Containers that are there, running or not."""
+        import docker
+
+        client = docker.DockerClient(base_url=self.host)
+        try:
+            return client.containers.list(all=True, ignore_removed=True)
+        finally:
+            client.close()
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    """A running stand-in; it must be empty again at the end."""
+    # the path of a socket must be short
+    made = Engine(Path(tempfile.mkdtemp(prefix="engine-")))
+    made.plan()
+    paths = [str(made.directory / name) for name in ("socket", "plan.json", "log")]
+    program = Path(__file__).parent / "tests" / "fakes" / "docker_engine.py"
+    process = subprocess.Popen([sys.executable, str(program), *paths])
+    try:
+        deadline = time.monotonic() + 10
+        while not _accepts(paths[0]):
+            assert time.monotonic() < deadline, "the stand-in engine does not start"
+            time.sleep(0.02)
+        yield made
+        if process.poll() is None:
+            assert made.containers == [], "containers were left behind"
+    finally:
+        process.terminate()
+        process.wait(10)
+        shutil.rmtree(made.directory)
+
+
+def _accepts(path: str) -> bool:
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(path) == 0

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 import time
@@ -15,6 +16,8 @@ from typing import Any
 import psutil
 import pytest
 import yaml
+
+from model_analyzer.runner.runtime import installed_runtime
 
 HERE = Path(__file__).parent
 STARTER = HERE.parent / "model_analyzer" / "starter" / "model_repository"
@@ -182,3 +185,29 @@ def crasher(scene: Scene) -> Callable[..., None]:
         )
 
     return add
+
+
+IMAGE = "nvcr.io/nvidia/tritonserver:26.09-py3"
+
+
+@pytest.fixture
+def containers(engine, mark, tmp_path: Path, monkeypatch) -> Any:
+    """A stand-in for the Docker engine that runs the real tritonserver, but as a process of this
+    machine: see tests/fakes/docker_engine.py.
+
+    As in the real image, `tritonserver` is on the PATH and finds its backends by itself.
+    """
+    real = installed_runtime(mark.environment)
+    programs = tmp_path / "image" / "bin"
+    programs.mkdir(parents=True)
+    server = programs / "tritonserver"
+    command = shlex.join([str(real.server), f"--backend-directory={real.backends}"])
+    server.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+    server.chmod(0o755)
+    variables = {
+        **real.server_environment({"PATH": f"{programs}:/usr/bin:/bin"}),
+        "MODEL_ANALYZER_TEST": mark.value,
+    }
+    engine.plan(images={IMAGE: {"Env": [f"{name}={value}" for name, value in variables.items()]}})
+    monkeypatch.setenv("DOCKER_HOST", engine.host)
+    return engine

@@ -13,7 +13,9 @@ EXAMPLES = sorted((Path(__file__).parents[1] / "config").glob("*.yaml"))
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_an_example_runs(scene, path: Path) -> None:
+def test_an_example_runs(scene, path: Path, request) -> None:
+    if "triton_launch_mode: docker" in path.read_text():
+        request.getfixturevalue("containers")
     assert scene.run("init", "quick-start")[0] == 0
 
     quick = scene.directory / path.name

@@ -51,7 +51,13 @@ ADDRESSES = {
     "threading": {"runner/monitors/sampler.py"},
     "multiprocessing": set(),
     "asyncio": set(),
-    "signal": {"cli/signals.py", "runner/process.py", "runner/guard.py"},
+    "signal": {
+        "cli/signals.py",
+        "runner/process.py",
+        "runner/guard.py",
+        "runner/server/container.py",
+    },
+    "docker": {"runner/server/docker.py", "runner/server/container.py"},
     "socket": {"runner/server/endpoints.py", "runner/host.py", "state/journal.py"},
     "fcntl": {"state/journal.py", "runner/install.py", "runner/workspace.py"},
     "yaml": {"config/sources.py"},
@@ -66,11 +72,11 @@ ADDRESSES = {
 # calls that touch the world -> rooms (or files) where they may occur
 CALLS = {
     "open": {"runner", "state"},
-    "print": {"runner/guard.py"},
+    "print": {"runner/guard.py", "runner/server/container.py"},
     "time.time": {"runner"},
     "time.monotonic": {"runner"},
     "time.sleep": set(),
-    "sys.exit": {"cli/main.py", "runner/guard.py"},
+    "sys.exit": {"cli/main.py", "runner/guard.py", "runner/server/container.py"},
     "eval": set(),
     "exec": set(),
 }  # fmt: skip

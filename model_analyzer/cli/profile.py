@@ -16,7 +16,7 @@ from model_analyzer.cli.console import View
 from model_analyzer.cli.signals import Interrupts
 from model_analyzer.config.resolve import described
 from model_analyzer.domain.models import ModelFacts, VariantNames
-from model_analyzer.domain.settings import ModelSettings, ProfileSettings
+from model_analyzer.domain.settings import LaunchMode, ModelSettings, ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import (
     EXIT_OK,
@@ -47,9 +47,10 @@ from model_analyzer.runner.runtime import (
     find_perf_analyzer,
     find_tritonserver,
 )
+from model_analyzer.runner.server.docker import ContainerLauncher, connect
 from model_analyzer.runner.server.local import LocalLauncher
 from model_analyzer.runner.server.log import ServerLog
-from model_analyzer.runner.server.triton import TritonServer
+from model_analyzer.runner.server.triton import Launcher, TritonServer
 from model_analyzer.runner.trial_runner import TrialRunner
 from model_analyzer.runner.workspace import Workspace
 from model_analyzer.search.choose import choose
@@ -143,19 +144,16 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
     )
     check_apart(settings.repository.output, settings.repository.path)
     export = ExportDirectory(settings.export.path)
-    triton = find_tritonserver(settings.server.path, environment)
-    check_models_python(triton, environment)
+    work = stack.enter_context(Workspace())
+    launcher = _launcher(settings, repository, facts, work)
     perf_analyzer = find_perf_analyzer(settings.load_generator.path, environment)
     gpus = find_devices()
     state = stack.enter_context(
         ProfileState(settings.checkpoint.directory, retry_failed=settings.checkpoint.retry_failed)
     )
-
-    work = stack.enter_context(Workspace())
-    staged = stage(repository, facts.values(), work / "models")
     server = stack.enter_context(
         TritonServer(
-            LocalLauncher(triton, settings.server, staged),
+            launcher,
             settings.server,
             ServerLog(_server_log(settings.server.log, work)),
             settles=settings.monitors.cpu,
@@ -163,11 +161,14 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
     )
     setups = {
         model.name: ServerSetup(
-            launch="local",
+            launch=settings.server.launch.value,
             protocol=settings.server.protocol.value,
             devices=tuple(sorted(gpu.uuid for gpu in gpus)),
             flags=model.server_flags,
             environment=model.server_environment,
+            container=settings.docker.container(model.docker_arguments)
+            if settings.server.launch is LaunchMode.DOCKER
+            else {},
         )
         for model in settings.models
     }
@@ -177,7 +178,7 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
         devices=gpus,
         host={
             **describe_host(),
-            "Server": f"Triton {version} ({triton.path})",
+            "Server": f"Triton {version} ({launcher.description})",
             "perf_analyzer": f"{perf_analyzer.version} ({perf_analyzer.path})",
             "Protocol": settings.server.protocol.value,
         },
@@ -225,6 +226,24 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
         state=state,
         export=export,
     )
+
+
+def _launcher(
+    settings: ProfileSettings,
+    repository: ModelRepository,
+    facts: Mapping[str, ModelFacts],
+    work: Path,
+) -> Launcher:
+    """What brings servers to life in the launch mode, once its programs have been found."""
+    match settings.server.launch:
+        case LaunchMode.DOCKER:
+            return ContainerLauncher(connect(), settings.docker, settings.server, repository.path)
+        case _:
+            environment = dict(os.environ)
+            triton = find_tritonserver(settings.server.path, environment)
+            check_models_python(triton, environment)
+            staged = stage(repository, facts.values(), work / "models")
+            return LocalLauncher(triton, settings.server, staged)
 
 
 def _measure(session: _Session, interrupts: Interrupts, view: View) -> bool:

@@ -239,6 +239,29 @@ def stage(source: ModelRepository, models: Iterable[ModelFacts], target: Path) -
     return target
 
 
+def links_outside(path: Path) -> dict[Path, Path]:
+    """Where symbolic links below `path` point at something that is not below it: the place as
+    seen from the link, and the file or directory that is really there.
+
+    Whoever shows the repository at the same path somewhere else has to show these too.
+    """
+    found: dict[Path, Path] = {}
+    pending = [(path, path)]
+    while pending:
+        seen, real = pending.pop()
+        for root, directories, files in os.walk(real):
+            for entry in (Path(root, name) for name in (*directories, *files)):
+                if not entry.is_symlink():
+                    continue
+                beside = seen / entry.relative_to(real).parent
+                target = Path(os.path.normpath(beside / os.readlink(entry)))
+                known = any(target.is_relative_to(place) for place in (path, *found))
+                if entry.exists() and not known:
+                    found[target] = entry.resolve()
+                    pending.append((target, found[target]))
+    return found
+
+
 def _with_parts(model: ModelFacts) -> Iterator[ModelFacts]:
     yield model
     for part in model.composing:

@@ -146,6 +146,7 @@ def _setup_entry(setup: ServerSetup) -> Entry:
         "devices": list(setup.devices),
         "flags": masked_values(setup.flags),
         "environment": masked_values(setup.environment),
+        "container": masked_values(setup.container),
     }
 
 
@@ -157,6 +158,7 @@ def _setup(entry: Entry) -> ServerSetup:
         devices=tuple(entry["devices"]),
         flags=freeze(entry["flags"]),
         environment=freeze(entry["environment"]),
+        container=freeze(entry["container"]),
     )
 
 

@@ -4,7 +4,8 @@
 
 FAKE_TRITON is a JSON object that may have: `log` (a file: each start, load and inference appends
 a line), `start_s` (until it listens), `die` (a line to say at the start before ending with 1),
-`never_ready`, `deaf` (ignores SIGTERM), `stop_s` (takes so long to end), `version`.
+`never_ready`, `proxied_s` (so long its ports only seem to listen, as those of a container do),
+`deaf` (ignores SIGTERM), `stop_s` (takes so long to end), `version`.
 
 What a load does is told by the model configuration's parameter `fake`: `fail`, `refuse` (as for
 a configuration that is not valid), `hang`, `die` (the server ends), `empty` (answers without
@@ -90,9 +91,11 @@ class Service(service_pb2_grpc.GRPCInferenceServiceServicer):
         return response
 
 
-def listen(port: str) -> socket.socket:
+def listen(port: str, *, shared: bool = False) -> socket.socket:
     one = socket.socket()
     one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if shared:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     try:
         one.bind(("127.0.0.1", int(port)))
     except OSError:
@@ -104,6 +107,21 @@ def listen(port: str) -> socket.socket:
         os._exit(1)
     one.listen(50)
     return one
+
+
+def hang_up(seconds: float) -> list[socket.socket]:
+    """Accepts connections on all ports and closes them; the ports are still open at the end."""
+    ports = [flag(f"{name}-port", "") for name in ("http", "grpc", "metrics")]
+    sockets = [listen(port, shared=True) for port in ports]
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        for one in sockets:
+            one.settimeout(0.01)
+            try:
+                one.accept()[0].close()
+            except TimeoutError:
+                pass
+    return sockets
 
 
 def main() -> int:
@@ -121,10 +139,13 @@ def main() -> int:
     time.sleep(PLAN.get("start_s", 0))
     if PLAN.get("never_ready"):
         time.sleep(600)
+    proxies = hang_up(PLAN["proxied_s"]) if "proxied_s" in PLAN else []
     server = grpc.server(futures.ThreadPoolExecutor(max_workers=8))
     service_pb2_grpc.add_GRPCInferenceServiceServicer_to_server(Service(), server)
     server.add_insecure_port(f"127.0.0.1:{flag('grpc-port', '8001')}")
     server.start()
+    for proxy in proxies:
+        proxy.close()
     sockets = [listen(flag("http-port", "8000")), listen(flag("metrics-port", "8002"))]
     while sockets:
         for one in sockets:

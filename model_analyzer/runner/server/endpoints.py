@@ -12,6 +12,7 @@ from model_analyzer.domain.settings import Protocol, ServerSettings
 from model_analyzer.errors import ServerError
 
 LOOPBACK = "127.0.0.1"
+ANY = "0.0.0.0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Address:
 
     @property
     def host(self) -> str:
-        return LOOPBACK if self.bind in ("0.0.0.0", "::") else self.bind
+        return LOOPBACK if self.bind in (ANY, "::") else self.bind
 
     def __str__(self) -> str:
         return f"{self.host}:{self.port}"
@@ -45,6 +46,10 @@ class Endpoints:
     http: Address
     grpc: Address
     metrics: Address
+
+    @property
+    def all(self) -> tuple[Address, ...]:
+        return self.http, self.grpc, self.metrics
 
     def of(self, protocol: Protocol) -> Address:
         return self.http if protocol is Protocol.HTTP else self.grpc

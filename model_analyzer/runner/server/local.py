@@ -7,7 +7,6 @@ from __future__ import annotations
 import logging
 import os
 import secrets
-import string
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from model_analyzer.domain.settings import ServerSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.runner.process import Process
 from model_analyzer.runner.runtime import Program
-from model_analyzer.runner.server.command import server_command
+from model_analyzer.runner.server.command import expanded, server_command
 from model_analyzer.runner.server.endpoints import Endpoints, are_chosen, choose_endpoints
 from model_analyzer.runner.server.log import ServerLog
 
@@ -59,8 +58,4 @@ class LocalLauncher:
 
     def _environment(self, setup: ServerSetup) -> Mapping[str, str]:
         base = self._program.environment
-        expanded = {
-            name: string.Template(value).safe_substitute(base)
-            for name, value in setup.environment.items()
-        }
-        return {**base, **expanded}
+        return {**base, **expanded(setup.environment, base)}

@@ -213,24 +213,38 @@ class TritonServer:
         self._log.mark()
         self._process = self._launcher.start(endpoints, setup, self._log)
         deadline = time.monotonic() + self._settings.ready_timeout_s
-        while not listening(endpoints, setup.flags):
-            status = self._process.wait(_LOOK_S)
-            if status is not None:
-                lines = self._log.tail()
-                return f"did not start: {lines[-1] if lines else describe_status(status)}"
-            if time.monotonic() > deadline:
-                self.discard()
-                return (
-                    f"was not ready within {self._settings.ready_timeout_s} s"
-                    " (--client-max-retries gives it more)"
-                )
-        self._client = ServerClient(str(endpoints.grpc))
         try:
-            self._client.version()
+            while not (listening(endpoints, setup.flags) and self._connect(endpoints)):
+                status = self._process.wait(_LOOK_S)
+                if status is not None:
+                    lines = self._log.tail()
+                    return f"did not start: {lines[-1] if lines else describe_status(status)}"
+                if time.monotonic() > deadline:
+                    self.discard()
+                    return (
+                        f"was not ready within {self._settings.ready_timeout_s} s"
+                        " (--client-max-retries gives it more)"
+                    )
         except ServerCallError as error:
             lines = self._log.tail() if not self._process.is_running else ()
             return f"does not answer: {lines[-1] if lines else error}"
         return ""
+
+    def _connect(self, endpoints: Endpoints) -> bool:
+        """Whether the server answers by now. Raises ServerCallError if it never will.
+
+        The port of a container accepts connections before there is a server behind it.
+        """
+        client = ServerClient(str(endpoints.grpc))
+        try:
+            client.version()
+        except ServerCallError as error:
+            client.close()
+            if error.lost and endpoints.grpc.accepts:
+                return False
+            raise
+        self._client = client
+        return True
 
     def _stop(self, grace_s: float) -> None:
         self._close_client()
@@ -340,7 +354,7 @@ class TritonServer:
 
 def _same_launch(a: ServerSetup, b: ServerSetup) -> bool:
     """Whether a server started for one setup serves the other too. Secrets count here."""
-    return a.flags == b.flags and a.environment == b.environment
+    return (a.flags, a.environment, a.container) == (b.flags, b.environment, b.container)
 
 
 def _parts_first(variant: ModelVariant) -> Iterator[ModelVariant]:
