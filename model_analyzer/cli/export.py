@@ -56,8 +56,15 @@ def write_summary(directory: ExportDirectory, summary: Summary) -> Path:
     return directory.write(text, "reports", "summaries", summary.model, "result_summary.html")
 
 
-def write_detail(directory: ExportDirectory, result: VariantResult, origin: Origin) -> Path:
-    detail = build_detail(result, origin=origin, configuration=to_text(result.variant.config))
+def write_detail(
+    directory: ExportDirectory, result: VariantResult, origin: Origin, *, always_gpus: bool
+) -> Path:
+    detail = build_detail(
+        result,
+        origin=origin,
+        configuration=to_text(result.variant.config),
+        always_gpus=always_gpus,
+    )
     return directory.write(
         render_detail(detail), "reports", "detailed", result.variant.name, "detailed_report.html"
     )

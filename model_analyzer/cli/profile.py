@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,23 +21,32 @@ from model_analyzer.cli.export import (
     write_results,
     write_summary,
 )
+from model_analyzer.cli.gpus import local_gpus, served_gpus
 from model_analyzer.cli.signals import Interrupts
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.models import ModelFacts, VariantNames
+from model_analyzer.domain.protocols import Monitor
 from model_analyzer.domain.settings import ModelSettings, ProfileSettings
-from model_analyzer.domain.trials import ServerSetup
+from model_analyzer.domain.trials import ServerSetup, Trial
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, Interrupted, OutputError
 from model_analyzer.profiling import TrialFinished, profile
 from model_analyzer.reports.build import build_summary
-from model_analyzer.reports.tables import answer_table, inference_table
+from model_analyzer.reports.tables import (
+    Table,
+    answer_table,
+    gpu_table,
+    inference_table,
+    server_table,
+)
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.ranking import Ranking, rank
 from model_analyzer.results.selection import top, top_with_default
+from model_analyzer.runner.gpus import VISIBLE_DEVICES, cuda_environment
 from model_analyzer.runner.host import describe_host
 from model_analyzer.runner.load.command import named_files
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
 from model_analyzer.runner.monitors.cpu import CpuMonitor
-from model_analyzer.runner.monitors.gpu import devices as find_devices
+from model_analyzer.runner.monitors.gpu import ObservedGpus
 from model_analyzer.runner.repository import (
     ModelRepository,
     OutputRepository,
@@ -74,6 +83,7 @@ def run(settings: ProfileSettings, remarks: Sequence[str], verbosity: int) -> in
         stack.enter_context(view)
         with interrupts.interruptible():
             session = _prepare(settings, interrupts, stack)
+            _observe_idle(session)
         try:
             complete = _measure(session, interrupts, view)
             view.end()
@@ -99,6 +109,7 @@ class _Session:
     facts: Mapping[str, ModelFacts]
     setups: Mapping[str, ServerSetup]
     server: TritonServer
+    gpus: ObservedGpus
     runner: TrialRunner
     output: OutputRepository
     state: ProfileState
@@ -124,10 +135,14 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
         ],
     )
     export = ExportDirectory(settings.export.path)
+    local = local_gpus(settings, environment, stack)
+    for_cuda = cuda_environment(local.devices if local else (), settings.monitors.gpus)
+    environment |= for_cuda
+    if for_cuda and any(VISIBLE_DEVICES in model.server_environment for model in settings.models):
+        log.warning("%s of the server is chosen by --gpus: yours is left out", VISIBLE_DEVICES)
     triton = find_tritonserver(settings.server.path, environment)
     check_models_python(triton, environment)
     perf_analyzer = find_perf_analyzer(settings.load_generator.path, environment)
-    gpus = find_devices()
     state = stack.enter_context(
         ProfileState(settings.checkpoint.directory, retry_failed=settings.checkpoint.retry_failed)
     )
@@ -139,23 +154,33 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
             LocalLauncher(triton, settings.server, staged),
             settings.server,
             ServerLog(_server_log(settings.server.log, work)),
-            settles=settings.monitors.cpu,
+            settles=settings.monitors.cpu or bool(for_cuda.get(VISIBLE_DEVICES)),
+            renews=bool(for_cuda.get(VISIBLE_DEVICES)),
         )
     )
     setups = {
         model.name: ServerSetup(
             launch="local",
             protocol=settings.server.protocol.value,
-            devices=tuple(sorted(gpu.uuid for gpu in gpus)),
-            flags=model.server_flags,
-            environment=model.server_environment,
+            flags={
+                "metrics-interval-ms": max(1, round(settings.monitors.interval_s * 1000)),
+                **model.server_flags,
+            },
+            environment={
+                name: value
+                for name, value in model.server_environment.items()
+                if name not in for_cuda
+            },
         )
         for model in settings.models
     }
     version = server.version(setups[settings.models[0].name])
+    gpus = local or served_gpus(settings, server.metrics_url)
+    if not settings.monitors.ignore_gpus:
+        state.check_devices(gpus.devices)
     create_output(settings.repository.output)
     state.describe(
-        devices=gpus,
+        devices=gpus.devices,
         host={
             **describe_host(),
             "Server": f"Triton {version} ({triton.path})",
@@ -172,30 +197,60 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
         user_directory=Path.cwd(),
     )
 
-    def monitor() -> CpuMonitor:
-        return CpuMonitor(server.processes, settings.monitors.interval_s)
+    # without a GPU, searching GPU instances would find nothing
+    models = tuple(
+        replace(model, cpu_only=model.cpu_only or not gpus.devices) for model in settings.models
+    )
+    cpu_only = {model.name for model in models if model.cpu_only}
+
+    def monitors(trial: Trial) -> Iterator[Monitor]:
+        if settings.monitors.cpu:
+            yield CpuMonitor(server.processes, settings.monitors.interval_s)
+        on_gpus = any(
+            work.variant.uses_gpus(gpus=len(gpus.devices)) and work.variant.model not in cpu_only
+            for work in trial.workloads
+        )
+        if gpus.devices and (on_gpus or settings.monitors.always_gpus):
+            yield gpus.monitor(settings.monitors.interval_s)
 
     runner = TrialRunner(
         server,
         load_generator,
         output,
-        monitor=monitor if settings.monitors.cpu else None,
+        monitors=monitors,
         interruptible=interrupts.interruptible,
     )
+    uuids = tuple(sorted(device.uuid for device in gpus.devices))
     return _Session(
         settings=settings,
-        # without a GPU, searching GPU instances would find nothing
-        models=tuple(
-            replace(model, cpu_only=model.cpu_only or not gpus) for model in settings.models
-        ),
+        models=models,
         facts=facts,
-        setups={name: replace(setup, version=version) for name, setup in setups.items()},
+        setups={
+            name: replace(setup, version=version, devices=uuids) for name, setup in setups.items()
+        },
         server=server,
+        gpus=gpus,
         runner=runner,
         output=output,
         state=state,
         export=export,
     )
+
+
+def _observe_idle(session: _Session) -> None:
+    """Keeps what the server costs without a model, unless it is known for these GPUs."""
+    monitors, state = session.settings.monitors, session.state
+    is_wanted = monitors.always_gpus or not all(model.cpu_only for model in session.models)
+    if not (session.gpus.devices and monitors.idle_s and is_wanted):
+        if state.newest is None:
+            log.info("Profiling server only metrics... left out: no GPU to observe")
+        return
+    if set(state.profile.server_only) == {device.uuid for device in session.gpus.devices}:
+        return
+    log.info("Profiling server only metrics...")
+    with session.gpus.monitor(monitors.interval_s) as monitor:
+        session.server.rest(monitors.idle_s)
+    state.record_server_only(monitor.observation.gpus)
 
 
 def _measure(session: _Session, interrupts: Interrupts, view: View) -> bool:
@@ -260,6 +315,22 @@ def _rankings(session: _Session) -> Sequence[Ranking]:
     ]
 
 
+def _tables(session: _Session, rankings: Sequence[Ranking]) -> Sequence[tuple[str, str, Table]]:
+    """Title, file name and table of all that have rows."""
+    settings, profile = session.settings.export, session.state.profile
+    gpus = len(profile.devices)
+    always = session.settings.monitors.always_gpus
+    inference = inference_table(rankings, settings.inference_fields, gpus=gpus)
+    of_gpus = gpu_table(rankings, settings.gpu_fields, gpus=gpus, always=always)
+    server_only = server_table(profile.server_only, settings.server_fields)
+    tables = (
+        ("Models (Inference)", settings.inference_file, inference),
+        ("Models (GPU Metrics)", settings.gpu_file, of_gpus),
+        ("Server Only", settings.server_file, server_only),
+    )
+    return [found for found in tables if found[2].rows]
+
+
 def _write(
     session: _Session,
     rankings: Sequence[Ranking],
@@ -270,8 +341,9 @@ def _write(
 ) -> None:
     """Tables, reports and configurations to deploy; then the answer on the screen."""
     settings = session.settings.export
+    always_gpus = session.settings.monitors.always_gpus
     origin = origin_of(session.state.profile, session.state.newest)
-    table = inference_table(rankings, settings.inference_fields, gpus=len(origin.devices))
+    tables = _tables(session, rankings)
     measured = sum(len(ranking.results) for ranking in rankings)
     log.info(
         "Profile complete. Profiled %d configurations for models: %s",
@@ -282,24 +354,30 @@ def _write(
     for ranking in rankings:
         difference = configuration_difference(ranking)
         summary = build_summary(
-            ranking, best=settings.best, origin=origin, difference=difference, complete=complete
+            ranking,
+            best=settings.best,
+            origin=origin,
+            difference=difference,
+            complete=complete,
+            always_gpus=always_gpus,
         )
         summaries.append(summary)
         write_best(session.export, ranking, difference)
     paths = []
     if not settings.skip_summary:
-        if table.rows:
-            paths.append(session.export.write(table.to_csv(), "results", settings.inference_file))
+        for _, name, table in tables:
+            paths.append(session.export.write(table.to_csv(), "results", name))
         paths.append(write_results(session.export, rankings, origin))
         paths += [write_summary(session.export, summary) for summary in summaries]
         if not settings.skip_detailed:
             for ranking in rankings:
                 for result in top(ranking, settings.best):
-                    write_detail(session.export, result, origin)
+                    write_detail(session.export, result, origin, always_gpus=always_gpus)
     error_log = write_error_log(session.export, rankings)
     if verbosity > 0:
-        for line in plain_table("Models (Inference)", table):
-            view.print(line)
+        for title, _, table in tables:
+            for line in plain_table(title, table):
+                view.print(line)
     for ranking, summary in zip(rankings, summaries, strict=True):
         shown = top_with_default(ranking, settings.best)
         view.answer(summary.sentence, answer_table(shown, ranking, gpus=len(origin.devices)))

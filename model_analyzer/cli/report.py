@@ -38,7 +38,8 @@ def run(settings: ReportSettings, verbosity: int) -> int:
     directory = ExportDirectory(settings.export_path)
     origin = origin_of(profile, loaded.source)
     for name in settings.variants:
-        view.print(f"wrote {write_detail(directory, results[name], origin)}")
+        path = write_detail(directory, results[name], origin, always_gpus=settings.always_gpus)
+        view.print(f"wrote {path}")
     return EXIT_OK
 
 

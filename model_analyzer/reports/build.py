@@ -4,16 +4,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal
 from model_analyzer.domain.metrics import METRICS
-from model_analyzer.domain.profiles import Device, FailedTrial
+from model_analyzer.domain.profiles import Device, FailedTrial, MeasuredTrial
 from model_analyzer.domain.trials import Load, LoadKind
 from model_analyzer.reports.plots import Chart, latency_breakdown, throughput_over_latency
-from model_analyzer.reports.tables import Table, detailed_table, instances_text, show, summary_table
+from model_analyzer.reports.tables import (
+    Table,
+    detailed_table,
+    instances_text,
+    reports_gpus,
+    show,
+    summary_table,
+)
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.selection import gain_over_default, top, top_with_default
 
@@ -35,11 +43,13 @@ class Summary:
     """The answer for one model.
 
     `headline` is a sentence in parts, of which every second one (1, 3, …) is to be stressed.
+    `gpus` is a line about the GPUs whose metrics are shown, or "".
     """
 
     model: str
     headline: tuple[str, ...]
     remarks: tuple[str, ...]
+    gpus: str
     constraints: str
     table: Table
     winners: int
@@ -68,10 +78,17 @@ class Detail:
 
 
 def build_summary(
-    ranking: Ranking, *, best: int, origin: Origin, difference: str, complete: bool
+    ranking: Ranking,
+    *,
+    best: int,
+    origin: Origin,
+    difference: str,
+    complete: bool,
+    always_gpus: bool = False,
 ) -> Summary:
     """The summary of a model with its `best` variants. `difference` is that of the recommended
     configuration from the original, as text; `complete` tells whether the search came to its end.
+    With `always_gpus`, GPU metrics of variants that only use CPUs are shown, too.
     """
     gpus = len(origin.devices)
     chosen = top_with_default(ranking, best)
@@ -103,8 +120,11 @@ def build_summary(
         model=ranking.model,
         headline=headline(ranking, gpus=gpus),
         remarks=tuple(remarks),
+        gpus=_gpus_line(
+            _observed([result.best for result in chosen], origin, always_gpus=always_gpus)
+        ),
         constraints=constraints_text(ranking.goal),
-        table=summary_table(chosen, ranking, gpus=gpus),
+        table=summary_table(chosen, ranking, gpus=gpus, always_gpus=always_gpus),
         winners=len(top(ranking, best)),
         charts=(throughput_over_latency(chosen, ranking.goal),) if chosen else (),
         failures=ranking.failed,
@@ -114,21 +134,29 @@ def build_summary(
     )
 
 
-def build_detail(result: VariantResult, *, origin: Origin, configuration: str) -> Detail:
-    """The detailed report of one variant; `configuration` is its config.pbtxt."""
+def build_detail(
+    result: VariantResult, *, origin: Origin, configuration: str, always_gpus: bool = False
+) -> Detail:
+    """The detailed report of one variant; `configuration` is its config.pbtxt. With
+    `always_gpus`, GPU metrics are shown even if it only uses CPUs.
+    """
     variant = result.variant
     count = len(result.measured)
     batching = "enabled" if variant.has_dynamic_batching else "disabled"
-    devices = ", ".join(sorted({device.name for device in origin.devices})) or "CPU"
+    gpus = len(origin.devices)
+    devices = _observed(result.measured, origin, always_gpus=always_gpus) or (
+        origin.devices if variant.uses_gpus(gpus=gpus) else ()
+    )
+    place = f"GPU(s) {_names(devices)} with total memory {_gigabytes(devices)} GB"
     return Detail(
         variant=variant.name,
         sentence=(
-            f"{variant.name} uses {instances_text(variant, gpus=len(origin.devices))} instances"
+            f"{variant.name} uses {instances_text(variant, gpus=gpus)} instances"
             f" with a max batch size of {variant.max_batch_size} and has dynamic batching"
-            f" {batching}. {_counted(count, 'measurement')} on {devices};"
+            f" {batching}. {_counted(count, 'measurement')} on {place if devices else 'CPU'};"
             f" platform {variant.platform}."
         ),
-        table=detailed_table(result),
+        table=detailed_table(result, gpus=gpus, always_gpus=always_gpus),
         charts=(latency_breakdown(result), throughput_over_latency([result], Goal(models=()))),
         configuration=configuration,
         commands=tuple(
@@ -138,6 +166,39 @@ def build_detail(result: VariantResult, *, origin: Origin, configuration: str) -
         ),
         origin=origin,
     )
+
+
+def _observed(
+    items: Sequence[MeasuredTrial], origin: Origin, *, always_gpus: bool
+) -> Sequence[Device]:
+    """The GPUs whose metrics are shown with these measurements."""
+    gpus = len(origin.devices)
+    observed = {
+        uuid
+        for item in items
+        if reports_gpus(item, gpus=gpus, always=always_gpus)
+        for uuid in item.measurement.gpus
+    }
+    return [device for device in origin.devices if device.uuid in observed]
+
+
+def _gpus_line(devices: Sequence[Device]) -> str:
+    if not devices:
+        return ""
+    line = f"GPU(s): {_names(devices)}. Total Available GPU Memory: {_gigabytes(devices)} GB"
+    if len(devices) == 1:
+        return line
+    return f"{line}. Memory is the sum over the GPUs; utilization and power are their means."
+
+
+def _names(devices: Sequence[Device]) -> str:
+    names = Counter(device.name for device in devices)
+    return ", ".join(f"{count} x {name}" for name, count in names.items())
+
+
+def _gigabytes(devices: Sequence[Device]) -> str:
+    """Memory of all in GB of 2^30 bytes, as users know it from other tools."""
+    return f"{sum(round(device.memory * 1e6 / 2**30, 1) for device in devices):.1f}"
 
 
 def headline(ranking: Ranking, *, gpus: int) -> tuple[str, ...]:

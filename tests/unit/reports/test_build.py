@@ -270,7 +270,7 @@ def test_a_detail_tells_all_about_one_variant() -> None:
     assert detail.variant == "m_config_4"
     assert detail.sentence == (
         "m_config_4 uses 4:GPU instances with a max batch size of 8 and has dynamic batching"
-        " enabled. 2 measurements on H200; platform unknown."
+        " enabled. 2 measurements on GPU(s) 2 x H200 with total memory 29.8 GB; platform unknown."
     )
     assert detail.configuration == 'name: "m"'
     assert detail.commands == ("perf -c 2", "perf -c 1")
