@@ -287,6 +287,54 @@ def test_a_detail_of_a_machine_without_gpus_says_cpu() -> None:
     )
 
 
+# ------------------------------------------------------------------------------------------ GPUs
+
+
+def on_gpus(*uuids: str) -> Ranking:
+    gpus = {uuid: {"gpu_used_memory": 1000.0, "gpu_utilization": 50.0} for uuid in uuids}
+    return ranking(
+        record(BEST, measurement(250.5, 5.5, gpus=gpus)),
+        record(DEFAULT, measurement(1.5, 2.5)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "uuids", "line"),
+    [
+        (["H200"], ["GPU-0"], "GPU(s): 1 x H200. Total Available GPU Memory: 14.9 GB"),
+        (
+            ["H200", "A100", "H200"],
+            ["GPU-0", "GPU-1", "GPU-2"],
+            "GPU(s): 2 x H200, 1 x A100. Total Available GPU Memory: 44.7 GB."
+            " Memory is the sum over the GPUs; utilization and power are their means.",
+        ),
+        # only those that were observed
+        (["H200", "A100"], ["GPU-1"], "GPU(s): 1 x A100. Total Available GPU Memory: 14.9 GB"),
+        (["H200"], [], ""),
+    ],
+)
+def test_a_summary_names_the_gpus_that_were_observed(
+    names: list[str], uuids: list[str], line: str
+) -> None:
+    report = build_summary(
+        on_gpus(*uuids), best=3, origin=origin(*names), difference="", complete=True
+    )
+    assert report.gpus == line
+    assert ("Max GPU Memory Usage (MB)" in report.table.headers) == bool(uuids)
+
+
+def test_a_variant_on_cpus_is_reported_without_gpus_unless_asked_for() -> None:
+    found = ranking(record(DEFAULT, measurement(1.5, gpus={"GPU-0": {"gpu_used_memory": 7.0}})))
+    quiet = build_detail(found.results[0], origin=origin("H200"), configuration="")
+    asked = build_detail(
+        found.results[0], origin=origin("H200"), configuration="", always_gpus=True
+    )
+    assert "1 measurement on CPU;" in quiet.sentence
+    assert "1 measurement on GPU(s) 1 x H200 with total memory 14.9 GB;" in asked.sentence
+    assert "Max GPU Memory Usage (MB)" not in quiet.table.headers
+    assert "Max GPU Memory Usage (MB)" in asked.table.headers
+
+
 # ---------------------------------------------------------------------------------- for machines
 
 
