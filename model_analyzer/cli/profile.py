@@ -24,6 +24,7 @@ from model_analyzer.cli.export import (
 from model_analyzer.cli.gpus import local_gpus, served_gpus
 from model_analyzer.cli.signals import Interrupts
 from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.metrics import Source
 from model_analyzer.domain.models import ModelFacts, VariantNames
 from model_analyzer.domain.protocols import Monitor
 from model_analyzer.domain.settings import ModelSettings, ProfileSettings
@@ -202,6 +203,10 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
         replace(model, cpu_only=model.cpu_only or not gpus.devices) for model in settings.models
     )
     cpu_only = {model.name for model in models if model.cpu_only}
+    # what one variant costs can only be held against what all others cost
+    observes_all = settings.monitors.always_gpus or any(
+        model.goal.needs(Source.GPU) for model in models
+    )
 
     def monitors(trial: Trial) -> Iterator[Monitor]:
         if settings.monitors.cpu:
@@ -210,7 +215,7 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
             work.variant.uses_gpus(gpus=len(gpus.devices)) and work.variant.model not in cpu_only
             for work in trial.workloads
         )
-        if gpus.devices and (on_gpus or settings.monitors.always_gpus):
+        if gpus.devices and (on_gpus or observes_all):
             yield gpus.monitor(settings.monitors.interval_s)
 
     runner = TrialRunner(

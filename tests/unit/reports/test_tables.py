@@ -230,8 +230,7 @@ def test_the_gpu_table_has_a_row_for_each_measurement_and_gpu() -> None:
 
 def test_variants_that_only_use_cpus_have_gpu_rows_when_asked_for() -> None:
     table = gpu_table([on_gpus()], ["model_config_path", "gpu_uuid"], gpus=2, always=True)
-    assert table.rows[2:4] == (("m_config_default", "GPU-a"), ("m_config_default", "GPU-b"))
-    assert len(table.rows) == 6
+    assert table.rows[4:] == (("m_config_default", "GPU-a"), ("m_config_default", "GPU-b"))
 
 
 def test_an_ensemble_uses_the_gpus_of_its_parts() -> None:
