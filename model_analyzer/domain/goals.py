@@ -68,10 +68,9 @@ class ModelGoal:
 
     def needs(self, source: Source) -> bool:
         """Whether it cannot be judged without metrics from there."""
-        return any(
-            METRICS[ALIASES.get(one.tag, one.tag)].source is source
-            for one in (*self.objectives, *self.constraints)
-        )
+        tags = [objective.tag for objective in self.objectives]
+        tags += [constraint.tag for constraint in self.constraints]
+        return any(METRICS[ALIASES.get(tag, tag)].source is source for tag in tags)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from model_analyzer.domain.goals import Constraint, Goal, ModelGoal
 from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.metrics import Source
 from tests.unit.builders import at_least, at_most, goal, measurement, objectives, together
 
 
@@ -234,7 +235,7 @@ def test_a_metric_that_was_not_measured_is_kept_but_named() -> None:
     [
         (at_most(perf_latency_p99=99)[0], "Max p99 Latency: 99 ms"),
         (at_least(perf_throughput=100)[0], "Min Throughput: 100 infer/sec"),
-        (at_most(gpu_used_memory=0.5)[0], "Max GPU Memory Usage: 0.5 MB"),
+        (at_most(gpu_used_memory=0.5)[0], "Max GPU Memory Usage: 0.5 MB over all GPUs"),
     ],
 )
 def test_a_constraint_in_words(constraint: Constraint, text: str) -> None:
@@ -320,6 +321,12 @@ def test_a_gpu_objective_counts_for_every_model_of_a_trial() -> None:
 def test_where_no_gpu_was_observed_the_other_objectives_decide() -> None:
     both = goal(wished=objectives(gpu_used_memory=9, perf_throughput=1))
     assert both.score(measurement(300), measurement(100)) == pytest.approx(1.0)
+
+
+def test_a_goal_tells_whether_it_needs_gpus() -> None:
+    assert not ModelGoal().needs(Source.GPU)
+    assert ModelGoal(objectives=objectives(perf_latency=1, gpu_used_memory=1)).needs(Source.GPU)
+    assert ModelGoal(constraints=at_most(gpu_used_memory=1)).needs(Source.GPU)
 
 
 def test_a_constraint_on_gpu_memory_holds_for_the_sum_over_gpus() -> None:
