@@ -360,13 +360,14 @@ def test_a_machine_without_gpus_keeps_its_variable_and_has_no_gpu_tables(
     }  # fmt: skip
 
 
-def test_the_checkpoint_holds_the_values_of_each_gpu(on_gpus) -> None:
-    on_gpus.profile()
+def test_the_checkpoint_holds_what_every_monitor_saw(on_gpus) -> None:
+    on_gpus.profile("--collect-cpu-metrics")
 
     lines = (on_gpus.directory / "checkpoints" / "0.ckpt").read_text().splitlines()
     entries = [json.loads(line) for line in lines]
     assert [device["uuid"] for device in entries[0]["devices"]] == ["GPU-0000", "GPU-1111"]
     (idle,) = [entry for entry in entries if entry["entry"] == "server-only"]
     assert set(idle["gpus"]) == {"GPU-0000", "GPU-1111"}
-    measured = [entry["gpus"] for entry in entries if entry["entry"] == "measurement"]
-    assert sorted(map(len, measured)) == [0, 2, 2]
+    measured = [entry for entry in entries if entry["entry"] == "measurement"]
+    assert sorted(len(entry["gpus"]) for entry in measured) == [0, 2, 2]
+    assert all(entry["host"]["cpu_used_ram"] > 0 for entry in measured)
