@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -40,10 +41,10 @@ class Pretend:
             {"FAKE_TRITON": json.dumps(plan).replace("'", "")},
         )
 
-    def perf_analyzer(self, *steps: dict[str, Any]) -> Path:
+    def perf_analyzer(self, *steps: dict[str, Any], tell: Sequence[str] = ()) -> Path:
         plan = self.directory / "perf_analyzer.json"
         log = self.directory / "perf_analyzer.log"
-        plan.write_text(json.dumps({"log": str(log), "steps": list(steps)}))
+        plan.write_text(json.dumps({"log": str(log), "tell": list(tell), "steps": list(steps)}))
         return write_program(
             self.directory / "perf_analyzer",
             TESTS / "fakes" / "perf_analyzer.py",
@@ -68,6 +69,45 @@ def pretend(tmp_path: Path) -> Pretend:
     directory = tmp_path / "programs"
     directory.mkdir()
     return Pretend(directory)
+
+
+GIB = 2**30
+
+
+def gpu(number: int = 0, **changes: Any) -> dict[str, Any]:
+    """A GPU of the pretend driver, with 16 GiB of which 1 GiB is used."""
+    return {
+        "uuid": f"GPU-{number}{number}{number}{number}",
+        "name": "NVIDIA Pretend",
+        "total": 16 * GIB,
+        "used": GIB,
+        "utilization": 50,
+        "power": 75_500,
+        **changes,
+    }
+
+
+@dataclass(frozen=True)
+class PretendDriver:
+    """A pretend NVML and the GPUs that it tells of."""
+
+    plan: Path
+
+    def has(self, *gpus: dict[str, Any], error: str = "") -> None:
+        self.plan.write_text(json.dumps({"gpus": gpus, "error": error}))
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What makes a program use it."""
+        path = [str(TESTS / "fakes" / "nvml"), *filter(None, [os.environ.get("PYTHONPATH")])]
+        return {"FAKE_NVML": str(self.plan), "PYTHONPATH": os.pathsep.join(path)}
+
+
+@pytest.fixture
+def driver(tmp_path: Path) -> PretendDriver:
+    made = PretendDriver(tmp_path / "nvml.json")
+    made.has(gpu())
+    return made
 
 
 MakeModel = Callable[..., Path]

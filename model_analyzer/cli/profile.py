@@ -13,11 +13,15 @@ from pathlib import Path
 
 from model_analyzer.cli.answer import answer
 from model_analyzer.cli.console import View
+from model_analyzer.cli.gpus import local_gpus, served_gpus
 from model_analyzer.cli.signals import Interrupts
 from model_analyzer.config.resolve import described
+from model_analyzer.domain.metrics import Source
 from model_analyzer.domain.models import ModelFacts, VariantNames
+from model_analyzer.domain.profiles import Device
+from model_analyzer.domain.protocols import Monitor
 from model_analyzer.domain.settings import LaunchMode, ModelSettings, ProfileSettings
-from model_analyzer.domain.trials import ServerSetup
+from model_analyzer.domain.trials import ServerSetup, Trial
 from model_analyzer.errors import (
     EXIT_OK,
     EXIT_RUN_FAILED,
@@ -29,11 +33,12 @@ from model_analyzer.profiling import TrialFinished, profile
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.ranking import Circumstances, Ranking, rank
 from model_analyzer.runner.files import fingerprint_files
+from model_analyzer.runner.gpus import VISIBLE_DEVICES, cuda_environment
 from model_analyzer.runner.host import describe_host
 from model_analyzer.runner.load.command import named_files
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
 from model_analyzer.runner.monitors.cpu import CpuMonitor
-from model_analyzer.runner.monitors.gpu import devices as find_devices
+from model_analyzer.runner.monitors.gpu import ObservedGpus
 from model_analyzer.runner.repository import (
     ModelRepository,
     OutputRepository,
@@ -73,6 +78,7 @@ def run(settings: ProfileSettings, remarks: Sequence[str], verbosity: int) -> in
         stack.enter_context(view)
         with interrupts.interruptible():
             session = _prepare(settings, interrupts, stack)
+            _observe_idle(session)
         try:
             error = None
             try:
@@ -115,6 +121,7 @@ class _Session:
     settings: ProfileSettings
     facts: Mapping[str, ModelFacts]
     server: TritonServer
+    gpus: ObservedGpus
     runner: TrialRunner
     output: OutputRepository
     state: ProfileState
@@ -145,9 +152,13 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
     check_apart(settings.repository.output, settings.repository.path)
     export = ExportDirectory(settings.export.path)
     work = stack.enter_context(Workspace())
-    launcher = _launcher(settings, repository, facts, work)
+    local = local_gpus(settings, environment, stack)
+    for_cuda = cuda_environment(local.devices if local else (), settings.monitors.gpus)
+    environment |= for_cuda
+    if for_cuda and any(VISIBLE_DEVICES in model.server_environment for model in settings.models):
+        log.warning("%s of the server is chosen by --gpus: yours is left out", VISIBLE_DEVICES)
+    launcher = _launcher(settings, environment, repository, facts, work)
     perf_analyzer = find_perf_analyzer(settings.load_generator.path, environment)
-    gpus = find_devices()
     state = stack.enter_context(
         ProfileState(settings.checkpoint.directory, retry_failed=settings.checkpoint.retry_failed)
     )
@@ -156,16 +167,24 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
             launcher,
             settings.server,
             ServerLog(_server_log(settings.server.log, work)),
-            settles=settings.monitors.cpu,
+            settles=settings.monitors.cpu or bool(for_cuda.get(VISIBLE_DEVICES)),
+            renews=bool(for_cuda.get(VISIBLE_DEVICES)),
         )
     )
     setups = {
         model.name: ServerSetup(
             launch=settings.server.launch.value,
             protocol=settings.server.protocol.value,
-            devices=tuple(sorted(gpu.uuid for gpu in gpus)),
-            flags=model.server_flags,
-            environment=model.server_environment,
+            devices=_uuids(local.devices) if local else (),
+            flags={
+                "metrics-interval-ms": max(1, round(settings.monitors.interval_s * 1000)),
+                **model.server_flags,
+            },
+            environment={
+                name: value
+                for name, value in model.server_environment.items()
+                if name not in for_cuda
+            },
             container=settings.docker.container(model.docker_arguments)
             if settings.server.launch is LaunchMode.DOCKER
             else {},
@@ -173,9 +192,12 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
         for model in settings.models
     }
     version = server.version(setups[settings.models[0].name])
+    gpus = local or served_gpus(settings, server.metrics_url)
+    if not settings.monitors.ignore_gpus:
+        state.check_devices(gpus.devices)
     create_output(settings.repository.output)
     state.describe(
-        devices=gpus,
+        devices=gpus.devices,
         host={
             **describe_host(),
             "Server": f"Triton {version} ({launcher.description})",
@@ -192,14 +214,31 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
         user_directory=Path.cwd(),
     )
 
-    def monitor() -> CpuMonitor:
-        return CpuMonitor(server.processes, settings.monitors.interval_s)
+    # without a GPU, searching GPU instances would find nothing
+    models = tuple(
+        replace(model, cpu_only=model.cpu_only or not gpus.devices) for model in settings.models
+    )
+    cpu_only = {model.name for model in models if model.cpu_only}
+    # what one variant costs can only be held against what all others cost
+    observes_all = settings.monitors.always_gpus or any(
+        model.goal.needs(Source.GPU) for model in models
+    )
+
+    def monitors(trial: Trial) -> Iterator[Monitor]:
+        if settings.monitors.cpu:
+            yield CpuMonitor(server.processes, settings.monitors.interval_s)
+        on_gpus = any(
+            work.variant.uses_gpus(gpus=len(gpus.devices)) and work.variant.model not in cpu_only
+            for work in trial.workloads
+        )
+        if gpus.devices and (on_gpus or observes_all):
+            yield gpus.monitor(settings.monitors.interval_s)
 
     runner = TrialRunner(
         server,
         load_generator,
         output,
-        monitor=monitor if settings.monitors.cpu else None,
+        monitors=monitors,
         interruptible=interrupts.interruptible,
     )
     return _Session(
@@ -210,17 +249,17 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
                 models=(
                     SearchedModel(
                         facts=facts[model.name],
-                        # without a GPU, searching GPU instances would find nothing
-                        settings=replace(model, cpu_only=model.cpu_only or not gpus),
+                        settings=model,
                         inputs=inputs[model.name],
                         composing=settings.composing,
                     ),
                 ),
-                setup=replace(setups[model.name], version=version),
+                setup=replace(setups[model.name], version=version, devices=_uuids(gpus.devices)),
             )
-            for model in settings.models
+            for model in models
         ),
         server=server,
+        gpus=gpus,
         runner=runner,
         output=output,
         state=state,
@@ -228,8 +267,13 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
     )
 
 
+def _uuids(devices: Sequence[Device]) -> tuple[str, ...]:
+    return tuple(sorted(device.uuid for device in devices))
+
+
 def _launcher(
     settings: ProfileSettings,
+    environment: Mapping[str, str],
     repository: ModelRepository,
     facts: Mapping[str, ModelFacts],
     work: Path,
@@ -239,11 +283,27 @@ def _launcher(
         case LaunchMode.DOCKER:
             return ContainerLauncher(connect(), settings.docker, settings.server, repository.path)
         case _:
-            environment = dict(os.environ)
             triton = find_tritonserver(settings.server.path, environment)
             check_models_python(triton, environment)
             staged = stage(repository, facts.values(), work / "models")
             return LocalLauncher(triton, settings.server, staged)
+
+
+def _observe_idle(session: _Session) -> None:
+    """Keeps what the server costs without a model, unless it is known for these GPUs."""
+    monitors, state = session.settings.monitors, session.state
+    models = [model.settings for subject in session.subjects for model in subject.models]
+    is_wanted = monitors.always_gpus or not all(model.cpu_only for model in models)
+    if not (session.gpus.devices and monitors.idle_s and is_wanted):
+        if state.newest is None:
+            log.info("Profiling server only metrics... left out: no GPU to observe")
+        return
+    if set(state.profile.server_only) == {device.uuid for device in session.gpus.devices}:
+        return
+    log.info("Profiling server only metrics...")
+    with session.gpus.monitor(monitors.interval_s) as monitor:
+        session.server.rest(monitors.idle_s)
+    state.record_server_only(monitor.observation.gpus)
 
 
 def _measure(session: _Session, interrupts: Interrupts, view: View) -> bool:

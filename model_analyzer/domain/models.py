@@ -178,6 +178,16 @@ class ModelVariant:
             totals[kind] = totals.get(kind, 0) + count
         return tuple((count, kind) for kind, count in totals.items())
 
+    def uses_gpus(self, *, gpus: int) -> bool:
+        """Whether an instance of it, or of a composing variant, is on one of the `gpus` present.
+
+        An ensemble itself has no instances.
+        """
+        own = () if "ensemble_scheduling" in self.config else self.instances(gpus=gpus)
+        return any(kind == "GPU" for _, kind in own) or any(
+            part.uses_gpus(gpus=gpus) for part in self.composing
+        )
+
 
 @dataclass(slots=True)
 class VariantNames:

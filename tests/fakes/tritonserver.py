@@ -3,9 +3,11 @@
 """A pretend tritonserver: real gRPC, no models.
 
 FAKE_TRITON is a JSON object that may have: `log` (a file: each start, load and inference appends
-a line), `start_s` (until it listens), `die` (a line to say at the start before ending with 1),
-`never_ready`, `proxied_s` (so long its ports only seem to listen, as those of a container do),
-`deaf` (ignores SIGTERM), `stop_s` (takes so long to end), `version`.
+a line), `tell` (variables that are appended there at the start), `metrics` (a file with what the
+metrics port answers; without it the connection is closed), `start_s` (until it listens), `die` (a
+line to say at the start before ending with 1), `never_ready`, `proxied_s` (so long its ports only
+seem to listen, as those of a container do), `deaf` (ignores SIGTERM), `stop_s` (takes so long to
+end), `version`.
 
 What a load does is told by the model configuration's parameter `fake`: `fail`, `refuse` (as for
 a configuration that is not valid), `hang`, `die` (the server ends), `empty` (answers without
@@ -129,6 +131,8 @@ def main() -> int:
         print("Usage: tritonserver [options]\n  --model-repository <string>")
         return 1
     note("start", *sys.argv[1:])
+    for name in PLAN.get("tell", ()):
+        note(f"{name}={os.environ.get(name)}")
     if PLAN.get("deaf"):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     else:
@@ -146,15 +150,30 @@ def main() -> int:
     server.start()
     for proxy in proxies:
         proxy.close()
-    sockets = [listen(flag("http-port", "8000")), listen(flag("metrics-port", "8002"))]
-    while sockets:
-        for one in sockets:
+    http, metrics = (
+        listen(flag("http-port", "8000")), listen(flag("metrics-port", "8002")),
+    )  # fmt: skip
+    while True:
+        for one in (http, metrics):
             one.settimeout(0.05)
             try:
-                one.accept()[0].close()
-            except TimeoutError:
+                with one.accept()[0] as connection:
+                    if one is metrics and "metrics" in PLAN:
+                        answer(connection)
+            except (TimeoutError, ConnectionError):
                 pass
-    return 0
+
+
+def answer(connection: socket.socket) -> None:
+    """Answers a request for metrics, if there is one."""
+    connection.settimeout(0.05)
+    if connection.recv(4096).startswith(b"GET /metrics "):
+        with open(PLAN["metrics"], "rb") as file:
+            body = file.read()
+        connection.sendall(
+            b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s"
+            % (len(body), body)
+        )
 
 
 def end() -> None:

@@ -85,24 +85,33 @@ class TritonServer:
     """Starts, feeds and stops one server at a time.
 
     With `settles`, a changed variant counts as in place only when the processes of the old one
-    are gone, which memory metrics need.
+    are gone, which memory metrics need. With `renews`, a server whose own process has run a model
+    is not used for another variant: such backends keep GPU memory after a model is unloaded.
 
     A context manager: leaving it kills the server, if it still runs. Call `begin_stop` and `stop`
     before for an orderly end, with other work in between.
     """
 
     def __init__(
-        self, launcher: Launcher, settings: ServerSettings, log: ServerLog, *, settles: bool
+        self,
+        launcher: Launcher,
+        settings: ServerSettings,
+        log: ServerLog,
+        *,
+        settles: bool,
+        renews: bool = False,
     ) -> None:
         self._launcher = launcher
         self._settings = settings
         self._settles = settles
+        self._renews = renews
         self._log = log
         self._setup = ServerSetup()
         self._process: Running | None = None
         self._client: ServerClient | None = None
         self._endpoints: Endpoints | None = None
         self._loaded: dict[str, str] = {}
+        self._is_used = False
 
     def __enter__(self) -> TritonServer:
         return self
@@ -145,6 +154,7 @@ class TritonServer:
             self._process = None
             log.debug("Stopped Triton Server.")
         self._loaded.clear()
+        self._is_used = False
 
     def begin_stop(self) -> None:
         """Asks the server to end, without waiting for it."""
@@ -169,6 +179,18 @@ class TritonServer:
         """The last telling lines of the log."""
         return self._log.tail()
 
+    @property
+    def metrics_url(self) -> str:
+        """Where the running server tells its metrics."""
+        assert self._endpoints is not None, "the server has not been started"
+        return f"http://{self._endpoints.metrics}/metrics"
+
+    def rest(self, seconds: float) -> None:
+        """Leaves the running server alone for so long. Raises ServerError if it dies."""
+        if self._process is not None and self._process.wait(seconds) is not None:
+            lines = self._log.tail()
+            raise ServerError(f"the server died while idle: {lines[-1] if lines else 'no reason'}")
+
     def processes(self) -> Sequence[psutil.Process]:
         """The server with the processes of its models."""
         return self._process.tree() if self._process is not None else []
@@ -185,12 +207,14 @@ class TritonServer:
         if set(self._loaded) - set(wanted):
             return True  # another model would take its share of the machine
         changed = any(self._loaded.get(name) != v.identity for name, v in wanted.items())
-        return changed and bool(self._loaded) and self._settings.restart is ServerRestart.VARIANT
+        is_due = self._settings.restart is ServerRestart.VARIANT or (self._renews and self._is_used)
+        return changed and bool(self._loaded) and is_due
 
     def _running(self, setup: ServerSetup) -> ServerClient:
         if self._client is None or not self.is_alive:
             self._start(setup)
         assert self._client is not None
+        self._setup = setup  # the same launch; its GPUs may have become known since
         return self._client
 
     def _start(self, setup: ServerSetup) -> None:
@@ -199,7 +223,7 @@ class TritonServer:
             endpoints = self._launcher.endpoints()
             reason = self._start_once(endpoints, setup)
             if not reason:
-                self._setup, self._endpoints = setup, endpoints
+                self._endpoints = endpoints
                 return
             taken = "already in use" in reason and self._launcher.ports_are_chosen
             if not taken or attempt == _PORT_TRIES:
@@ -273,6 +297,7 @@ class TritonServer:
             except ServerCallError as error:
                 return self._load_failure(variant, error)
             self._loaded[name] = variant.identity
+            self._is_used = self._is_used or _runs_in_the_server(variant)
             self._warm_up(client, variant)
         if self._settles:
             self._settle(wanted)
@@ -355,6 +380,12 @@ class TritonServer:
 def _same_launch(a: ServerSetup, b: ServerSetup) -> bool:
     """Whether a server started for one setup serves the other too. Secrets count here."""
     return (a.flags, a.environment, a.container) == (b.flags, b.environment, b.container)
+
+
+def _runs_in_the_server(variant: ModelVariant) -> bool:
+    """Whether its instances are in the server's own process; those of Python models are not."""
+    is_ensemble = "ensemble_scheduling" in variant.config
+    return not is_ensemble and variant.config.get("backend") != "python"
 
 
 def _parts_first(variant: ModelVariant) -> Iterator[ModelVariant]:

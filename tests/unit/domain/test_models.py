@@ -309,3 +309,32 @@ def test_a_variant_knows_its_batching() -> None:
     assert (batching.max_batch_size, batching.largest_preferred_batch_size) == (8, 8)
     assert batching.has_dynamic_batching
     assert variant(dynamic_batching={}).has_dynamic_batching
+
+
+# ----------------------------------------------------------------------------------------- GPUs
+
+
+@pytest.mark.parametrize(
+    ("config", "gpus", "expected"),
+    [
+        ({"instance_group": [{"kind": "KIND_CPU"}]}, 1, False),
+        ({"instance_group": [{"kind": "KIND_CPU"}, {"kind": "KIND_GPU"}]}, 1, True),
+        ({}, 1, True),  # Triton puts an instance on each GPU then
+        ({}, 0, False),
+    ],
+)
+def test_a_variant_uses_gpus_if_an_instance_does(
+    config: Mapping[str, Any], gpus: int, expected: bool
+) -> None:
+    assert variant(**config).uses_gpus(gpus=gpus) == expected
+
+
+def test_a_variant_uses_the_gpus_of_what_it_calls() -> None:
+    parts = {
+        kind: variant("part", instance_group=[{"kind": f"KIND_{kind}"}]) for kind in ("CPU", "GPU")
+    }
+    for kind, part in parts.items():
+        ensemble = variant(ensemble_scheduling={}, composing=[part])
+        caller = variant(instance_group=[{"kind": "KIND_CPU"}], composing=[part])
+        assert ensemble.uses_gpus(gpus=1) == (kind == "GPU")
+        assert caller.uses_gpus(gpus=1) == (kind == "GPU")
