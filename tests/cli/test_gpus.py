@@ -278,7 +278,7 @@ def test_the_report_command_shows_gpus_too(on_gpus, run) -> None:
     with_gpus = (details / "m_config_0" / "detailed_report.html").read_text()
     assert "on GPU(s) 2 x NVIDIA Pretend with total memory 32.0 GB" in with_gpus
     assert "Average GPU Utilization (%)" in with_gpus
-    assert "on CPU;" in (details / "m_config_default" / "detailed_report.html").read_text()
+    assert "on CPU." in (details / "m_config_default" / "detailed_report.html").read_text()
 
 
 def test_a_broken_driver_is_named_and_the_run_goes_on_without_gpus(on_gpus, driver) -> None:

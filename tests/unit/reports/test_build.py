@@ -337,8 +337,8 @@ def test_a_variant_on_cpus_is_reported_without_gpus_unless_asked_for() -> None:
     asked = build_detail(
         found.results[0], origin=origin("H200"), configuration="", always_gpus=True
     )
-    assert "1 measurement on CPU;" in quiet.sentence
-    assert "1 measurement on GPU(s) 1 x H200 with total memory 14.9 GB;" in asked.sentence
+    assert "1 measurement on CPU." in quiet.sentence
+    assert "1 measurement on GPU(s) 1 x H200 with total memory 14.9 GB." in asked.sentence
     assert "Max GPU Memory Usage (MB)" not in quiet.table.headers
     assert "Max GPU Memory Usage (MB)" in asked.table.headers
 
