@@ -16,17 +16,17 @@ HEAD = '''\
 """The fields of Triton's ModelConfig, made by tools/model_config_fields.py: do not edit.
 
 A field is written `TYPE`, `[TYPE]` where it repeats, or `{TYPE}` where it maps names to values.
-TYPE is `int`, `float`, `bool`, `str`, an enum or a message.
+TYPE is `int32`, `int64`, `uint32`, `uint64`, `float`, `bool`, `str`, an enum or a message.
 """
 
 from __future__ import annotations
 '''
 
 SCALARS = {
-    FieldDescriptor.CPPTYPE_INT32: "int",
-    FieldDescriptor.CPPTYPE_INT64: "int",
-    FieldDescriptor.CPPTYPE_UINT32: "int",
-    FieldDescriptor.CPPTYPE_UINT64: "int",
+    FieldDescriptor.CPPTYPE_INT32: "int32",
+    FieldDescriptor.CPPTYPE_INT64: "int64",
+    FieldDescriptor.CPPTYPE_UINT32: "uint32",
+    FieldDescriptor.CPPTYPE_UINT64: "uint64",
     FieldDescriptor.CPPTYPE_FLOAT: "float",
     FieldDescriptor.CPPTYPE_DOUBLE: "float",
     FieldDescriptor.CPPTYPE_BOOL: "bool",

@@ -3,7 +3,7 @@
 """The fields of Triton's ModelConfig, made by tools/model_config_fields.py: do not edit.
 
 A field is written `TYPE`, `[TYPE]` where it repeats, or `{TYPE}` where it maps names to values.
-TYPE is `int`, `float`, `bool`, `str`, an enum or a message.
+TYPE is `int32`, `int64`, `uint32`, `uint64`, `float`, `bool`, `str`, an enum or a message.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MESSAGES: dict[str, dict[str, str]] = {
         "backend": "str",
         "runtime": "str",
         "version_policy": "ModelVersionPolicy",
-        "max_batch_size": "int",
+        "max_batch_size": "int32",
         "input": "[ModelInput]",
         "output": "[ModelOutput]",
         "batch_input": "[BatchInput]",
@@ -48,21 +48,21 @@ MESSAGES: dict[str, dict[str, str]] = {
         "model_metrics": "ModelMetrics",
     },
     "ModelDynamicBatching": {
-        "preferred_batch_size": "[int]",
-        "max_queue_delay_microseconds": "int",
+        "preferred_batch_size": "[int32]",
+        "max_queue_delay_microseconds": "uint64",
         "preserve_ordering": "bool",
-        "priority_levels": "int",
-        "default_priority_level": "int",
+        "priority_levels": "uint64",
+        "default_priority_level": "uint64",
         "default_queue_policy": "ModelQueuePolicy",
         "priority_queue_policy": "{ModelQueuePolicy}",
     },
     "ModelEnsembling": {
         "step": "[ModelEnsembling.Step]",
-        "max_inflight_requests": "int",
+        "max_inflight_requests": "uint32",
     },
     "ModelEnsembling.Step": {
         "model_name": "str",
-        "model_version": "int",
+        "model_version": "int64",
         "input_map": "{str}",
         "output_map": "{str}",
         "model_namespace": "str",
@@ -71,7 +71,7 @@ MESSAGES: dict[str, dict[str, str]] = {
         "name": "str",
         "data_type": "DataType",
         "format": "ModelInput.Format",
-        "dims": "[int]",
+        "dims": "[int64]",
         "reshape": "ModelTensorReshape",
         "is_shape_tensor": "bool",
         "allow_ragged_batch": "bool",
@@ -81,9 +81,9 @@ MESSAGES: dict[str, dict[str, str]] = {
     "ModelInstanceGroup": {
         "name": "str",
         "kind": "ModelInstanceGroup.Kind",
-        "count": "int",
+        "count": "int32",
         "rate_limiter": "ModelRateLimiter",
-        "gpus": "[int]",
+        "gpus": "[int32]",
         "secondary_devices": "[ModelInstanceGroup.SecondaryDevice]",
         "profile": "[str]",
         "passive": "bool",
@@ -91,7 +91,7 @@ MESSAGES: dict[str, dict[str, str]] = {
     },
     "ModelInstanceGroup.SecondaryDevice": {
         "kind": "ModelInstanceGroup.SecondaryDevice.SecondaryDeviceKind",
-        "device_id": "int",
+        "device_id": "int64",
     },
     "ModelMetrics": {
         "metric_control": "[ModelMetrics.MetricControl]",
@@ -116,7 +116,7 @@ MESSAGES: dict[str, dict[str, str]] = {
         "execution_accelerators": "ModelOptimizationPolicy.ExecutionAccelerators",
         "input_pinned_memory": "ModelOptimizationPolicy.PinnedMemoryBuffer",
         "output_pinned_memory": "ModelOptimizationPolicy.PinnedMemoryBuffer",
-        "gather_kernel_buffer_threshold": "int",
+        "gather_kernel_buffer_threshold": "uint32",
         "eager_batching": "bool",
     },
     "ModelOptimizationPolicy.Cuda": {
@@ -126,16 +126,16 @@ MESSAGES: dict[str, dict[str, str]] = {
         "output_copy_stream": "bool",
     },
     "ModelOptimizationPolicy.Cuda.GraphSpec": {
-        "batch_size": "int",
+        "batch_size": "int32",
         "input": "{ModelOptimizationPolicy.Cuda.GraphSpec.Shape}",
         "graph_lower_bound": "ModelOptimizationPolicy.Cuda.GraphSpec.LowerBound",
     },
     "ModelOptimizationPolicy.Cuda.GraphSpec.LowerBound": {
-        "batch_size": "int",
+        "batch_size": "int32",
         "input": "{ModelOptimizationPolicy.Cuda.GraphSpec.Shape}",
     },
     "ModelOptimizationPolicy.Cuda.GraphSpec.Shape": {
-        "dim": "[int]",
+        "dim": "[int64]",
     },
     "ModelOptimizationPolicy.ExecutionAccelerators": {
         "gpu_execution_accelerator": "[ModelOptimizationPolicy.ExecutionAccelerators.Accelerator]",
@@ -146,7 +146,7 @@ MESSAGES: dict[str, dict[str, str]] = {
         "parameters": "{str}",
     },
     "ModelOptimizationPolicy.Graph": {
-        "level": "int",
+        "level": "int32",
     },
     "ModelOptimizationPolicy.PinnedMemoryBuffer": {
         "enable": "bool",
@@ -154,7 +154,7 @@ MESSAGES: dict[str, dict[str, str]] = {
     "ModelOutput": {
         "name": "str",
         "data_type": "DataType",
-        "dims": "[int]",
+        "dims": "[int64]",
         "reshape": "ModelTensorReshape",
         "label_filename": "str",
         "is_shape_tensor": "bool",
@@ -165,18 +165,18 @@ MESSAGES: dict[str, dict[str, str]] = {
     },
     "ModelQueuePolicy": {
         "timeout_action": "ModelQueuePolicy.TimeoutAction",
-        "default_timeout_microseconds": "int",
+        "default_timeout_microseconds": "uint64",
         "allow_timeout_override": "bool",
-        "max_queue_size": "int",
+        "max_queue_size": "uint32",
     },
     "ModelRateLimiter": {
         "resources": "[ModelRateLimiter.Resource]",
-        "priority": "int",
+        "priority": "uint32",
     },
     "ModelRateLimiter.Resource": {
         "name": "str",
         "global": "bool",
-        "count": "int",
+        "count": "uint32",
     },
     "ModelRepositoryAgents": {
         "agents": "[ModelRepositoryAgents.Agent]",
@@ -191,14 +191,14 @@ MESSAGES: dict[str, dict[str, str]] = {
     "ModelSequenceBatching": {
         "direct": "ModelSequenceBatching.StrategyDirect",
         "oldest": "ModelSequenceBatching.StrategyOldest",
-        "max_sequence_idle_microseconds": "int",
+        "max_sequence_idle_microseconds": "uint64",
         "control_input": "[ModelSequenceBatching.ControlInput]",
         "state": "[ModelSequenceBatching.State]",
         "iterative_sequence": "bool",
     },
     "ModelSequenceBatching.Control": {
         "kind": "ModelSequenceBatching.Control.Kind",
-        "int32_false_true": "[int]",
+        "int32_false_true": "[int32]",
         "fp32_false_true": "[float]",
         "bool_false_true": "[bool]",
         "data_type": "DataType",
@@ -209,7 +209,7 @@ MESSAGES: dict[str, dict[str, str]] = {
     },
     "ModelSequenceBatching.InitialState": {
         "data_type": "DataType",
-        "dims": "[int]",
+        "dims": "[int64]",
         "zero_data": "bool",
         "data_file": "str",
         "name": "str",
@@ -218,23 +218,23 @@ MESSAGES: dict[str, dict[str, str]] = {
         "input_name": "str",
         "output_name": "str",
         "data_type": "DataType",
-        "dims": "[int]",
+        "dims": "[int64]",
         "initial_state": "[ModelSequenceBatching.InitialState]",
         "use_same_buffer_for_input_output": "bool",
         "use_growable_memory": "bool",
     },
     "ModelSequenceBatching.StrategyDirect": {
-        "max_queue_delay_microseconds": "int",
+        "max_queue_delay_microseconds": "uint64",
         "minimum_slot_utilization": "float",
     },
     "ModelSequenceBatching.StrategyOldest": {
-        "max_candidate_sequences": "int",
-        "preferred_batch_size": "[int]",
-        "max_queue_delay_microseconds": "int",
+        "max_candidate_sequences": "int32",
+        "preferred_batch_size": "[int32]",
+        "max_queue_delay_microseconds": "uint64",
         "preserve_ordering": "bool",
     },
     "ModelTensorReshape": {
-        "shape": "[int]",
+        "shape": "[int64]",
     },
     "ModelTransactionPolicy": {
         "decoupled": "bool",
@@ -246,20 +246,20 @@ MESSAGES: dict[str, dict[str, str]] = {
     },
     "ModelVersionPolicy.All": {},
     "ModelVersionPolicy.Latest": {
-        "num_versions": "int",
+        "num_versions": "uint32",
     },
     "ModelVersionPolicy.Specific": {
-        "versions": "[int]",
+        "versions": "[int64]",
     },
     "ModelWarmup": {
         "name": "str",
-        "batch_size": "int",
+        "batch_size": "uint32",
         "inputs": "{ModelWarmup.Input}",
-        "count": "int",
+        "count": "uint32",
     },
     "ModelWarmup.Input": {
         "data_type": "DataType",
-        "dims": "[int]",
+        "dims": "[int64]",
         "zero_data": "bool",
         "random_data": "bool",
         "input_data_file": "str",

@@ -4,10 +4,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from model_analyzer.config.docker_options import DOCKER_ARGUMENTS
+from model_analyzer.config.fragments import (
+    NAME,
+    NULL,
+    Schema,
+    any_of,
+    array,
+    mapping,
+    with_commas,
+)
 from model_analyzer.config.goals import Constraints, Objectives
 from model_analyzer.config.kinds import Boolean, Environment, Flags, Integers, ListOf, Number, Text
 from model_analyzer.config.nodes import Entry, Node, Problems
@@ -21,6 +30,7 @@ from model_analyzer.config.table import (
     Given,
     Option,
     read,
+    schema,
 )
 from model_analyzer.domain.flags import (
     GENAI_PERF_FLAGS,
@@ -28,6 +38,7 @@ from model_analyzer.domain.flags import (
     PERF_ANALYZER_REPEATABLE,
     TRITON_SERVER_FLAGS,
     TRITON_SERVER_REPEATABLE,
+    TRITON_SERVER_WORDS,
 )
 
 GENAI_PERF = Flags("genai-perf", GENAI_PERF_FLAGS, underscores=False)
@@ -35,7 +46,11 @@ PERF_ANALYZER = Flags(
     "perf_analyzer", PERF_ANALYZER_FLAGS, repeatable=PERF_ANALYZER_REPEATABLE, underscores=False
 )
 TRITON_SERVER = Flags(
-    "tritonserver", TRITON_SERVER_FLAGS, repeatable=TRITON_SERVER_REPEATABLE, underscores=True
+    "tritonserver",
+    TRITON_SERVER_FLAGS,
+    repeatable=TRITON_SERVER_REPEATABLE,
+    words=TRITON_SERVER_WORDS,
+    underscores=True,
 )
 
 # `parameters` of a model.
@@ -67,6 +82,9 @@ class Parameters:
         given = read(node.entries, PARAMETER_OPTIONS, problems)
         problems.raise_any()
         return given
+
+    def schema(self) -> Schema:
+        return schema(PARAMETER_OPTIONS)
 
 
 # What a model may set for itself. A value given here replaces the global one as a whole.
@@ -142,6 +160,8 @@ class Models:
         if not node.is_mapping:
             name = Text().parse(node).strip()
             return [self._model(Entry(name, node.where, Node(None, node.where)))]
+        if not node.entries:
+            raise node.problem("names no model")
         problems = Problems()
         models = []
         for entry in node.entries:
@@ -164,3 +184,17 @@ class Models:
         given = read(entry.node.entries, MODEL_OPTIONS, problems)
         problems.raise_any()
         return ModelEntry(name=entry.key, where=entry.where, given=given)
+
+    def schema(self) -> Schema:
+        return {"$ref": "#/$defs/models"}
+
+
+def definitions() -> Mapping[str, Schema]:
+    """What the schema of `Models` refers to."""
+    names = with_commas(r"(?!\.{1,2}\s*(?:,|$))[^,/]*[^,/\s]")
+    name = any_of({"type": ["number", "boolean"]}, names)
+    one = {**mapping(any_of({"$ref": "#/$defs/model"}, NULL), names=NAME), "minProperties": 1}
+    return {
+        "models": any_of(name, one, array(any_of(name, one), minItems=1)),
+        "model": schema(MODEL_OPTIONS),
+    }

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from model_analyzer.config.docker_options import DOCKER_ARGUMENTS, mount
+from model_analyzer.config.docker_options import DOCKER_ARGUMENTS, Mount
 from model_analyzer.config.goals import Constraints, Objectives
 from model_analyzer.config.kinds import (
     Boolean,
@@ -137,7 +137,7 @@ OPTIONS: Sequence[Option] = (
     ),
     Option(
         key="cpu_only_composing_models", flags=("--cpu-only-composing-models",),
-        kind=ListOf(Text().parse, "MODELS"), default=(), group=MODELS,
+        kind=ListOf(Text(), "MODELS"), default=(), group=MODELS,
         help="Composing models to be searched with CPU instances.",
     ),
     Option(
@@ -358,7 +358,7 @@ OPTIONS: Sequence[Option] = (
     ),
     Option(
         key="triton_docker_mounts", flags=("--triton-docker-mounts",),
-        kind=ListOf(mount, "MOUNTS"), default=(), target="docker.mounts", group=SERVER,
+        kind=ListOf(Mount(), "MOUNTS"), default=(), target="docker.mounts", group=SERVER,
         help="Directories for the container, each as HOST:CONTAINER:ro or :rw.",
     ),
     Option(
@@ -452,17 +452,17 @@ OPTIONS: Sequence[Option] = (
     ),
     Option(
         key="inference_output_fields", flags=("--inference-output-fields",),
-        kind=ListOf(Text().parse, "FIELDS"), target="export.inference_fields", group=EXPORT,
+        kind=ListOf(Text(), "FIELDS"), target="export.inference_fields", group=EXPORT,
         help="Columns of the table of measurements.",
     ),
     Option(
         key="gpu_output_fields", flags=("--gpu-output-fields",),
-        kind=ListOf(Text().parse, "FIELDS"), target="export.gpu_fields", group=EXPORT,
+        kind=ListOf(Text(), "FIELDS"), target="export.gpu_fields", group=EXPORT,
         help="Columns of the table of GPU metrics.",
     ),
     Option(
         key="server_output_fields", flags=("--server-output-fields",),
-        kind=ListOf(Text().parse, "FIELDS"),
+        kind=ListOf(Text(), "FIELDS"),
         default=(
             "model_name", "gpu_uuid", "gpu_used_memory", "gpu_utilization", "gpu_power_usage",
         ),
@@ -491,7 +491,7 @@ OPTIONS: Sequence[Option] = (
     ),
     Option(
         key="output_formats", flags=("-o", "--output-formats"),
-        kind=ListOf(Choice(OutputFormat).parse, "FORMATS"), default=(OutputFormat.HTML,),
+        kind=ListOf(Choice(OutputFormat), "FORMATS"), default=(OutputFormat.HTML,),
         group=EXPORT, commands=(REPORT,),
         help="Formats of the reports: html, and pdf besides.",
     ),

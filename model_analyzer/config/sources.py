@@ -103,7 +103,7 @@ class _Reader:
             raise ConfigError(Problem(where=where, what="an alias contains itself"))
         self._open.add(id(raw))
         if isinstance(raw, yaml.ScalarNode):
-            result = Node(self._scalar(raw, where), where)
+            result = Node(self._scalar(raw, where), where, written=str(raw.value))
         elif raw.tag not in _COLLECTIONS:
             raise ConfigError(Problem(where=where, what=f"the tag {raw.tag!r} means nothing here"))
         elif isinstance(raw, yaml.MappingNode):

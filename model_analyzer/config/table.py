@@ -6,8 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
 from typing import Any
 
+from model_analyzer.config.fragments import NULL, Schema, any_of, closed
 from model_analyzer.config.kinds import Kind
 from model_analyzer.config.nodes import Entry, Node, Problems, did_you_mean
 
@@ -71,3 +74,23 @@ def read(entries: Sequence[Entry], options: Sequence[Option], problems: Problems
             where[entry.key] = entry.node.where
             values[entry.key] = known[entry.key].kind.parse(entry.node)
     return Given(values, where)
+
+
+def schema(options: Sequence[Option]) -> Schema:
+    """The JSON Schema of a mapping of `options`, with their help and defaults."""
+    properties = {}
+    for option in options:
+        about = {"description": option.help}
+        if option.default not in (None, (), {}):
+            about["default"] = _plain(option.default)
+        properties[option.key] = {**about, **any_of(option.kind.schema(), NULL)}
+    return closed(properties)
+
+
+def _plain(default: Any) -> Any:
+    """A default as somebody would write it."""
+    if isinstance(default, tuple):
+        return [_plain(item) for item in default]
+    if isinstance(default, Enum):
+        return default.value
+    return str(default) if isinstance(default, Path) else default

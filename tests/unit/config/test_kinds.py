@@ -39,7 +39,7 @@ EVERY_KIND: list[Kind] = [
     Number(),
     Boolean(),
     Choice(Colour),
-    ListOf(Text().parse, "NAMES"),
+    ListOf(Text(), "NAMES"),
     Integers(1),
     Endpoint(),
     Flags("tool", ["verbose"], underscores=False),
@@ -201,7 +201,7 @@ def test_a_choice_refuses(written: str) -> None:
 
 # --------------------------------------------------------------------------------------- lists
 
-NAMES = ListOf(Text().parse, "NAMES")
+NAMES = ListOf(Text(), "NAMES")
 
 
 @pytest.mark.parametrize(

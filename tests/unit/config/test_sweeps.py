@@ -292,11 +292,14 @@ def test_an_explosion_of_combinations_is_refused_where_it_happens() -> None:
 # ------------------------------------------------------------------------------- the table itself
 
 
+SCALARS = ("int32", "int64", "uint32", "uint64", "float", "bool", "str")
+
+
 def test_every_type_that_a_field_may_have_is_explained() -> None:
     for message, fields in MESSAGES.items():
         for field, kind in fields.items():
             name = kind.strip("[]{}")
-            known = name in MESSAGES or name in ENUMS or name in ("int", "float", "bool", "str")
+            known = name in MESSAGES or name in ENUMS or name in SCALARS
             assert known, f"{message}.{field} is a {kind}"
 
 
