@@ -22,7 +22,9 @@ from model_analyzer.config.table import Option
 
 
 class _TableCommand(click.Command):
-    """Shows its options in the groups of the table, and accepts unambiguous prefixes of them."""
+    """Shows its options in the groups of the table; accepts unambiguous prefixes of them, and
+    their names in YAML.
+    """
 
     def __init__(self, *args: Any, table: Sequence[Option] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -104,7 +106,8 @@ def _text(default: object) -> str:
 
 
 def _complete(names: Sequence[str], word: str) -> str:
-    """The only one of `names` that begins with `word`, or `word` itself."""
+    """The only one of `names` that begins with `word`, or `word` itself. `_` stands for `-`."""
+    word = word.replace("_", "-")
     if word in names or len(word) < 2:
         return word
     matches = {name for name in names if name.startswith(word)}

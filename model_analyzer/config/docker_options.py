@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
-from model_analyzer.config.fragments import Schema, text
+from model_analyzer.config.fragments import Schema, text, whole
 from model_analyzer.config.kinds import Boolean, Fields, Integer, Kind, ListOf, Text
 from model_analyzer.config.nodes import Node
 
@@ -42,12 +43,11 @@ class Mount:
     """HOST:CONTAINER:MODE, with mode ro or rw."""
 
     metavar = "HOST:CONTAINER:MODE"
-    pattern = "[^:,]+:[^:,]+:r[ow]"
+    pattern = r"[^:,\s][^:,]*:[^:,\s][^:,]*:r[ow]"
 
     def parse(self, node: Node) -> str:
         written = Text().parse(node).strip()
-        parts = written.split(":")
-        if len(parts) != 3 or not all(parts) or parts[2] not in ("ro", "rw"):
+        if not re.search(whole(self.pattern), written):
             raise node.problem(
                 f"expected HOST:CONTAINER:ro or HOST:CONTAINER:rw, found {written!r}"
             )

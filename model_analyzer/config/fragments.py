@@ -17,7 +17,7 @@ NULL: Schema = {"type": "null"}
 # what YAML may turn a piece of text into
 SCALAR: Schema = {"type": ["string", "number", "boolean"]}
 # the name of a directory or a file
-NAME = r"^(?!\.{1,2}$)[^/]+$"
+NAME = r"^(?!\.{1,2}$)[^/\u0000-\u001f]+$"
 
 
 def any_of(*schemas: Schema) -> Schema:

@@ -28,7 +28,7 @@ from model_analyzer.config.fragments import (
     whole,
     with_commas,
 )
-from model_analyzer.config.nodes import Node, Problems, did_you_mean
+from model_analyzer.config.nodes import Node, Problems, did_you_mean, nearest
 
 E = TypeVar("E", bound=Enum)
 
@@ -144,12 +144,15 @@ class Number:
         self._above = above
 
     def parse(self, node: Node) -> float:
+        value = node.value
+        if isinstance(value, str):
+            value = value if _NUMBER_OR_NONE.search(value) else None
+        if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+            raise node.problem(f"expected a number, found {node.describe()}")
         try:
-            if isinstance(node.value, bool) or not isinstance(node.value, (int, float, str)):
-                raise ValueError
-            number = float(node.value)
-        except (ValueError, OverflowError):
-            raise node.problem(f"expected a number, found {node.describe()}") from None
+            number = float(value)
+        except OverflowError:
+            number = math.inf
         if not math.isfinite(number):
             raise node.problem(f"expected a finite number, found {node.describe()}")
         low = self._minimum
@@ -169,6 +172,7 @@ class Number:
 
 
 _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_NUMBER_OR_NONE = re.compile(whole(rf"{_NUMBER}|[+-]?(?:inf|infinity|nan)"))
 
 
 class Boolean:
@@ -206,19 +210,17 @@ class Choice(Generic[E]):
         return "|".join(map(any_case, self._choices))
 
     def parse(self, node: Node) -> E:
-        word = str(node.value) if node.is_scalar else ""
+        word = str(node.value).strip() if node.is_scalar else ""
         same = [known for known in self._choices if known.lower() == word.lower()]
         word = same[0] if same else word
         if word not in self._choices:
             known = list(self._choices)
-            hint = did_you_mean(word, known)
+            hint = nearest(word, known)
             raise node.problem(f"expected one of {', '.join(known)}, found {node.describe()}", hint)
         return self._choices[word]
 
     def schema(self) -> Schema:
-        return any_of(
-            {"enum": list(self._choices)}, {"type": "string", "pattern": f"^(?:{self.pattern})$"}
-        )
+        return any_of({"enum": list(self._choices)}, text(self.pattern))
 
 
 class ListOf:

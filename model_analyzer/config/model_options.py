@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from model_analyzer.config.docker_options import DOCKER_ARGUMENTS
 from model_analyzer.config.fragments import (
@@ -132,11 +133,12 @@ MODEL_OPTIONS: Sequence[Option] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelEntry:
-    """One model as the user wrote it."""
+    """One model as the user wrote it; `earlier` is where it was named before, if it was."""
 
     name: str
     where: str
     given: Given
+    earlier: str = ""
 
 
 class Models:
@@ -150,7 +152,8 @@ class Models:
         for part in [node] if node.is_mapping else ListOf.split(node):
             with problems.collect():
                 for model in self._models(part):
-                    models[model.name] = model
+                    earlier = models[model.name].where if model.name in models else ""
+                    models[model.name] = replace(model, earlier=earlier)
         problems.raise_any()
         if not models:
             raise node.problem("names no model")
@@ -172,7 +175,7 @@ class Models:
 
     @staticmethod
     def _model(entry: Entry) -> ModelEntry:
-        if not entry.key or "/" in entry.key or entry.key in (".", ".."):
+        if not re.search(NAME, entry.key):
             raise Node(entry.key, entry.where).problem(f"{entry.key!r} is not the name of a model")
         if entry.node.is_null:
             return ModelEntry(name=entry.key, where=entry.where, given=Given())
@@ -191,7 +194,7 @@ class Models:
 
 def definitions() -> Mapping[str, Schema]:
     """What the schema of `Models` refers to."""
-    names = with_commas(r"(?!\.{1,2}\s*(?:,|$))[^,/]*[^,/\s]")
+    names = with_commas(r"(?!\.{1,2}\s*(?:,|$))[^,/\u0000-\u001f]*[^,/\s\u0000-\u001f]")
     name = any_of({"type": ["number", "boolean"]}, names)
     one = {**mapping(any_of({"$ref": "#/$defs/model"}, NULL), names=NAME), "minProperties": 1}
     return {

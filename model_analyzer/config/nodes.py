@@ -109,9 +109,11 @@ class Problems:
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
     """A hint that names the nearest of the `known` words, or lists them if they are few."""
+    listed = f"one of: {', '.join(known)}" if 0 < len(known) <= 12 else ""
+    return nearest(word, known) or listed
+
+
+def nearest(word: str, known: Sequence[str]) -> str:
+    """A hint that names the nearest of the `known` words, if any is near."""
     near = get_close_matches(word, known, n=1, cutoff=0.6)
-    if near:
-        return f"did you mean {near[0]!r}?"
-    if 0 < len(known) <= 12:
-        return f"one of: {', '.join(known)}"
-    return ""
+    return f"did you mean {near[0]!r}?" if near else ""

@@ -32,6 +32,7 @@ from model_analyzer.config.table import (
     ANALYZE,
     CHECKPOINTS,
     EXPORT,
+    FILE,
     GENERAL,
     GOALS,
     LOAD_GENERATOR,
@@ -499,6 +500,8 @@ OPTIONS: Sequence[Option] = (
 
 
 def options_of(command: str) -> Sequence[Option]:
-    """The options of one command, in table order; `analyze` has those of `profile`."""
+    """The options of one command, in table order; `analyze` has those of `profile`, a file all."""
+    if command == FILE:
+        return OPTIONS
     name = PROFILE if command == ANALYZE else command
     return [option for option in OPTIONS if name in option.commands]

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -62,7 +63,7 @@ class Plots:
 
     @staticmethod
     def _plot(entry: Entry) -> PlotSettings:
-        if not entry.key or "/" in entry.key or entry.key in (".", ".."):
+        if not re.search(NAME, entry.key):
             raise Node(entry.key, entry.where).problem(f"{entry.key!r} is not a file name")
         fields = _PLOT.parse(entry.node)
         missing = [name for name in _NEEDED if name not in fields]

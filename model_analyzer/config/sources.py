@@ -36,17 +36,18 @@ def read_yaml(path: Path) -> Node | None:
             raise ConfigError(
                 Problem(where=str(path), what="larger than 16 MiB: not a configuration")
             )
-        text = path.read_text(encoding="utf-8")
+        data = path.read_bytes()
     except OSError as error:
         raise ConfigError(
             Problem(
-                where=str(path),
-                what=f"cannot be read: {error.strerror}",
-                hint="check --config-file",
+                where=str(path), what=f"cannot be read: {error.strerror}", hint="check the path"
             )
         ) from error
+    try:
+        text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ConfigError(Problem(where=str(path), what="is not UTF-8 text")) from error
+        where = _place(str(path), data[: error.start].decode("utf-8"))
+        raise ConfigError(Problem(where=where, what="is not UTF-8 text")) from error
     node = parse_yaml(text, str(path))
     return None if node is None or node.is_null else node
 
@@ -63,13 +64,20 @@ def parse_yaml(text: str, name: str) -> Node | None:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        where = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name
+        where = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else f"{name}:1:1"
         what = " ".join(filter(None, (error.context, error.problem)))
         raise ConfigError(Problem(where=where, what=f"not valid YAML: {what}")) from error
-    except yaml.YAMLError as error:
+    except yaml.reader.ReaderError as error:
+        where = _place(name, text[: text.index(chr(error.character))])
         reason = str(error).splitlines()[0]
-        raise ConfigError(Problem(where=name, what=f"not valid YAML: {reason}")) from error
+        raise ConfigError(Problem(where=where, what=f"not valid YAML: {reason}")) from error
     return node
+
+
+def _place(name: str, before: str) -> str:
+    """The place in file `name` that comes after the text `before`."""
+    line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+    return f"{name}:{line}:{column}"
 
 
 def _check_depth(text: str, name: str) -> None:

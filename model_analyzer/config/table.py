@@ -17,6 +17,8 @@ from model_analyzer.config.nodes import Entry, Node, Problems, did_you_mean
 PROFILE = "profile"
 ANALYZE = "analyze"
 REPORT = "report"
+# no command: a YAML file by itself
+FILE = "file"
 
 GENERAL = "General"
 REPOSITORY = "Model repository"
