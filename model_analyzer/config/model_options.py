@@ -58,15 +58,15 @@ TRITON_SERVER = Flags(
 PARAMETER_OPTIONS: Sequence[Option] = (
     Option(
         key="batch_sizes", kind=Integers(1), group=MODELS,
-        help="Batch sizes that the client sends.",
+        help="Batch sizes of the requests that the client sends.",
     ),
     Option(
         key="concurrency", kind=Integers(1), group=MODELS,
-        help="Concurrencies to measure, instead of searching them.",
+        help="Numbers of requests in flight to measure; searched if not given.",
     ),
     Option(
         key="request_rate", kind=Integers(1), group=MODELS,
-        help="Request rates to measure, instead of concurrencies.",
+        help="Requests per second to measure, instead of concurrencies.",
     ),
 )  # fmt: skip
 
@@ -98,35 +98,38 @@ MODEL_OPTIONS: Sequence[Option] = (
         key="parameters", kind=Parameters(), group=MODELS,
         help="Batch sizes and loads of the client.",
     ),
-    Option(key="objectives", kind=Objectives(), group=GOALS, help="Instead of the global ones."),
-    Option(key="constraints", kind=Constraints(), group=GOALS, help="Instead of the global ones."),
+    Option(key="objectives", kind=Objectives(), group=GOALS,
+        help="Instead of the global objectives."),
+    Option(key="constraints", kind=Constraints(), group=GOALS,
+        help="Instead of the global constraints."),
     Option(
         key="weighting", kind=Number(0, above=True), default=1.0, group=GOALS,
-        help="Weight against other models profiled together with this one.",
+        help="Weight against the models profiled together with this one.",
     ),
     Option(
         key="model_config_parameters", kind=ModelConfigParameters(), default={}, group=SEARCH,
-        help="Fields of the model configuration with the values to try.",
+        help="Fields of the model configuration with values to try: each list is a choice, and"
+        " choices multiply.",
     ),
     Option(
         key="perf_analyzer_flags", kind=PERF_ANALYZER, group=LOAD_GENERATOR,
-        help="Instead of the global ones.",
+        help="Instead of the global perf_analyzer_flags.",
     ),
     Option(
         key="genai_perf_flags", kind=GENAI_PERF, group=LOAD_GENERATOR,
-        help="Instead of the global ones.",
+        help="Instead of the global genai_perf_flags.",
     ),
     Option(
         key="triton_docker_args", kind=DOCKER_ARGUMENTS, group=SERVER,
-        help="Instead of the global ones.",
+        help="Instead of the global triton_docker_args.",
     ),
     Option(
         key="triton_server_flags", kind=TRITON_SERVER, group=SERVER,
-        help="Instead of the global ones.",
+        help="Instead of the global triton_server_flags.",
     ),
     Option(
         key="triton_server_environment", kind=Environment(), group=SERVER,
-        help="Instead of the global ones.",
+        help="Instead of the global triton_server_environment.",
     ),
 )  # fmt: skip
 

@@ -84,15 +84,15 @@ def schema(options: Sequence[Option]) -> Schema:
     for option in options:
         about = {"description": option.help}
         if option.default not in (None, (), {}):
-            about["default"] = _plain(option.default)
+            about["default"] = plain(option.default)
         properties[option.key] = {**about, **any_of(option.kind.schema(), NULL)}
     return closed(properties)
 
 
-def _plain(default: Any) -> Any:
+def plain(default: Any) -> Any:
     """A default as somebody would write it."""
     if isinstance(default, tuple):
-        return [_plain(item) for item in default]
+        return [plain(item) for item in default]
     if isinstance(default, Enum):
         return default.value
     return str(default) if isinstance(default, Path) else default
