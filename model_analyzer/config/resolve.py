@@ -250,7 +250,8 @@ def _loads(
     """The kind of load of a model and the values listed for it."""
     concurrency = own.get("concurrency", () if own.get("request_rate") else values["concurrency"])
     request_rate = own.get("request_rate", values["request_rate"])
-    if concurrency and request_rate:
+    # where both are global, a rule says so
+    if concurrency and request_rate and not own.keys().isdisjoint({"concurrency", "request_rate"}):
         raise Node(None, entry.where).problem(
             f"model {entry.name!r} has both concurrency and request_rate", "leave one of them"
         )
