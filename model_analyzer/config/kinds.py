@@ -349,6 +349,12 @@ class Endpoint:
 
     def parse(self, node: Node) -> str:
         written = Text().parse(node)
+        if "@" in written:
+            # not shown: a password may be in it
+            raise node.problem(
+                f"expected {self.metavar} without user and password",
+                "send them in an http-header of perf_analyzer_flags, as 'Authorization: Basic …'",
+            )
         if not re.search(whole(self._pattern), written):
             raise node.problem(
                 f"expected {self.metavar} with a port from 1 to 65535, found {written!r}"
@@ -360,8 +366,8 @@ class Endpoint:
 
     @property
     def _pattern(self) -> str:
-        path = r"(?:/\S*)?" if self._url else ""
-        return rf"(?:[A-Za-z][A-Za-z0-9+.-]*://)?[^\s/]+:{_PORT}{path}"
+        path = r"(?:/[^\s@]*)?" if self._url else ""
+        return rf"(?:[A-Za-z][A-Za-z0-9+.-]*://)?[^\s/@]+:{_PORT}{path}"
 
 
 _PORT = "0*(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"

@@ -168,11 +168,9 @@ def _quick_model(model: ModelEntry, hint: str, *, is_called: bool) -> Iterator[P
 
 
 def _composing_in_quick(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
-    entries = [entry for key in _COMPOSING for entry in values[key]]
-    mode = values["run_config_search_mode"]
-    if mode is not SearchMode.QUICK and (mode is not None or not entries):
+    if values["run_config_search_mode"] is not SearchMode.QUICK:
         return
-    for model in entries:
+    for model in [entry for key in _COMPOSING for entry in values[key]]:
         fields = model.given.values.get("model_config_parameters", {})
         where = model.given.where.get("model_config_parameters", model.where)
         others = [len(choices) for field, choices in fields.items() if field not in _QUICK_FIELDS]

@@ -23,7 +23,19 @@ _TYPED = {_CORE + kind for kind in ("null", "bool")} | _NUMBERS
 # dates too: what was written is what is meant
 _TEXTS = {_CORE + kind for kind in ("str", "timestamp", "value", "merge")}
 
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# More keys than this in one mapping come from merges that multiply.
+_MOST_KEYS = 10_000
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """PyYAML's safe loader, in C where it is built, that refuses merges without end."""
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        super().flatten_mapping(node)
+        if len(node.value) > _MOST_KEYS:
+            raise yaml.constructor.ConstructorError(
+                None, None, "merge keys make too many entries", node.start_mark
+            )
 
 
 def read_yaml(path: Path) -> Node | None:

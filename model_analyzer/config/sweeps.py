@@ -21,7 +21,7 @@ from model_analyzer.config.model_config_fields import ENUMS, MESSAGES
 from model_analyzer.config.nodes import Node, Problems, did_you_mean
 
 _MOST_ALTERNATIVES = 100_000
-_SCALARS: Mapping[str, Kind] = {
+SCALARS: Mapping[str, Kind] = {
     "int32": Integer(-(2**31), 2**31 - 1),
     "int64": Integer(-(2**63), 2**63 - 1),
     "uint32": Integer(0, 2**32 - 1),
@@ -41,6 +41,11 @@ class ModelConfigParameters:
 
     def parse(self, node: Node) -> Mapping[str, Alternatives]:
         fields = _fields(node, "ModelConfig")
+        for entry in node.entries:
+            if entry.key == "name":
+                raise Node(entry.key, entry.where).problem(
+                    "the name of a model cannot be varied", "leave it out"
+                )
         if math.prod(map(len, fields.values())) > _MOST_ALTERNATIVES:
             raise node.problem(f"more than {_MOST_ALTERNATIVES} combinations")
         return MappingProxyType(fields)
@@ -55,6 +60,7 @@ def definitions() -> Mapping[str, Schema]:
         name: closed({field: _schema(kind) for field, kind in fields.items()})
         for name, fields in MESSAGES.items()
     }
+    del messages["ModelConfig"]["properties"]["name"]  # that of a variant is ours to give
     kinds = {kind for fields in MESSAGES.values() for kind in fields.values()}
     lists = {
         f"list of {kind[1:-1]}": any_of(
@@ -77,8 +83,8 @@ def _schema(kind: str) -> Schema:
 
 
 def _one(kind: str) -> Schema:
-    if kind in _SCALARS:
-        return _SCALARS[kind].schema()
+    if kind in SCALARS:
+        return SCALARS[kind].schema()
     return {"enum": list(ENUMS[kind])} if kind in ENUMS else {"$ref": f"#/$defs/{kind}"}
 
 
@@ -126,8 +132,8 @@ def _single(node: Node, kind: str) -> Alternatives:
                 fields[entry.key] = _alternatives(entry.node, kind[1:-1])
         problems.raise_any()
         return _combine(node, fields)
-    if kind in _SCALARS:
-        return (_SCALARS[kind].parse(node),)
+    if kind in SCALARS:
+        return (SCALARS[kind].parse(node),)
     if kind in ENUMS:
         return (_enum_value(node, kind),)
     return _combine(node, _fields(node, kind))

@@ -144,7 +144,6 @@ def composing(option: str, fields: str) -> str:
 
 
 @pytest.mark.parametrize("option", ["bls_composing_models", "ensemble_composing_models"])
-@pytest.mark.parametrize("mode", ["", QUICK])
 @pytest.mark.parametrize(
     ("fields", "what"),
     [
@@ -158,13 +157,13 @@ def composing(option: str, fields: str) -> str:
     ],
 )
 def test_instance_counts_of_composing_models_are_the_steps_of_a_quick_search(
-    option: str, mode: str, fields: str, what: str
+    option: str, fields: str, what: str
 ) -> None:
-    text = mode + composing(option, fields)
+    text = QUICK + composing(option, fields)
     if what:
         (problem,) = profile_problems(text)
         assert what in problem
-        assert problem.startswith(f"f.yaml:{2 if mode else 1}:")
+        assert problem.startswith("f.yaml:2:")
     else:
         assert settings(text)
 

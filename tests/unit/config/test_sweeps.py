@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.config.model_config_fields import ENUMS, MESSAGES
-from model_analyzer.config.sweeps import ModelConfigParameters
+from model_analyzer.config.sweeps import SCALARS, ModelConfigParameters
 from model_analyzer.domain.models import thaw
 from model_analyzer.errors import ConfigError
 from tests.unit.builders import parse_problem, parse_problems, yaml
@@ -290,9 +290,6 @@ def test_an_explosion_of_combinations_is_refused_where_it_happens() -> None:
 
 
 # ------------------------------------------------------------------------------- the table itself
-
-
-SCALARS = ("int32", "int64", "uint32", "uint64", "float", "bool", "str")
 
 
 def test_every_type_that_a_field_may_have_is_explained() -> None:
