@@ -113,6 +113,7 @@ class _Reader:
         self._loader = loader
         self._name = name
         self._done: dict[int, Node] = {}
+        self._height: dict[int, int] = {}
         self._open: set[int] = set()
 
     def node(self, raw: yaml.Node) -> Node:
@@ -132,7 +133,20 @@ class _Reader:
             result = Node(tuple(self.node(item) for item in raw.value), where)
         self._open.discard(id(raw))
         self._done[id(raw)] = result
+        self._measure(raw, where)
         return result
+
+    def _measure(self, raw: yaml.Node, where: str) -> None:
+        """Refuses nesting by aliases, each of which contains the one before."""
+        parts: list[yaml.Node] = []
+        if isinstance(raw, yaml.MappingNode):
+            parts = [value for _, value in raw.value]
+        elif isinstance(raw, yaml.SequenceNode):
+            parts = raw.value
+        height = 1 + max((self._height[id(part)] for part in parts), default=0)
+        if height > _DEEPEST + 1:
+            raise ConfigError(Problem(where=where, what="nested too deeply"))
+        self._height[id(raw)] = height
 
     def _mapping(self, raw: yaml.MappingNode, where: str) -> Node:
         self._loader.flatten_mapping(raw)

@@ -230,3 +230,14 @@ def test_what_was_written_is_kept_for_whoever_wants_text(written: str) -> None:
     node = yaml(written)
     assert node.text == written
     assert Text().parse(node) == written
+
+
+def test_nesting_by_aliases_is_nesting() -> None:
+    def chain(length: int) -> str:
+        links = [f"x{i}: &b{i} [*b{i - 1}]\n" for i in range(1, length)]
+        return "".join(["x0: &b0 [1]\n", *links])
+
+    assert parse_yaml(chain(38), "f.yaml")
+    problem = problem_of(chain(3000))
+    assert problem.what == "nested too deeply"
+    assert problem.where.startswith("f.yaml:4")
