@@ -18,7 +18,7 @@ import click
 from model_analyzer.config.kinds import Boolean
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.options import options_of
-from model_analyzer.config.table import Option
+from model_analyzer.config.table import Option, plain
 
 
 class _TableCommand(click.Command):
@@ -100,9 +100,8 @@ def _parameter(option: Option) -> click.Option:
 
 
 def _text(default: object) -> str:
-    if isinstance(default, tuple):
-        return ",".join(map(str, default))
-    return str(getattr(default, "value", default))
+    value = plain(default)
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _complete(names: Sequence[str], word: str) -> str:

@@ -172,3 +172,20 @@ def test_a_file_named_in_the_file_is_not_read(run, tmp_path: Path) -> None:
 
     assert status == USAGE
     assert error == "model-analyzer: a.yaml:2:14: expected a whole number, found 'x'\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "default"),
+    [
+        ("report", "html"),
+        ("report", "checkpoints"),
+        ("profile", "grpc"),
+        ("profile", "all"),
+        ("profile", "1024"),
+    ],
+)
+def test_help_shows_defaults_as_one_would_write_them(run, command: str, default: str) -> None:
+    _, output, _ = run(command, "--help")
+
+    assert f"[default: {default}]" in " ".join(output.split())
+    assert "default: OutputFormat" not in " ".join(output.split())

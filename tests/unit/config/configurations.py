@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from functools import cache
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -279,8 +281,10 @@ def command_line_resolves_or_tells(given: tuple[str, Sequence[str]]) -> None:
         resolve(command_line, yaml, CWD)
         return 0
 
+    program = table_command(command, run, help_text="")
     try:
-        table_command(command, run, help_text="").main(list(arguments), standalone_mode=False)
+        with redirect_stdout(StringIO()):  # for --help
+            program.main(list(arguments), standalone_mode=False)
     except ConfigError as error:
         assert_that_problems_are_told(error)
     except click.UsageError:
