@@ -21,15 +21,12 @@ from model_analyzer.config.nodes import Entry, Node, Problems
 from model_analyzer.config.options import OPTIONS, options_of
 from model_analyzer.config.plots import ReportedVariant
 from model_analyzer.config.rules import (
-    ANALYZE_RULES,
-    PROFILE_RULES,
-    REPORT_RULES,
-    Rule,
+    RULES,
     check_models,
     is_request_rate_searched,
     remarks_about,
 )
-from model_analyzer.config.table import PROFILE, REPORT, Given, read
+from model_analyzer.config.table import FILE, PROFILE, REPORT, Given, read
 from model_analyzer.domain.goals import Constraint, ModelGoal, Objective
 from model_analyzer.domain.models import thaw
 from model_analyzer.domain.secrets import masked_values
@@ -85,8 +82,7 @@ def resolve_profile(
 ) -> Resolved[ProfileSettings]:
     """The settings of `profile` (or `analyze`). Relative paths are meant from `cwd`."""
     problems = Problems()
-    rules = PROFILE_RULES if command == PROFILE else ANALYZE_RULES
-    given, values = _values(command, command_line, yaml, cwd, rules, problems)
+    given, values = _values(command, command_line, yaml, cwd, problems)
     load_kind = LoadKind.REQUEST_RATE if is_request_rate_searched(given) else LoadKind.CONCURRENCY
     remarks: list[str] = list(remarks_about(given, values))
     models = []
@@ -123,12 +119,20 @@ def resolve_profile(
     return Resolved(settings, tuple(remarks))
 
 
+def check_file(yaml: Node | None, cwd: Path) -> Sequence[str]:
+    """Remarks about a YAML file that is right as far as it goes: the command line may add to it.
+
+    Raises ConfigError with all its problems if it is not.
+    """
+    return resolve_profile([], yaml, cwd, command=FILE).remarks
+
+
 def resolve_report(
     command_line: Sequence[Entry], yaml: Node | None, cwd: Path, *, offline: bool = False
 ) -> Resolved[ReportSettings]:
     """The settings of `report`. The goals of `profile_models` in the same file are used."""
     problems = Problems()
-    _, values = _values(REPORT, command_line, yaml, cwd, REPORT_RULES, problems)
+    _, values = _values(REPORT, command_line, yaml, cwd, problems)
     problems.raise_any()
     models: Sequence[ModelEntry] = values.get("profile_models") or ()
     variants: Sequence[ReportedVariant] = values["report_model_configs"]
@@ -154,7 +158,6 @@ def _values(
     command_line: Sequence[Entry],
     yaml: Node | None,
     cwd: Path,
-    rules: Sequence[Rule],
     problems: Problems,
 ) -> tuple[Given, Mapping[str, Any]]:
     """What was given, and the value of every option of `command` and of those in the YAML file.
@@ -180,7 +183,7 @@ def _values(
         key: cwd / os.path.normpath(value) if isinstance(value, Path) else value
         for key, value in {**defaults, **given.values}.items()
     }
-    for rule in rules:
+    for rule in RULES[command]:
         problems.add(rule(given, values))
     return given, values
 
@@ -250,11 +253,10 @@ def _loads(
     entry: ModelEntry, own: Mapping[str, Any], values: Mapping[str, Any], searched: LoadKind
 ) -> tuple[LoadKind, Sequence[int]]:
     """The kind of load of a model and the values listed for it."""
-    concurrency = own.get("concurrency") or (
-        () if own.get("request_rate") else values["concurrency"]
-    )
-    request_rate = own.get("request_rate") or values["request_rate"]
-    if concurrency and request_rate:
+    concurrency = own.get("concurrency", () if own.get("request_rate") else values["concurrency"])
+    request_rate = own.get("request_rate", values["request_rate"])
+    # where both are global, a rule says so
+    if concurrency and request_rate and not own.keys().isdisjoint({"concurrency", "request_rate"}):
         raise Node(None, entry.where).problem(
             f"model {entry.name!r} has both concurrency and request_rate", "leave one of them"
         )

@@ -101,6 +101,9 @@ TRITON_SERVER_REPEATABLE = (
     "http-restricted-api",
 )  # fmt: skip
 
+# Their "off" is a word of its own, not a boolean.
+TRITON_SERVER_WORDS = ("rate-limit", "trace-level")
+
 # What we decide, because a run depends on it.
 TRITON_SERVER_OWNED = frozenset(
     {

@@ -229,7 +229,7 @@ def two_models(text: str) -> tuple[ModelSettings, ModelSettings]:
             "triton_server_flags: {log_verbose: 1, rate-limit: off}",
             "triton_server_flags: {rate-limit: execution_count}",
             "server_flags",
-            {"rate-limit": "execution_count"}, {"log-verbose": "1", "rate-limit": "false"},
+            {"rate-limit": "execution_count"}, {"log-verbose": "1", "rate-limit": "off"},
         ),
         (
             "triton_server_environment: {A: 1, B: 2}",
