@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,15 +24,28 @@ from model_analyzer.cli.export import (
 from model_analyzer.cli.signals import Interrupts
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.models import ModelFacts, VariantNames
-from model_analyzer.domain.settings import ModelSettings, ProfileSettings
+from model_analyzer.domain.settings import (
+    LaunchMode,
+    ModelSettings,
+    ProfileSettings,
+    ServerSettings,
+)
 from model_analyzer.domain.trials import ServerSetup
-from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, Interrupted, OutputError
+from model_analyzer.errors import (
+    EXIT_OK,
+    EXIT_RUN_FAILED,
+    ConfigError,
+    Interrupted,
+    OutputError,
+    Problem,
+)
 from model_analyzer.profiling import TrialFinished, profile
 from model_analyzer.reports.build import build_summary
 from model_analyzer.reports.tables import answer_table, inference_table
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.ranking import Ranking, rank
 from model_analyzer.results.selection import top, top_with_default
+from model_analyzer.runner.client.tls import access_flags
 from model_analyzer.runner.host import describe_host
 from model_analyzer.runner.load.command import named_files
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
@@ -51,9 +64,11 @@ from model_analyzer.runner.runtime import (
     find_perf_analyzer,
     find_tritonserver,
 )
+from model_analyzer.runner.served_models import other_models, served_facts
 from model_analyzer.runner.server.local import LocalLauncher
 from model_analyzer.runner.server.log import ServerLog
-from model_analyzer.runner.server.triton import TritonServer
+from model_analyzer.runner.server.remote import RemoteLauncher, remote_devices
+from model_analyzer.runner.server.triton import Launcher, TritonServer
 from model_analyzer.runner.trial_runner import TrialRunner
 from model_analyzer.runner.workspace import Workspace
 from model_analyzer.search.choose import choose
@@ -110,60 +125,69 @@ class _Session:
 def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack) -> _Session:
     """Checks everything that can be checked, in the order of cost, and starts the server."""
     environment = dict(os.environ)
-    assert settings.repository.path is not None, "only mode local is built"
-    repository = ModelRepository(settings.repository.path)
-    facts = {model.name: repository.facts(model.name) for model in settings.models}
+    is_remote = settings.server.launch is LaunchMode.REMOTE
+    path = None if settings.server.reload_disable else settings.repository.path
+    repository = ModelRepository(path) if path is not None else None
+    facts: Mapping[str, ModelFacts] = {
+        model.name: repository.facts(model.name) for model in settings.models if repository
+    }
     prepare_output(
         settings.repository.output,
         override=settings.repository.override_output,
         kept=[
-            ("the model repository", settings.repository.path),
+            *([("the model repository", path)] if path is not None else []),
             ("the checkpoint directory", settings.checkpoint.directory),
             ("the export directory", settings.export.path),
             ("the current directory", Path.cwd()),
         ],
     )
     export = ExportDirectory(settings.export.path)
-    triton = find_tritonserver(settings.server.path, environment)
-    check_models_python(triton, environment)
+    work = stack.enter_context(Workspace())
+    launcher = _launcher(settings.server, repository, facts.values(), work)
     perf_analyzer = find_perf_analyzer(settings.load_generator.path, environment)
-    gpus = find_devices()
     state = stack.enter_context(
         ProfileState(settings.checkpoint.directory, retry_failed=settings.checkpoint.retry_failed)
     )
-
-    work = stack.enter_context(Workspace())
-    staged = stage(repository, facts.values(), work / "models")
+    access = {model.name: access_flags(model.perf_analyzer_flags) for model in settings.models}
+    first = settings.models[0].name
+    gpus = remote_devices(settings.server, access[first]) if is_remote else find_devices()
     server = stack.enter_context(
         TritonServer(
-            LocalLauncher(triton, settings.server, staged),
+            launcher,
             settings.server,
-            ServerLog(_server_log(settings.server.log, work)),
+            ServerLog(work / "none" if is_remote else _server_log(settings.server.log, work)),
             settles=settings.monitors.cpu,
         )
     )
     setups = {
         model.name: ServerSetup(
-            launch="local",
+            launch=settings.server.launch.value,
             protocol=settings.server.protocol.value,
             devices=tuple(sorted(gpu.uuid for gpu in gpus)),
-            flags=model.server_flags,
-            environment=model.server_environment,
+            flags={} if is_remote else model.server_flags,
+            environment={} if is_remote else model.server_environment,
+            access=access[model.name],
         )
         for model in settings.models
     }
-    version = server.version(setups[settings.models[0].name])
+    version = server.version(setups[first])
+    if repository is None:
+        facts = _served_facts(settings, server, setups)
+    if is_remote:
+        others = other_models(server.client(setups[first]), facts.values())
+        if others:
+            log.warning("The server has other models loaded: %s", ", ".join(others))
     create_output(settings.repository.output)
     state.describe(
         devices=gpus,
         host={
             **describe_host(),
-            "Server": f"Triton {version} ({triton.path})",
+            "Server": f"Triton {version} ({launcher.description})",
             "perf_analyzer": f"{perf_analyzer.version} ({perf_analyzer.path})",
             "Protocol": settings.server.protocol.value,
         },
     )
-    output = OutputRepository(settings.repository.output, repository)
+    output = OutputRepository(settings.repository.output, None if is_remote else repository)
     load_generator = PerfAnalyzer(
         perf_analyzer,
         settings.load_generator,
@@ -179,14 +203,15 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
         server,
         load_generator,
         output,
-        monitor=monitor if settings.monitors.cpu else None,
+        monitor=monitor if settings.monitors.cpu and not is_remote else None,
         interruptible=interrupts.interruptible,
     )
     return _Session(
         settings=settings,
-        # without a GPU, searching GPU instances would find nothing
+        # without a GPU, searching GPU instances would find nothing; a remote server may have some
         models=tuple(
-            replace(model, cpu_only=model.cpu_only or not gpus) for model in settings.models
+            replace(model, cpu_only=model.cpu_only or not (gpus or is_remote))
+            for model in settings.models
         ),
         facts=facts,
         setups={name: replace(setup, version=version) for name, setup in setups.items()},
@@ -196,6 +221,44 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
         state=state,
         export=export,
     )
+
+
+def _launcher(
+    settings: ServerSettings,
+    repository: ModelRepository | None,
+    models: Iterable[ModelFacts],
+    work: Path,
+) -> Launcher:
+    """How the server comes to life in this launch mode."""
+    match settings.launch:
+        case LaunchMode.LOCAL:
+            assert repository is not None, "only a remote server may have a repository of its own"
+            triton = find_tritonserver(settings.path, os.environ)
+            check_models_python(triton, os.environ)
+            return LocalLauncher(triton, settings, stage(repository, models, work / "models"))
+        case LaunchMode.REMOTE:
+            return RemoteLauncher(settings)
+        case mode:
+            raise ConfigError(
+                Problem(
+                    where="triton_launch_mode",
+                    what=f"mode {mode.value} is not built yet",
+                    hint="use local or remote",
+                )
+            )
+
+
+def _served_facts(
+    settings: ProfileSettings, server: TritonServer, setups: Mapping[str, ServerSetup]
+) -> Mapping[str, ModelFacts]:
+    """What the models are, from the server, which is left as it was before."""
+    facts = {}
+    for name, setup in setups.items():
+        facts[name] = served_facts(
+            server.client(setup), name, timeout_s=settings.server.load_timeout_s
+        )
+        server.discard()
+    return facts
 
 
 def _measure(session: _Session, interrupts: Interrupts, view: View) -> bool:

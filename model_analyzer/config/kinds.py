@@ -258,6 +258,12 @@ class Endpoint:
     def parse(self, node: Node) -> str:
         text = Text().parse(node)
         bare = text.split("://", 1)[-1]
+        if "@" in bare:
+            # not shown: a password may be in it
+            raise node.problem(
+                f"expected {self.metavar} without user and password",
+                "send them in an http-header of perf_analyzer_flags, as 'Authorization: Basic …'",
+            )
         if self._url:
             bare = bare.split("/", 1)[0]
         host, colon, port = bare.rpartition(":")

@@ -10,7 +10,7 @@ from typing import Any
 
 from model_analyzer.config.model_options import ModelEntry
 from model_analyzer.config.table import Given
-from model_analyzer.domain.settings import LaunchMode, ModelSettings, SearchMode
+from model_analyzer.domain.settings import LaunchMode, ModelSettings, Protocol, SearchMode
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import Problem
 
@@ -263,6 +263,7 @@ def check_models(
             what=f"some models have a request_rate, but {names[0]} has none",
             hint="one table has one kind of load: give all of them a request_rate, or none",
         )
+    yield from _tls_on_both_sides(models, given, values)
     if values["run_config_profile_models_concurrently_enable"]:
         for field in ("server_flags", "server_environment"):
             if any(getattr(model, field) != getattr(models[0], field) for model in models[1:]):
@@ -271,6 +272,25 @@ def check_models(
                     what=f"models profiled concurrently share one server, but their"
                     f" triton_{field} differ",
                 )
+
+
+def _tls_on_both_sides(
+    models: Sequence[ModelSettings], given: Given, values: Mapping[str, Any]
+) -> Iterator[Problem]:
+    """A server that is started with TLS needs clients that speak it."""
+    if _is_remote(values) or values["client_protocol"] is not Protocol.GRPC:
+        return
+    for model in models:
+        server = str(model.server_flags.get("grpc-use-ssl", "")).lower() in ("true", "1")
+        client = str(model.perf_analyzer_flags.get("ssl-grpc-use-ssl", "")).lower() in ("true", "1")
+        if server != client:
+            has, lacks = ("the server", "its clients") if server else ("clients", "the server")
+            yield Problem(
+                where=given.where.get("profile_models", "profile_models"),
+                what=f"{model.name}: {has} would speak TLS, and {lacks} would not",
+                hint="set both grpc-use-ssl in triton_server_flags and ssl-grpc-use-ssl in"
+                " perf_analyzer_flags",
+            )
 
 
 def remarks_about(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
@@ -284,6 +304,15 @@ def remarks_about(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
         for key in ("triton_server_flags", "triton_output_path"):
             if given.values.get(key):
                 yield f"{given.where[key]}: {key} has no effect in launch mode {mode.value}"
+    if mode is LaunchMode.REMOTE:
+        for key in ("triton_server_environment", "collect_cpu_metrics"):
+            if given.values.get(key):
+                yield f"{given.where[key]}: {key} has no effect in launch mode {mode.value}"
+    if values["reload_model_disable"]:
+        yield (
+            f"{given.where['reload_model_disable']}: only the configuration that the server has"
+            " loaded is measured, under all loads"
+        )
 
 
 def _is_remote(values: Mapping[str, Any]) -> bool:

@@ -42,7 +42,7 @@ PERF_ANALYZER_SWITCHES = frozenset(
 )
 
 # May be given several times.
-PERF_ANALYZER_REPEATABLE = ("input-data", "shape")
+PERF_ANALYZER_REPEATABLE = ("input-data", "shape", "http-header")
 
 # Values that name files: relative ones are meant from where the user stands.
 PERF_ANALYZER_PATHS = frozenset(

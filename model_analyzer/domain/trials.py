@@ -101,7 +101,8 @@ class ServerSetup:
     """What a measurement owes to the server rather than to the variant.
 
     `devices` are the UUIDs of the GPUs in use, sorted; empty on a machine without. `flags` have
-    dashes in their names.
+    dashes in their names. `access` holds the perf_analyzer flags that say how to get at the server
+    (TLS, headers): it has no part in the identity, and is not stored.
     """
 
     launch: str = "local"
@@ -110,6 +111,7 @@ class ServerSetup:
     devices: tuple[str, ...] = ()
     flags: Mapping[str, Any] = field(default_factory=empty)
     environment: Mapping[str, str] = field(default_factory=empty)
+    access: Mapping[str, Any] = field(default_factory=empty)
 
     @cached_property
     def identity(self) -> str:

@@ -11,12 +11,20 @@ import string
 from collections.abc import Mapping
 from pathlib import Path
 
+from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import ServerSettings
 from model_analyzer.domain.trials import ServerSetup
+from model_analyzer.runner.client.connect import connect
+from model_analyzer.runner.client.interface import ServerClient
 from model_analyzer.runner.process import Process
 from model_analyzer.runner.runtime import Program
 from model_analyzer.runner.server.command import server_command
-from model_analyzer.runner.server.endpoints import Endpoints, are_chosen, choose_endpoints
+from model_analyzer.runner.server.endpoints import (
+    Endpoints,
+    are_chosen,
+    choose_endpoints,
+    listening,
+)
 from model_analyzer.runner.server.log import ServerLog
 
 log = logging.getLogger(__name__)
@@ -35,6 +43,10 @@ class LocalLauncher:
         return str(self._program.path)
 
     @property
+    def advice(self) -> str:
+        return "--triton-output-path FILE keeps its log"
+
+    @property
     def ports_are_chosen(self) -> bool:
         return are_chosen(self._settings)
 
@@ -48,13 +60,18 @@ class LocalLauncher:
             *server_command(setup.flags, endpoints, self._repository, self._program.flags),
             f"--backend-config=python,shm-region-prefix-name={prefix}",
         ]
-        log.debug("Starting %s", " ".join(command))
+        log.debug("Starting %s", masked_command(command))
         return Process(
             command,
             environment=self._environment(setup),
             output=log_file.path,
             shm_prefix=prefix,
         )
+
+    def connect(self, endpoints: Endpoints, setup: ServerSetup) -> ServerClient | None:
+        if not listening(endpoints, setup.flags):
+            return None
+        return connect(endpoints, self._settings.protocol, setup.access)
 
     def _environment(self, setup: ServerSetup) -> Mapping[str, str]:
         base = self._program.environment
