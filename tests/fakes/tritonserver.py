@@ -43,6 +43,9 @@ class Service(service_pb2_grpc.GRPCInferenceServiceServicer):
         self.loads = 0
         self.configs: dict[str, dict] = {}
 
+    def ServerLive(self, request, context):
+        return service_pb2.ServerLiveResponse(live=True)
+
     def ServerMetadata(self, request, context):
         return service_pb2.ServerMetadataResponse(
             name="triton", version=PLAN.get("version", "9.99.0")

@@ -32,6 +32,9 @@ _RECONNECT_MS = 1000
 
 _DENIED = ("UNAUTHENTICATED", "PERMISSION_DENIED")
 
+# gRPC's words for a key that can be read and does not work
+_BAD_KEY = "Failed to create security handshaker"
+
 
 class GrpcClient:
     """A `ServerClient` over gRPC. `tls` is None for a connection in the clear.
@@ -58,6 +61,8 @@ class GrpcClient:
         self._client.close()
 
     def version(self) -> str:
+        if not self._call(self._client.is_server_live):
+            raise ServerCallError("the server is not live", lost=True)
         return str(self._call(self._client.get_server_metadata).version)
 
     def models(self) -> Mapping[str, tuple[str, ...]]:
@@ -119,9 +124,13 @@ def _zeros(config: ModelConfig) -> list[Any]:
 
 def _call_error(error: InferenceServerException) -> ServerCallError:
     status, message = str(error.status()), str(error.message())
+    if _BAD_KEY in message:
+        return ServerCallError(
+            "gRPC cannot use the private key or the certificate of the client", denied=True
+        )
     return ServerCallError(
         message,
         timed_out="DEADLINE_EXCEEDED" in status,
         lost="UNAVAILABLE" in status,
-        denied="handshake failed" in message.lower() or any(word in status for word in _DENIED),
+        denied="handshake failed" in message or any(word in status for word in _DENIED),
     )

@@ -50,6 +50,7 @@ class HttpClient:
         """Nothing stays open between calls."""
 
     def version(self) -> str:
+        self._live()
         return str(self._call("GET", "/v2")["version"])
 
     def models(self) -> Mapping[str, tuple[str, ...]]:
@@ -90,6 +91,14 @@ class HttpClient:
             }
         )
 
+    def _live(self) -> None:
+        try:
+            self.text("/v2/health/live")
+        except ServerCallError as error:
+            if error.timed_out or error.lost or error.denied:
+                raise
+            raise ServerCallError("the server is not live", lost=True) from error
+
     def text(self, path: str) -> str:
         """What is found at `path`, which need not be JSON."""
         connection = self._connection(QUICK_S)
@@ -102,7 +111,11 @@ class HttpClient:
         finally:
             connection.close()
         if response.status != 200:
-            raise ServerCallError(f"HTTP status {response.status} {response.reason}")
+            raise ServerCallError(
+                f"HTTP status {response.status} {response.reason}",
+                lost=response.status in _GATEWAY,
+                denied=response.status in _DENIED,
+            )
         return body
 
     def _call(

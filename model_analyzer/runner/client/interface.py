@@ -54,7 +54,7 @@ class ServerClient(Protocol):
     def close(self) -> None: ...
 
     def version(self) -> str:
-        """The server's version; an error while it is not ready."""
+        """The server's version; an error while it starts, and as soon as it is told to end."""
 
     def models(self) -> Mapping[str, tuple[str, ...]]:
         """The models of its repository, each with the versions that are loaded."""

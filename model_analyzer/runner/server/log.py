@@ -44,7 +44,7 @@ class ServerLog:
 
     @property
     def exists(self) -> bool:
-        """Whether there is one: a server that is not ours keeps its own."""
+        """Whether there is one: a server that is not ours keeps its log to itself."""
         return self.path.exists()
 
     def mark(self) -> None:

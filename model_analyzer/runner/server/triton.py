@@ -159,7 +159,8 @@ class TritonServer:
         if self._process is not None:
             self._process.kill()
             self._process = None
-            log.debug("Stopped Triton Server.")
+            if self._log.exists:
+                log.debug("Stopped Triton Server.")
         self._loaded.clear()
 
     def begin_stop(self) -> None:
