@@ -87,9 +87,13 @@ class HttpClient:
         return Answer(
             {
                 output["name"]: output.get("parameters", {}).get("binary_data_size", 0)
-                for output in answers[-1].get("outputs", ())
+                for output in json.loads(answers[-1]).get("outputs", ())
             }
         )
+
+    def text(self, path: str) -> str:
+        """What is found at `path`, which need not be JSON."""
+        return self._exchange("GET", path, None, QUICK_S).decode(errors="replace")
 
     def _live(self) -> None:
         try:
@@ -99,28 +103,16 @@ class HttpClient:
                 raise
             raise ServerCallError("the server is not live", lost=True) from error
 
-    def text(self, path: str) -> str:
-        """What is found at `path`, which need not be JSON."""
-        connection = self._connection(QUICK_S)
-        try:
-            self._send(connection, "GET", path, None, {})
-            response = connection.getresponse()
-            body = response.read().decode(errors="replace")
-        except (OSError, http.client.HTTPException) as error:
-            raise _call_error(error) from error
-        finally:
-            connection.close()
-        if response.status != 200:
-            raise ServerCallError(
-                f"HTTP status {response.status} {response.reason}",
-                lost=response.status in _GATEWAY,
-                denied=response.status in _DENIED,
-            )
-        return body
-
     def _call(
         self, method: str, path: str, body: bytes | None = None, timeout_s: float = QUICK_S
     ) -> Any:
+        answer = self._exchange(method, path, body, timeout_s)
+        try:
+            return json.loads(answer or b"{}")
+        except ValueError as error:
+            raise ServerCallError("what answers there is not a Triton server") from error
+
+    def _exchange(self, method: str, path: str, body: bytes | None, timeout_s: float) -> bytes:
         connection = self._connection(timeout_s)
         try:
             self._send(connection, method, path, body, {})
@@ -148,21 +140,19 @@ class HttpClient:
         connection.request(method, path, body=body, headers={**self._headers, **headers})
 
 
-def _answer(connection: http.client.HTTPConnection) -> Any:
-    """The JSON part of the answer, without tensors behind it."""
+def _answer(connection: http.client.HTTPConnection) -> bytes:
+    """The body of the answer; of tensors only the JSON that describes them."""
     response = connection.getresponse()
     body = response.read()
-    length = response.getheader(_HEADER_LENGTH)
+    if response.status < 400:
+        return body[: int(response.getheader(_HEADER_LENGTH, len(body)))]
     try:
-        content = json.loads(body[: int(length)] if length else body or b"{}")
-    except ValueError:
-        content = None
-    if response.status < 400 and content is not None:
-        return content
-    told = content.get("error") if isinstance(content, dict) else None
+        told = json.loads(body)["error"]
+    except (ValueError, TypeError, KeyError):
+        told = ""  # not from a Triton server
     raise ServerCallError(
-        str(told or f"HTTP status {response.status} {response.reason}"),
-        lost=told is None and response.status in _GATEWAY,
+        told or f"HTTP status {response.status} {response.reason}",
+        lost=not told and response.status in _GATEWAY,
         denied=response.status in _DENIED,
     )
 
@@ -197,5 +187,6 @@ def _call_error(error: OSError | http.client.HTTPException) -> ServerCallError:
     if isinstance(error, ssl.SSLError):
         reason = getattr(error, "verify_message", "") or error.reason or str(error)
         return ServerCallError(f"TLS: {reason}", denied=True)
-    text = error.strerror if isinstance(error, OSError) else f"no HTTP: {error!r}"
-    return ServerCallError(text or str(error), lost=True)
+    if isinstance(error, OSError):
+        return ServerCallError(error.strerror or str(error), lost=True)
+    return ServerCallError(f"this is no HTTP: {error!r}")
