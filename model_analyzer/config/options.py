@@ -307,22 +307,22 @@ OPTIONS: Sequence[Option] = (
     Option(
         key="client_protocol", flags=("--client-protocol",), kind=Choice(Protocol),
         default=Protocol.GRPC, target="server.protocol", group=SERVER,
-        help="How perf_analyzer talks to the server.",
+        help="How perf_analyzer, and model-analyzer itself, talk to the server.",
     ),
     Option(
         key="triton_http_endpoint", flags=("--triton-http-endpoint",), kind=Endpoint(),
         target="server.http_endpoint", group=SERVER,
-        help="Where the server listens for HTTP; a free port if not given.",
+        help="Where the server listens for HTTP; a free port if not given (remote: 8000).",
     ),
     Option(
         key="triton_grpc_endpoint", flags=("--triton-grpc-endpoint",), kind=Endpoint(),
         target="server.grpc_endpoint", group=SERVER,
-        help="Where the server listens for gRPC; a free port if not given.",
+        help="Where the server listens for gRPC; a free port if not given (remote: 8001).",
     ),
     Option(
         key="triton_metrics_url", flags=("--triton-metrics-url",), kind=Endpoint(url=True),
         target="server.metrics_url", group=SERVER,
-        help="Where the server shows metrics; a free port if not given.",
+        help="Where the server shows metrics; a free port if not given (remote: 8002).",
     ),
     Option(
         key="triton_output_path", flags=("--triton-output-path",), kind=FilePath(),

@@ -308,6 +308,10 @@ def remarks_about(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
         for key in ("triton_server_environment", "collect_cpu_metrics"):
             if given.values.get(key):
                 yield f"{given.where[key]}: {key} has no effect in launch mode {mode.value}"
+        for model in values["profile_models"] or ():
+            for key in ("triton_server_flags", "triton_server_environment"):
+                if model.given.values.get(key):
+                    yield f"{model.given.where[key]}: {key} has no effect in launch mode remote"
     if values["reload_model_disable"]:
         yield (
             f"{given.where['reload_model_disable']}: only the configuration that the server has"
