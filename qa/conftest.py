@@ -263,8 +263,8 @@ def remote(scene: Scene) -> Iterator[Callable[..., Remote]]:
             )  # fmt: skip
         server = Remote(process, *ports)
         started.append(server)
-        service = "GRPCInferenceService" if "--allow-http=false" in flags else "HTTPService"
-        scene.wait_until(lambda: f"Started {service}" in Path(log.name).read_text())
+        last = server.grpc if "--allow-http=false" in flags else server.http
+        scene.wait_until(lambda: listens(last))
         return server
 
     yield start
@@ -274,3 +274,11 @@ def remote(scene: Scene) -> Iterator[Callable[..., Remote]]:
             server.process.wait(30)
         except subprocess.TimeoutExpired:
             server.process.kill()
+
+
+def listens(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from pathlib import Path
 
@@ -190,4 +191,26 @@ def test_a_variant_that_fails_leaves_the_server_as_it_was(scene, remote) -> None
 
     assert status == 0, output
     assert output.count("did not load") == 1
+    assert server.loaded == before
+
+
+def test_a_run_that_is_broken_off_leaves_the_server_as_it_was(scene, remote) -> None:
+    server = remote("explicit")
+    server.load("add_sub")
+    before = server.loaded
+    flags = {**scene.config["perf_analyzer_flags"], "measurement-interval": 5000}
+    process = scene.start(
+        "--run-config-search-disable",
+        **server.reached(),
+        perf_analyzer_flags=flags,
+        profile_models=SWEEP,
+    )
+    scene.wait_until(lambda: scene.measuring)
+
+    for _ in range(3):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+    output, _ = process.communicate(timeout=60)
+
+    assert process.returncode == 1, output
     assert server.loaded == before
