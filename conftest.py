@@ -13,8 +13,9 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -138,3 +139,85 @@ def engine() -> Iterator[Engine]:
 def _accepts(path: str) -> bool:
     with socket.socket(socket.AF_UNIX) as probe:
         return probe.connect_ex(path) == 0
+
+
+@dataclass(frozen=True)
+class Certificates:
+    """Keys and certificates in a directory: NAME.key and NAME.pem, all signed by ca.pem.
+
+    `server` is for localhost only, `client` for nobody in particular.
+    """
+
+    directory: Path
+
+    def __getitem__(self, name: str) -> str:
+        return str(self.directory / name)
+
+    def corrupt(self, name: str, where: float) -> str:
+        """A copy of a file with a few letters changed at `where`, from 0 to 1."""
+        text = (self.directory / name).read_text()
+        place = int(len(text) * where)
+        broken = self.directory / f"broken-{where}-{name}"
+        broken.write_text(text[:place] + "AAAAAAAA" + text[place + 8 :])
+        return str(broken)
+
+
+@pytest.fixture(scope="session")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
+    """A certificate authority of our own, with a server and a client."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import rsa
+    from cryptography.x509.oid import NameOID
+
+    directory = tmp_path_factory.mktemp("certificates")
+    now = datetime.now(timezone.utc)
+    keys = {name: rsa.generate_private_key(65537, 2048) for name in ("ca", "server", "client")}
+    names = {
+        name: x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"test {name}")]) for name in keys
+    }
+    for name, key in keys.items():
+        builder = (
+            x509.CertificateBuilder()
+            .subject_name(names[name])
+            .issuer_name(names["ca"])
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - timedelta(days=1))
+            .not_valid_after(now + timedelta(days=1))
+            .add_extension(x509.BasicConstraints(ca=name == "ca", path_length=None), critical=True)
+        )
+        if name == "server":
+            alternatives = x509.SubjectAlternativeName([x509.DNSName("localhost")])
+            builder = builder.add_extension(alternatives, critical=False)
+        certificate = builder.sign(keys["ca"], hashes.SHA256())
+        pem = serialization.Encoding.PEM
+        (directory / f"{name}.pem").write_bytes(certificate.public_bytes(pem))
+        (directory / f"{name}.key").write_bytes(
+            key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+        )
+    return Certificates(directory)
+
+
+@pytest.fixture
+def tls_proxy(certificates: Certificates) -> Iterator[Callable[[int], str]]:
+    """Starts a proxy that speaks TLS, asks clients for their certificate, and passes everything
+    on to a port; gives its address.
+    """
+    started = []
+
+    def start(port: int) -> str:
+        program = Path(__file__).parent / "tests" / "fakes" / "tls_proxy.py"
+        process = subprocess.Popen(
+            [sys.executable, str(program), str(port), str(certificates.directory)],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        started.append(process)
+        assert process.stdout is not None
+        return f"https://localhost:{int(process.stdout.readline())}"
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()

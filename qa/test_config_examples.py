@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -21,13 +22,19 @@ RUNNABLE = [path for path in EXAMPLES if path.stem not in NOT_HERE]
 
 
 @pytest.mark.parametrize("path", RUNNABLE, ids=lambda path: path.stem)
-def test_an_example_runs(scene, path: Path, request) -> None:
+def test_an_example_runs(scene, remote, certificates, path: Path, request) -> None:
     if "triton_launch_mode: docker" in path.read_text():
         request.getfixturevalue("containers")
     assert scene.run("init", "quick-start")[0] == 0
+    shutil.copytree(certificates.directory, scene.directory / "certificates")
+    text = path.read_text()
+    if "triton_launch_mode: remote" in text:
+        server = remote("explicit")
+        for usual, here in ((8000, server.http), (8001, server.grpc), (8002, server.metrics)):
+            text = text.replace(f"localhost:{usual}", f"localhost:{here}")
 
     quick = scene.directory / path.name
-    quick.write_text(re.sub(r"(measurement-interval:) \d+", r"\1 60", path.read_text()))
+    quick.write_text(re.sub(r"(measurement-interval:) \d+", r"\1 60", text))
 
     status, output = scene.run("profile", "-f", str(quick))
 

@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import stat
+import subprocess
 import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -108,6 +111,64 @@ def driver(tmp_path: Path) -> PretendDriver:
     made = PretendDriver(tmp_path / "nvml.json")
     made.has(gpu())
     return made
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """A pretend server that the program under test did not start."""
+
+    process: subprocess.Popen[bytes]
+    http: str
+    grpc: str
+    metrics: str
+
+
+@pytest.fixture
+def elsewhere(pretend: Pretend) -> Iterator[Callable[..., Elsewhere]]:
+    """Starts a pretend server with a plan (see fakes/tritonserver.py) and waits for it."""
+    started = []
+
+    def start(**plan: Any) -> Elsewhere:
+        if "metrics" in plan:
+            shown = pretend.directory / "metrics.txt"
+            shown.write_text(plan["metrics"])
+            plan["metrics"] = str(shown)
+        sockets = [socket.socket() for _ in range(3)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        http, grpc, metrics = (one.getsockname()[1] for one in sockets)
+        for one in sockets:
+            one.close()
+        process = subprocess.Popen(
+            [
+                str(pretend.tritonserver(**plan)),
+                f"--http-port={http}", f"--grpc-port={grpc}", f"--metrics-port={metrics}",
+            ]
+        )  # fmt: skip
+        started.append(process)
+        _wait_for(metrics)
+        return Elsewhere(
+            process,
+            f"localhost:{http}",
+            f"localhost:{grpc}",
+            f"http://localhost:{metrics}/metrics",
+        )
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def _wait_for(port: int) -> None:
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+            return
+        except OSError:
+            assert time.monotonic() < deadline, "the pretend server did not start"
+            time.sleep(0.02)
 
 
 MakeModel = Callable[..., Path]

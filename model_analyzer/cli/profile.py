@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from model_analyzer.cli.answer import answer
 from model_analyzer.cli.console import View
@@ -25,13 +26,16 @@ from model_analyzer.domain.trials import ServerSetup, Trial
 from model_analyzer.errors import (
     EXIT_OK,
     EXIT_RUN_FAILED,
+    ConfigError,
     Interrupted,
     ModelAnalyzerError,
     OutputError,
+    Problem,
 )
 from model_analyzer.profiling import TrialFinished, profile
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.ranking import Circumstances, Ranking, rank
+from model_analyzer.runner.client.tls import access_flags
 from model_analyzer.runner.files import fingerprint_files
 from model_analyzer.runner.gpus import VISIBLE_DEVICES, cuda_environment
 from model_analyzer.runner.host import describe_host
@@ -52,9 +56,11 @@ from model_analyzer.runner.runtime import (
     find_perf_analyzer,
     find_tritonserver,
 )
+from model_analyzer.runner.served_models import other_models, served_facts
 from model_analyzer.runner.server.docker import ContainerLauncher, connect
 from model_analyzer.runner.server.local import LocalLauncher
 from model_analyzer.runner.server.log import ServerLog
+from model_analyzer.runner.server.remote import RemoteLauncher
 from model_analyzer.runner.server.triton import Launcher, TritonServer
 from model_analyzer.runner.trial_runner import TrialRunner
 from model_analyzer.runner.workspace import Workspace
@@ -134,22 +140,26 @@ class _Session:
 def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack) -> _Session:
     """Checks everything that can be checked, in the order of cost, and starts the server."""
     environment = dict(os.environ)
-    assert settings.repository.path is not None, "only mode local is built"
-    repository = ModelRepository(settings.repository.path)
-    facts = {model.name: repository.facts(model.name) for model in settings.models}
+    is_remote = settings.server.launch is LaunchMode.REMOTE
+    path = None if settings.server.reload_disable else settings.repository.path
+    repository = ModelRepository(path) if path is not None else None
+    facts: Mapping[str, ModelFacts] = {
+        model.name: repository.facts(model.name) for model in settings.models if repository
+    }
     inputs = {model.name: _inputs(model) for model in settings.models}
     prepare_output(
         settings.repository.output,
         override=settings.repository.override_output,
         kept=[
-            ("the model repository", settings.repository.path),
+            *([("the model repository", path)] if path is not None else []),
             ("the checkpoint directory", settings.checkpoint.directory),
             ("the export directory", settings.export.path),
             ("the current directory", Path.cwd()),
             *_named_files(settings),
         ],
     )
-    check_apart(settings.repository.output, settings.repository.path)
+    if repository is not None:
+        check_apart(settings.repository.output, repository.path)
     export = ExportDirectory(settings.export.path)
     work = stack.enter_context(Workspace())
     local = local_gpus(settings, environment, stack)
@@ -157,7 +167,7 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
     environment |= for_cuda
     if for_cuda and any(VISIBLE_DEVICES in model.server_environment for model in settings.models):
         log.warning("%s of the server is chosen by --gpus: yours is left out", VISIBLE_DEVICES)
-    launcher = _launcher(settings, environment, repository, facts, work)
+    launcher = _launcher(settings, environment, repository, facts.values(), work)
     perf_analyzer = find_perf_analyzer(settings.load_generator.path, environment)
     state = stack.enter_context(
         ProfileState(settings.checkpoint.directory, retry_failed=settings.checkpoint.retry_failed)
@@ -166,7 +176,7 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
         TritonServer(
             launcher,
             settings.server,
-            ServerLog(_server_log(settings.server.log, work)),
+            ServerLog(work / "none" if is_remote else _server_log(settings.server.log, work)),
             settles=settings.monitors.cpu or bool(for_cuda.get(VISIBLE_DEVICES)),
             renews=bool(for_cuda.get(VISIBLE_DEVICES)),
         )
@@ -176,11 +186,10 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
             launch=settings.server.launch.value,
             protocol=settings.server.protocol.value,
             devices=_uuids(local.devices) if local else (),
-            flags={
-                "metrics-interval-ms": max(1, round(settings.monitors.interval_s * 1000)),
-                **model.server_flags,
-            },
-            environment={
+            flags={} if is_remote else _server_flags(model, settings),
+            environment={}
+            if is_remote
+            else {
                 name: value
                 for name, value in model.server_environment.items()
                 if name not in for_cuda
@@ -188,13 +197,21 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
             container=settings.docker.container(model.docker_arguments)
             if settings.server.launch is LaunchMode.DOCKER
             else {},
+            access=access_flags(model.perf_analyzer_flags),
         )
         for model in settings.models
     }
-    version = server.version(setups[settings.models[0].name])
+    first = setups[settings.models[0].name]
+    version = server.version(first)
     gpus = local or served_gpus(settings, server.metrics_url)
     if not settings.monitors.ignore_gpus:
         state.check_devices(gpus.devices)
+    if repository is None:
+        facts = _served_facts(settings, server, setups)
+    if is_remote:
+        others = other_models(server.client(first), facts.values())
+        if others:
+            log.warning("The server has other models loaded: %s", ", ".join(others))
     create_output(settings.repository.output)
     state.describe(
         devices=gpus.devices,
@@ -205,7 +222,7 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
             "Protocol": settings.server.protocol.value,
         },
     )
-    output = OutputRepository(settings.repository.output, repository)
+    output = OutputRepository(settings.repository.output, None if is_remote else repository)
     load_generator = PerfAnalyzer(
         perf_analyzer,
         settings.load_generator,
@@ -214,9 +231,10 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
         user_directory=Path.cwd(),
     )
 
-    # without a GPU, searching GPU instances would find nothing
+    # without a GPU, searching GPU instances would find nothing; a remote server may have some
     models = tuple(
-        replace(model, cpu_only=model.cpu_only or not gpus.devices) for model in settings.models
+        replace(model, cpu_only=model.cpu_only or not (gpus.devices or is_remote))
+        for model in settings.models
     )
     cpu_only = {model.name for model in models if model.cpu_only}
     # what one variant costs can only be held against what all others cost
@@ -225,7 +243,7 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
     )
 
     def monitors(trial: Trial) -> Iterator[Monitor]:
-        if settings.monitors.cpu:
+        if settings.monitors.cpu and not is_remote:
             yield CpuMonitor(server.processes, settings.monitors.interval_s)
         on_gpus = any(
             work.variant.uses_gpus(gpus=len(gpus.devices)) and work.variant.model not in cpu_only
@@ -267,6 +285,12 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
     )
 
 
+def _server_flags(model: ModelSettings, settings: ProfileSettings) -> Mapping[str, Any]:
+    """The flags of the model's server, which measures as often as we look."""
+    interval_ms = max(1, round(settings.monitors.interval_s * 1000))
+    return {"metrics-interval-ms": interval_ms, **model.server_flags}
+
+
 def _uuids(devices: Sequence[Device]) -> tuple[str, ...]:
     return tuple(sorted(device.uuid for device in devices))
 
@@ -274,19 +298,43 @@ def _uuids(devices: Sequence[Device]) -> tuple[str, ...]:
 def _launcher(
     settings: ProfileSettings,
     environment: Mapping[str, str],
-    repository: ModelRepository,
-    facts: Mapping[str, ModelFacts],
+    repository: ModelRepository | None,
+    models: Iterable[ModelFacts],
     work: Path,
 ) -> Launcher:
     """What brings servers to life in the launch mode, once its programs have been found."""
+    if settings.server.launch is LaunchMode.REMOTE:
+        return RemoteLauncher(settings.server)
+    assert repository is not None, "only a remote server may have a repository of its own"
     match settings.server.launch:
         case LaunchMode.DOCKER:
             return ContainerLauncher(connect(), settings.docker, settings.server, repository.path)
-        case _:
+        case LaunchMode.LOCAL:
             triton = find_tritonserver(settings.server.path, environment)
             check_models_python(triton, environment)
-            staged = stage(repository, facts.values(), work / "models")
+            staged = stage(repository, models, work / "models")
             return LocalLauncher(triton, settings.server, staged)
+        case mode:
+            raise ConfigError(
+                Problem(
+                    where="triton_launch_mode",
+                    what=f"mode {mode.value} is not built yet",
+                    hint="use local, docker or remote",
+                )
+            )
+
+
+def _served_facts(
+    settings: ProfileSettings, server: TritonServer, setups: Mapping[str, ServerSetup]
+) -> Mapping[str, ModelFacts]:
+    """What the models are, from the server, which is left as it was before."""
+    facts = {}
+    for name, setup in setups.items():
+        facts[name] = served_facts(
+            server.client(setup), name, timeout_s=settings.server.load_timeout_s
+        )
+        server.discard()
+    return facts
 
 
 def _observe_idle(session: _Session) -> None:

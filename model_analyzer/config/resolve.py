@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
@@ -44,6 +44,7 @@ from model_analyzer.domain.settings import (
     QuickSettings,
     ReportSettings,
     RepositorySettings,
+    SearchMode,
     SearchSettings,
     ServerSettings,
 )
@@ -116,7 +117,20 @@ def resolve_profile(
         export=ExportSettings(**sections["export"]),
         offline=offline,
     )
+    if settings.server.reload_disable:
+        settings = _as_loaded(settings)
     return Resolved(settings, tuple(remarks))
+
+
+def _as_loaded(settings: ProfileSettings) -> ProfileSettings:
+    """Nothing is varied but the load: the server keeps what it has loaded."""
+    nothing: Mapping[str, tuple[Any, ...]] = MappingProxyType({})
+    return replace(
+        settings,
+        models=tuple(replace(model, parameters=nothing) for model in settings.models),
+        composing=MappingProxyType({}),
+        search=replace(settings.search, mode=SearchMode.BRUTE, disable=True),
+    )
 
 
 def check_file(yaml: Node | None, cwd: Path) -> Sequence[str]:

@@ -11,7 +11,13 @@ from typing import Any
 from model_analyzer.config.model_options import ModelEntry
 from model_analyzer.config.table import ANALYZE, FILE, PROFILE, REPORT, Given
 from model_analyzer.domain.flags import TRITON_SERVER_OWNED
-from model_analyzer.domain.settings import LaunchMode, ModelSettings, ModelType, SearchMode
+from model_analyzer.domain.settings import (
+    LaunchMode,
+    ModelSettings,
+    ModelType,
+    Protocol,
+    SearchMode,
+)
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import Problem
 
@@ -319,6 +325,7 @@ def check_models(
             what=f"some models have a request_rate, but {names[0]} has none",
             hint="one table has one kind of load: give all of them a request_rate, or none",
         )
+    yield from _tls_on_both_sides(models, given, values)
     if values[_TOGETHER]:
         for field in ("server_flags", "server_environment"):
             if any(getattr(model, field) != getattr(models[0], field) for model in models[1:]):
@@ -327,6 +334,25 @@ def check_models(
                     what=f"models profiled concurrently share one server, but their"
                     f" triton_{field} differ",
                 )
+
+
+def _tls_on_both_sides(
+    models: Sequence[ModelSettings], given: Given, values: Mapping[str, Any]
+) -> Iterator[Problem]:
+    """A server that is started with TLS needs clients that speak it."""
+    if _is_remote(values) or values["client_protocol"] is not Protocol.GRPC:
+        return
+    for model in models:
+        server = str(model.server_flags.get("grpc-use-ssl", "")).lower() in ("true", "1")
+        client = str(model.perf_analyzer_flags.get("ssl-grpc-use-ssl", "")).lower() in ("true", "1")
+        if server != client:
+            has, lacks = ("the server", "its clients") if server else ("clients", "the server")
+            yield Problem(
+                where=given.where.get("profile_models", "profile_models"),
+                what=f"{model.name}: {has} would speak TLS, and {lacks} would not",
+                hint="set both grpc-use-ssl in triton_server_flags and ssl-grpc-use-ssl in"
+                " perf_analyzer_flags",
+            )
 
 
 def remarks_about(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
@@ -342,9 +368,20 @@ def _ignored_by_mode(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
         ignored += ("triton_docker_mounts", "triton_docker_labels", "triton_docker_args")
     if mode in (LaunchMode.C_API, LaunchMode.REMOTE):
         ignored += ("triton_server_flags", "triton_output_path")
+    if mode is LaunchMode.REMOTE:
+        ignored += ("triton_server_environment", "collect_cpu_metrics")
+        for model in values["profile_models"] or ():
+            for key in ("triton_server_flags", "triton_server_environment"):
+                if model.given.values.get(key):
+                    yield f"{model.given.where[key]}: {key} has no effect in launch mode remote"
     for key in ignored:
         if given.values.get(key):
             yield f"{given.where[key]}: {key} has no effect in launch mode {mode.value}"
+    if values["reload_model_disable"]:
+        yield (
+            f"{given.where['reload_model_disable']}: only the configuration that the server has"
+            " loaded is measured, under all loads"
+        )
 
 
 def _ignored_without_llm(given: Given, values: Mapping[str, Any]) -> Iterator[str]:

@@ -42,7 +42,7 @@ PERF_ANALYZER_SWITCHES = frozenset(
 )
 
 # May be given several times.
-PERF_ANALYZER_REPEATABLE = ("input-data", "shape")
+PERF_ANALYZER_REPEATABLE = ("input-data", "shape", "http-header")
 
 # Values of input-data that name no file.
 PERF_ANALYZER_NO_FILES = ("random", "zero")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
@@ -86,6 +86,12 @@ class ModelFacts:
     config: ModelConfig
     files: str
     composing: tuple[ModelFacts, ...] = ()
+
+    def with_parts(self) -> Iterator[ModelFacts]:
+        """The model, and all that it calls."""
+        yield self
+        for part in self.composing:
+            yield from part.with_parts()
 
     @property
     def is_ensemble(self) -> bool:

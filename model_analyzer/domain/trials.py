@@ -127,7 +127,8 @@ class ServerSetup:
 
     `devices` are the UUIDs of the GPUs in use, sorted; empty on a machine without. `flags` have
     dashes in their names. `container` holds the arguments of the server's container, if it is in
-    one, by the names of the Docker SDK.
+    one, by the names of the Docker SDK. `access` holds the perf_analyzer flags that say how to get
+    at the server (TLS, headers): it has no part in the identity, and is not stored.
     """
 
     launch: str = "local"
@@ -137,6 +138,7 @@ class ServerSetup:
     flags: Mapping[str, Any] = field(default_factory=empty)
     environment: Mapping[str, str] = field(default_factory=empty)
     container: Mapping[str, Any] = field(default_factory=empty)
+    access: Mapping[str, Any] = field(default_factory=empty)
 
     @cached_property
     def identity(self) -> str:

@@ -118,9 +118,13 @@ class ModelRepository:
 
 
 class OutputRepository:
-    """The directory that receives one sub-directory for each variant, ready to deploy."""
+    """The directory that receives one sub-directory for each variant, ready to deploy.
 
-    def __init__(self, path: Path, source: ModelRepository) -> None:
+    Where the models' files are somebody else's (`source` is None), only configurations are
+    written.
+    """
+
+    def __init__(self, path: Path, source: ModelRepository | None) -> None:
         self.path = path
         self._source = source
         self._copied: dict[str, str] = {}
@@ -146,7 +150,9 @@ class OutputRepository:
             return
         target = self.path / name
         first = self._copied.get(variant.model)
-        if first is None or name == variant.model:
+        if self._source is None:
+            target.mkdir()
+        elif first is None or name == variant.model:
             copy_writable(self._source.path / variant.model, target)
             self._copied.setdefault(variant.model, name)
         else:
@@ -229,7 +235,7 @@ def stage(source: ModelRepository, models: Iterable[ModelFacts], target: Path) -
     Models to be served become real directories with links to files; everything else in the
     repository is linked as a whole, for models that look beside themselves.
     """
-    served = {part.name for model in models for part in _with_parts(model)}
+    served = {part.name for model in models for part in model.with_parts()}
     target.mkdir(parents=True, exist_ok=True)
     for entry in sorted(os.listdir(source.path)):
         if entry in served:
@@ -260,12 +266,6 @@ def links_outside(path: Path) -> dict[Path, Path]:
                     found[target] = entry.resolve()
                     pending.append((target, found[target]))
     return found
-
-
-def _with_parts(model: ModelFacts) -> Iterator[ModelFacts]:
-    yield model
-    for part in model.composing:
-        yield from _with_parts(part)
 
 
 def _link_tree(source: Path, target: Path) -> None:

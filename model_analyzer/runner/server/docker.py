@@ -22,6 +22,7 @@ import psutil
 from model_analyzer.domain.settings import DockerSettings, ServerSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import RuntimeNotFound, ServerError
+from model_analyzer.runner.client.interface import ServerClient
 from model_analyzer.runner.owner import has_ended, this_process
 from model_analyzer.runner.process import Process
 from model_analyzer.runner.repository import links_outside
@@ -32,6 +33,7 @@ from model_analyzer.runner.server.container_arguments import (
 )
 from model_analyzer.runner.server.endpoints import Endpoints, are_chosen, choose_endpoints
 from model_analyzer.runner.server.log import ServerLog
+from model_analyzer.runner.server.own import connect_to_own
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -86,11 +88,18 @@ class ContainerLauncher:
         return self._docker.image
 
     @property
+    def advice(self) -> str:
+        return "--triton-output-path FILE keeps its log"
+
+    @property
     def ports_are_chosen(self) -> bool:
         return are_chosen(self._settings)
 
     def endpoints(self) -> Endpoints:
         return choose_endpoints(self._settings)
+
+    def connect(self, endpoints: Endpoints, setup: ServerSetup) -> ServerClient | None:
+        return connect_to_own(endpoints, self._settings, setup)
 
     def start(self, endpoints: Endpoints, setup: ServerSetup, log_file: ServerLog) -> Process:
         arguments = container_arguments(

@@ -342,6 +342,14 @@ def test_an_endpoint_refuses(written: str) -> None:
     assert problem.what == f"expected HOST:PORT with a port from 1 to 65535, found {written!r}"
 
 
+@pytest.mark.parametrize("written", ["https://me:s3cr3t@host:443", "me:s3cr3t@host:8000"])
+def test_a_password_in_an_endpoint_is_refused_without_showing_it(written: str) -> None:
+    problem = parse_problem(Endpoint(), flag(written))
+    assert "without user and password" in problem.what
+    assert "http-header" in problem.hint
+    assert "s3cr3t" not in str(problem)
+
+
 def test_a_url_needs_a_port() -> None:
     problem = parse_problem(Endpoint(url=True), flag("http://localhost/metrics"))
     assert problem.what.startswith("expected URL with a port from 1 to 65535")
