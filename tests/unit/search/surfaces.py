@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import sqrt
 from types import MappingProxyType
 from typing import Any
 
 from model_analyzer.domain.goals import Constraint, ModelGoal, Objective
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
-from model_analyzer.domain.models import ModelFacts, VariantNames, freeze
+from model_analyzer.domain.models import ModelFacts, ModelVariant, VariantNames, freeze
 from model_analyzer.domain.protocols import Search
 from model_analyzer.domain.settings import (
     ComposingSettings,
@@ -244,3 +245,37 @@ def growing(trial: Trial) -> Measurement:
 def flat(_trial: Trial) -> Measurement:
     """Nothing makes a difference."""
     return measurement(100.0)
+
+
+def saturating(trial: Trial) -> Measurement:
+    """Throughput of each model grows up to batches of 16 and 4 instances; a chain of models is
+    as fast as its slowest part. Latency is what the load makes of it.
+    """
+    models = []
+    for work in trial.workloads:
+        throughput = _capacity(work.variant)
+        latency = 1000 * work.load.value / throughput
+        models += measurement(throughput, latency=latency).models
+    return Measurement(models=tuple(models))
+
+
+def _capacity(variant: ModelVariant) -> float:
+    capacities = [_capacity(part) for part in variant.composing]
+    if "ensemble_scheduling" not in variant.config:
+        groups = variant.config.get("instance_group", ({},))
+        count = sum(group.get("count", 1) for group in groups)
+        capacities.append(
+            1000 * sqrt(min(max(variant.max_batch_size, 1), 16)) * sqrt(min(count, 4))
+        )
+    return min(capacities)
+
+
+def all_parts(trial: Trial) -> Mapping[str, ModelVariant]:
+    """Every variant that the server has for the trial, by model."""
+
+    def parts(variant: ModelVariant) -> Iterable[ModelVariant]:
+        yield variant
+        for part in variant.composing:
+            yield from parts(part)
+
+    return {part.model: part for work in trial.workloads for part in parts(work.variant)}
