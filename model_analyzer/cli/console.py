@@ -156,6 +156,8 @@ class View:
                 refresh_per_second=2,
                 transient=True,
                 get_renderable=self._render,
+                # the console writes to standard output itself: it would write into its own display
+                redirect_stdout=False,
             )
             self._live.start()
 
