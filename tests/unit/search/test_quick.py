@@ -5,9 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import Outcome
@@ -24,6 +27,7 @@ from tests.unit.search.surfaces import (
     client_batch,
     config,
     counts,
+    ensemble,
     failure,
     flat,
     growing,
@@ -204,6 +208,52 @@ def test_preferred_batches_make_no_start_illegal() -> None:
 
     assert found[1] == ("0", 8, 1, 16)
     assert len(found) > 4
+
+
+ANSWERS = st.lists(
+    st.one_of(st.tuples(st.floats(0, 1000), st.floats(0.5, 100)), st.none()),
+    min_size=1,
+    max_size=40,
+)
+SUBJECTS = st.builds(
+    subject,
+    st.sampled_from(
+        [
+            model(),
+            model(max_batch_size=0),
+            ensemble(model("a"), model("b", max_batch_size=0), max_batch_size=0),
+            model("m", ensemble(model("a"), model("b"), name="e")),
+        ]
+    ),
+    constraints=st.sampled_from([(), (latency_within(30),)]),
+)
+
+
+@settings(derandomize=True, deadline=None, max_examples=150)
+@given(what=SUBJECTS, answers=ANSWERS)
+def test_whatever_the_answers_it_ends_and_asks_the_same_again(
+    what: Subject, answers: Sequence[tuple[float, float] | None]
+) -> None:
+    quick = bounds(batch=(2, 16), instances=(1, 3), concurrency=(2, 50))
+
+    def in_turn() -> Respond:
+        turn = cycle(answers)
+
+        def respond(_trial: Trial) -> Outcome:
+            answer = next(turn)
+            return measurement(answer[0], latency=answer[1]) if answer else failure()
+
+        return respond
+
+    one, two = (sequence(search(what, QUICK, quick=quick), in_turn()) for _ in range(2))
+
+    assert one == two
+    for trial in one[1:]:
+        assert trial.is_legal
+        assert 2 <= load(trial) <= 50
+        for part in trial.workloads[0].variant.served:
+            assert part.max_batch_size in (0, 2, 4, 8, 16)
+            assert 1 <= part.config["instance_group"][0]["count"] <= 3
 
 
 # -- what is measured --------------------------------------------------------------------------
