@@ -57,8 +57,8 @@ class Scene:
     def models(self) -> Path:
         return self.directory / "models"
 
-    def model(self, name: str, code: str, *, dims: int = 4, **fields: Any) -> None:
-        """Adds a model of the Python backend: as many floats in as out."""
+    def model(self, name: str, code: str, **fields: Any) -> None:
+        """Adds a model of the Python backend: four floats in, four floats out."""
         directory = self.models / name
         (directory / "1").mkdir(parents=True)
         (directory / "1" / "model.py").write_text(code)
@@ -66,8 +66,8 @@ class Scene:
         lines = [f"{key}: {value}" for key, value in settings.items() if key != "extra"]
         (directory / "config.pbtxt").write_text(
             f'name: "{name}"\nbackend: "python"\n' + "\n".join(lines) + "\n"
-            f'input [ {{ name: "INPUT" data_type: TYPE_FP32 dims: [ {dims} ] }} ]\n'
-            f'output [ {{ name: "OUTPUT" data_type: TYPE_FP32 dims: [ {dims} ] }} ]\n'
+            'input [ { name: "INPUT" data_type: TYPE_FP32 dims: [ 4 ] } ]\n'
+            'output [ { name: "OUTPUT" data_type: TYPE_FP32 dims: [ 4 ] } ]\n'
             f"instance_group [ {{ count: 1 kind: KIND_CPU }} ]\n{fields.get('extra', '')}\n"
         )
 

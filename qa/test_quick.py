@@ -6,10 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 # Enough to move a little in every direction, in seconds.
 SMALL = {
@@ -85,16 +82,9 @@ def test_ranges_of_composing_models_are_kept(scene) -> None:
     assert {count for model, _, count, _ in created(output) if model == "add_sub"} <= {*"124"}
 
 
-@pytest.fixture
-def bls_chain(scene) -> None:
-    """Adds a model that calls `scale` and `add_sub` from its code."""
-    code = (Path(__file__).parent / "models" / "bls_chain.py").read_text()
-    scene.model("bls_chain", code, dims=16)
-    rows = [{"INPUT": [float(row + column) for column in range(16)]} for row in range(4)]
+def test_a_bls_model_is_searched_with_what_it_calls(scene) -> None:
+    rows = [{"X": [float(row + column) for column in range(16)]} for row in range(4)]
     (scene.directory / "rows.json").write_text(json.dumps({"data": rows}))
-
-
-def test_a_bls_model_is_searched_with_what_it_calls(scene, bls_chain) -> None:
     flags = {**scene.config["perf_analyzer_flags"], "input-data": "rows.json"}
 
     status, output = scene.profile(
