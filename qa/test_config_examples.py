@@ -12,9 +12,6 @@ import pytest
 
 # What cannot run here, and why.
 NOT_HERE = {
-    "bls": "the models that a BLS model calls are not loaded beside it yet",
-    "concurrent-models": "several models in one trial are not put together yet",
-    "ensemble": "search mode quick is not there yet",
     "llm": "there is no language model in the starter directory",
 }
 EXAMPLES = sorted((Path(__file__).parents[1] / "config").glob("*.yaml"))
@@ -46,5 +43,5 @@ def test_an_example_runs(scene, remote, certificates, path: Path, request) -> No
 
 
 def test_there_are_examples() -> None:
-    assert len(RUNNABLE) >= 9
+    assert len(RUNNABLE) >= 13
     assert set(NOT_HERE) <= {path.stem for path in EXAMPLES}

@@ -99,9 +99,7 @@ def test_both_protocols_measure(scene, protocol: str) -> None:
 
 
 def test_an_ensemble_is_measured_with_its_parts(scene) -> None:
-    status, output = scene.profile(
-        profile_models=["ensemble_chain"], run_config_search_max_concurrency=2
-    )
+    status, output = scene.profile(profile_models=["ensemble_chain"], concurrency=[1, 2])
 
     assert status == 0, output
     assert len(scene.rows) == 2

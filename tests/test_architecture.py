@@ -62,7 +62,7 @@ ADDRESSES = {
     "fcntl": {"state/journal.py", "runner/install.py", "runner/workspace.py"},
     "yaml": {"config/sources.py"},
     "http": {"runner/client/http.py", "runner/monitors/triton_metrics.py"},
-    "urllib": {"runner/monitors/triton_metrics.py"},
+    "urllib": {"runner/client/http.py", "runner/monitors/triton_metrics.py"},
     "ssl": {"runner/client/http.py", "runner/client/tls.py"},
     "tritonclient": {
         "runner/client/grpc.py",

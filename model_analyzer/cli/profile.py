@@ -64,7 +64,7 @@ from model_analyzer.runner.server.remote import RemoteLauncher
 from model_analyzer.runner.server.triton import Launcher, TritonServer
 from model_analyzer.runner.trial_runner import TrialRunner
 from model_analyzer.runner.workspace import Workspace
-from model_analyzer.search.choose import choose
+from model_analyzer.search.choose import check, choose
 from model_analyzer.search.plan import SearchedModel, Subject
 from model_analyzer.state.profile_state import ProfileState
 
@@ -144,9 +144,11 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
     path = None if settings.server.reload_disable else settings.repository.path
     repository = ModelRepository(path) if path is not None else None
     facts: Mapping[str, ModelFacts] = {
-        model.name: repository.facts(model.name) for model in settings.models if repository
+        model.name: repository.facts(model.name, calls=settings.bls_calls)
+        for model in settings.models
+        if repository
     }
-    inputs = {model.name: _inputs(model) for model in settings.models}
+    subjects = _subjects(settings, facts) if repository else ()
     prepare_output(
         settings.repository.output,
         override=settings.repository.override_output,
@@ -208,6 +210,7 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
         state.check_devices(gpus.devices)
     if repository is None:
         facts = _served_facts(settings, server, setups)
+        subjects = _subjects(settings, facts)
     if is_remote:
         others = other_models(server.client(first), facts.values())
         if others:
@@ -232,10 +235,9 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
     )
 
     # without a GPU, searching GPU instances would find nothing; a remote server may have some
-    models = tuple(
-        replace(model, cpu_only=model.cpu_only or not (gpus.devices or is_remote))
-        for model in settings.models
-    )
+    if not (gpus.devices or is_remote):
+        subjects = [subject.without_gpus() for subject in subjects]
+    models = [model.settings for subject in subjects for model in subject.models]
     cpu_only = {model.name for model in models if model.cpu_only}
     # what one variant costs can only be held against what all others cost
     observes_all = settings.monitors.always_gpus or any(
@@ -263,18 +265,16 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
         settings=settings,
         facts=facts,
         subjects=tuple(
-            Subject(
-                models=(
-                    SearchedModel(
-                        facts=facts[model.name],
-                        settings=model,
-                        inputs=inputs[model.name],
-                        composing=settings.composing,
-                    ),
+            replace(
+                subject,
+                # models that are searched together have the same
+                setup=replace(
+                    setups[subject.models[0].facts.name],
+                    version=version,
+                    devices=_uuids(gpus.devices),
                 ),
-                setup=replace(setups[model.name], version=version, devices=_uuids(gpus.devices)),
             )
-            for model in models
+            for subject in subjects
         ),
         server=server,
         gpus=gpus,
@@ -354,6 +354,26 @@ def _observe_idle(session: _Session) -> None:
     state.record_server_only(monitor.observation.gpus)
 
 
+def _subjects(settings: ProfileSettings, facts: Mapping[str, ModelFacts]) -> Sequence[Subject]:
+    """What is searched, one after another: each model, or all together; checked. Nothing is said
+    about the server yet.
+    """
+    models = [
+        SearchedModel(
+            facts=facts[model.name],
+            settings=model,
+            inputs=_inputs(model),
+            composing=settings.composing,
+        )
+        for model in settings.models
+    ]
+    groups = [models] if settings.search.together else [[model] for model in models]
+    subjects = [Subject(models=tuple(group), setup=ServerSetup()) for group in groups]
+    for remark in check(subjects, settings.search, settings.quick):
+        log.warning("%s", remark)
+    return subjects
+
+
 def _measure(session: _Session, interrupts: Interrupts, view: View) -> bool:
     """Runs the search of every subject; whether all of them came to their end."""
     settings = session.settings
@@ -361,7 +381,7 @@ def _measure(session: _Session, interrupts: Interrupts, view: View) -> bool:
         if interrupts.requested:
             return False
         names = VariantNames.known(session.state.profile.variants)
-        search = choose(subject, settings.search, names, best=settings.export.best)
+        search = choose(subject, settings.search, settings.quick, names, best=settings.export.best)
         view.begin(subject.name, search.most_trials, subject.goal)
         for event in profile(search, session.runner, session.state):
             view.show(event)

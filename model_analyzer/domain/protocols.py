@@ -18,8 +18,8 @@ class Search(Protocol):
     """Proposes what to measure next. Same settings and answers, same questions."""
 
     @property
-    def most_trials(self) -> int:
-        """How many trials there can be at most, for showing progress."""
+    def most_trials(self) -> int | None:
+        """How many trials there can be at most, for showing progress; None if nobody can tell."""
 
     def ask(self) -> Trial | None:
         """The next trial, or None when there is nothing left worth measuring."""

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 
-from model_analyzer.domain.models import ModelConfig, ModelFacts, ModelVariant
+from model_analyzer.domain.models import ModelConfig, ModelFacts, ModelVariant, step_models
 from model_analyzer.errors import OutputError, RepositoryError
 from model_analyzer.runner.files import CONFIG, IGNORED, copy_writable, fingerprint_files
 from model_analyzer.runner.model_config import parse_text, to_text
@@ -50,10 +50,7 @@ class ModelRepository:
             raise RepositoryError(f"ensemble {name} contains itself: {' > '.join((*above, name))}")
         directory = self._model(name)
         config = self._config(name)
-        steps = [
-            step.get("model_name", "")
-            for step in config.get("ensemble_scheduling", {}).get("step", ())
-        ]
+        steps = step_models(config)
         if "" in steps:
             raise RepositoryError(f"{directory / CONFIG}: a step of the ensemble names no model")
         if not steps:
