@@ -301,7 +301,7 @@ def test_an_ensemble_is_measured_as_it_is(setting, make_model, pretend) -> None:
         '{ model_name: "part" model_version: -1 } ] }\n'
     )
 
-    status, output = setting.profile(profile_models=["whole"])
+    status, output = setting.profile("--run-config-search-disable", profile_models=["whole"])
 
     assert status == 0, output
     assert {row[3] for row in setting.rows} == {"whole_config_default: part_config_default"}
