@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import signal
 import subprocess
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -204,6 +205,46 @@ def scenario(scene: Any, gpu_uuids: list[str]) -> Iterator[Scenario]:
         if process.poll() is None:
             process.kill()
             process.wait()
+
+
+@pytest.fixture
+def three_models(scenario: Scenario) -> Mapping[str, Mapping[str, Any]]:
+    """Options by name of a configuration; each model has one variant besides the default.
+
+    In "multi" the second model has another load. The two "mixed" have two models each, of which
+    they share the second one, under different loads.
+    """
+    scenario.edit("add_sub", "count: 1", "count: 2")
+    scenario.clone("add_sub", "a", "r", "v")
+    group = {"count": 1, "kind": scenario.kind}
+
+    def options(**loads: list[int]) -> Mapping[str, Any]:
+        models = {
+            name: {
+                "parameters": {"concurrency": concurrency},
+                "model_config_parameters": {"instance_group": [group]},
+            }
+            for name, concurrency in loads.items()
+        }
+        return {"run_config_search_disable": True, "profile_models": models}
+
+    return {
+        "single": options(a=[16], r=[16], v=[16]),
+        "multi": options(a=[16], r=[16, 32], v=[16]),
+        "mixed first": options(a=[16], r=[16]),
+        "mixed second": options(r=[32], v=[16]),
+    }
+
+
+@pytest.fixture
+def interrupted(scenario: Scenario, three_models: Mapping[str, Mapping[str, Any]]) -> Run:
+    """A run that got one interrupt as soon as one measurement was saved and the next one ran."""
+    process = scenario.start("profile", **three_models["multi"])
+    journal = scenario.directory / "checkpoints" / "journal"
+    scenario.scene.wait_until(lambda: journal.exists() and "measurement" in journal.read_text())
+    scenario.scene.wait_until(lambda: scenario.log.count("Profiling a_config") == 2)
+    process.send_signal(signal.SIGINT)
+    return scenario.finish(process)
 
 
 @pytest.fixture
