@@ -115,6 +115,7 @@ class Scenario:
             "model_repository": str(self.scene.models),
             "override_output_model_repository": True,
             "perf_analyzer_flags": SHORT_WINDOWS,
+            "skip_detailed_reports": True,  # drawing them takes longer than measuring
         }
         config.write_text(yaml.safe_dump({**common, **options}, sort_keys=False))
         with open(self.directory / "log.txt", "wb") as log:

@@ -6,6 +6,7 @@
 def test_profile_and_report_with_default_paths(scenario) -> None:
     run = scenario.profile(
         profile_models=["add_sub"],
+        skip_detailed_reports=False,
         run_config_search_max_concurrency=2,
         run_config_search_max_instance_count=2,
         run_config_search_max_model_batch_size=2,

@@ -8,8 +8,9 @@ import pytest
 @pytest.mark.slow
 @pytest.mark.xfail(strict=False, reason="until merged: quick")
 def test_an_ensemble(scenario) -> None:
-    run = scenario.profile("--skip-detailed-reports", profile_models=["ensemble_add_sub"])
+    run = scenario.profile(profile_models=["ensemble_add_sub"])
 
     assert run.status == 0, run.output
     assert 20 <= run.profiled("ensemble_add_sub") <= 80
     assert scenario.rows()
+    assert not (scenario.directory / "reports" / "detailed").exists()
