@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: quickstart test check qa fast environment clean
+.PHONY: quickstart test check qa fast fuzz environment clean
 
 # Everything from nothing: environment, server and perf_analyzer, a first profile.
 quickstart: environment
@@ -25,6 +25,10 @@ fast: environment
 qa: environment
 	$(BIN)/model-analyzer runtime install
 	$(BIN)/python -m pytest qa -v
+
+# 200 000 configurations, right and wrong: none may end in a traceback.
+fuzz: environment
+	$(BIN)/python tools/fuzz.py --examples 200000
 
 check: environment
 	$(BIN)/ruff format --check

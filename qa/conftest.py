@@ -4,10 +4,16 @@
 
 from __future__ import annotations
 
+import http.client
+import json
+import os
+import shlex
 import shutil
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +21,8 @@ from typing import Any
 import psutil
 import pytest
 import yaml
+
+from model_analyzer.runner.runtime import find_tritonserver, installed_runtime
 
 HERE = Path(__file__).parent
 STARTER = HERE.parent / "model_analyzer" / "starter" / "model_repository"
@@ -182,3 +190,122 @@ def crasher(scene: Scene) -> Callable[..., None]:
         )
 
     return add
+
+
+IMAGE = "nvcr.io/nvidia/tritonserver:26.09-py3"
+
+
+@pytest.fixture
+def containers(engine, mark, tmp_path: Path, monkeypatch) -> Any:
+    """A stand-in for the Docker engine that runs the real tritonserver, but as a process of this
+    machine: see tests/fakes/docker_engine.py.
+
+    As in the real image, `tritonserver` is on the PATH and finds its backends by itself.
+    """
+    real = installed_runtime(mark.environment)
+    programs = tmp_path / "image" / "bin"
+    programs.mkdir(parents=True)
+    server = programs / "tritonserver"
+    command = shlex.join([str(real.server), f"--backend-directory={real.backends}"])
+    server.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+    server.chmod(0o755)
+    variables = {
+        **real.server_environment({"PATH": f"{programs}:/usr/bin:/bin"}),
+        "MODEL_ANALYZER_TEST": mark.value,
+    }
+    engine.plan(images={IMAGE: {"Env": [f"{name}={value}" for name, value in variables.items()]}})
+    monkeypatch.setenv("DOCKER_HOST", engine.host)
+    return engine
+
+
+@dataclass
+class Remote:
+    """A server of somebody else: started by the test, with no help of the program under test."""
+
+    process: subprocess.Popen[bytes]
+    http: int
+    grpc: int
+    metrics: int
+
+    def reached(self, protocol: str = "grpc", **changes: Any) -> dict[str, Any]:
+        """The options that find it, and some changes of them."""
+        return {
+            "triton_launch_mode": "remote",
+            "client_protocol": protocol,
+            "triton_http_endpoint": f"localhost:{self.http}",
+            "triton_grpc_endpoint": f"localhost:{self.grpc}",
+            "triton_metrics_url": f"http://localhost:{self.metrics}/metrics",
+            **changes,
+        }
+
+    def call(self, method: str, path: str, content: Any = None) -> Any:
+        connection = http.client.HTTPConnection("127.0.0.1", self.http, timeout=30)
+        try:
+            body = None if content is None else json.dumps(content)
+            connection.request(method, path, body)
+            answer = connection.getresponse().read()
+        finally:
+            connection.close()
+        return json.loads(answer) if answer else None
+
+    def load(self, name: str) -> None:
+        assert self.call("POST", f"/v2/repository/models/{name}/load", {}) is None
+
+    @property
+    def loaded(self) -> dict[str, Any]:
+        """The configurations of the models that are loaded, by name."""
+        index = self.call("POST", "/v2/repository/index", {})
+        return {
+            one["name"]: self.call("GET", f"/v2/models/{one['name']}/config")
+            for one in index
+            if one.get("state") == "READY"
+        }
+
+
+@pytest.fixture
+def remote(scene: Scene) -> Iterator[Callable[..., Remote]]:
+    """Starts a server over the models of the scene, in a model control mode."""
+    started: list[Remote] = []
+
+    def start(mode: str | None = None, *flags: str) -> Remote:
+        triton = find_tritonserver(None, os.environ)
+        with ExitStack() as stack:
+            sockets = [stack.enter_context(socket.socket()) for _ in range(3)]
+            for one in sockets:
+                one.bind(("127.0.0.1", 0))
+            ports = [one.getsockname()[1] for one in sockets]
+        with open(scene.directory / "remote.log", "wb") as log:
+            process = subprocess.Popen(
+                [
+                    str(triton.path), f"--model-repository={scene.models}",
+                    "--http-address=127.0.0.1", "--grpc-address=127.0.0.1",
+                    f"--http-port={ports[0]}", f"--grpc-port={ports[1]}",
+                    f"--metrics-port={ports[2]}",
+                    *(f"--{name}={value}" for name, value in triton.flags.items()),
+                    *([f"--model-control-mode={mode}"] if mode else []), *flags,
+                ],
+                env={**scene.mark.environment, **triton.environment},
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )  # fmt: skip
+        server = Remote(process, *ports)
+        started.append(server)
+        last = server.grpc if "--allow-http=false" in flags else server.http
+        scene.wait_until(lambda: listens(last))
+        return server
+
+    yield start
+    for server in started:
+        server.process.terminate()
+        try:
+            server.process.wait(30)
+        except subprocess.TimeoutExpired:
+            server.process.kill()
+
+
+def listens(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True

@@ -5,9 +5,13 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
 import stat
+import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -40,10 +44,10 @@ class Pretend:
             {"FAKE_TRITON": json.dumps(plan).replace("'", "")},
         )
 
-    def perf_analyzer(self, *steps: dict[str, Any]) -> Path:
+    def perf_analyzer(self, *steps: dict[str, Any], tell: Sequence[str] = ()) -> Path:
         plan = self.directory / "perf_analyzer.json"
         log = self.directory / "perf_analyzer.log"
-        plan.write_text(json.dumps({"log": str(log), "steps": list(steps)}))
+        plan.write_text(json.dumps({"log": str(log), "tell": list(tell), "steps": list(steps)}))
         return write_program(
             self.directory / "perf_analyzer",
             TESTS / "fakes" / "perf_analyzer.py",
@@ -68,6 +72,103 @@ def pretend(tmp_path: Path) -> Pretend:
     directory = tmp_path / "programs"
     directory.mkdir()
     return Pretend(directory)
+
+
+GIB = 2**30
+
+
+def gpu(number: int = 0, **changes: Any) -> dict[str, Any]:
+    """A GPU of the pretend driver, with 16 GiB of which 1 GiB is used."""
+    return {
+        "uuid": f"GPU-{number}{number}{number}{number}",
+        "name": "NVIDIA Pretend",
+        "total": 16 * GIB,
+        "used": GIB,
+        "utilization": 50,
+        "power": 75_500,
+        **changes,
+    }
+
+
+@dataclass(frozen=True)
+class PretendDriver:
+    """A pretend NVML and the GPUs that it tells of."""
+
+    plan: Path
+
+    def has(self, *gpus: dict[str, Any], error: str = "") -> None:
+        self.plan.write_text(json.dumps({"gpus": gpus, "error": error}))
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What makes a program use it."""
+        path = [str(TESTS / "fakes" / "nvml"), *filter(None, [os.environ.get("PYTHONPATH")])]
+        return {"FAKE_NVML": str(self.plan), "PYTHONPATH": os.pathsep.join(path)}
+
+
+@pytest.fixture
+def driver(tmp_path: Path) -> PretendDriver:
+    made = PretendDriver(tmp_path / "nvml.json")
+    made.has(gpu())
+    return made
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """A pretend server that the program under test did not start."""
+
+    process: subprocess.Popen[bytes]
+    http: str
+    grpc: str
+    metrics: str
+
+
+@pytest.fixture
+def elsewhere(pretend: Pretend) -> Iterator[Callable[..., Elsewhere]]:
+    """Starts a pretend server with a plan (see fakes/tritonserver.py) and waits for it."""
+    started = []
+
+    def start(**plan: Any) -> Elsewhere:
+        if "metrics" in plan:
+            shown = pretend.directory / "metrics.txt"
+            shown.write_text(plan["metrics"])
+            plan["metrics"] = str(shown)
+        sockets = [socket.socket() for _ in range(3)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        http, grpc, metrics = (one.getsockname()[1] for one in sockets)
+        for one in sockets:
+            one.close()
+        process = subprocess.Popen(
+            [
+                str(pretend.tritonserver(**plan)),
+                f"--http-port={http}", f"--grpc-port={grpc}", f"--metrics-port={metrics}",
+            ]
+        )  # fmt: skip
+        started.append(process)
+        _wait_for(metrics)
+        return Elsewhere(
+            process,
+            f"localhost:{http}",
+            f"localhost:{grpc}",
+            f"http://localhost:{metrics}/metrics",
+        )
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def _wait_for(port: int) -> None:
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+            return
+        except OSError:
+            assert time.monotonic() < deadline, "the pretend server did not start"
+            time.sleep(0.02)
 
 
 MakeModel = Callable[..., Path]

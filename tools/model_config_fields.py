@@ -16,7 +16,7 @@ HEAD = '''\
 """The fields of Triton's ModelConfig, made by tools/model_config_fields.py: do not edit.
 
 A field is written `TYPE`, `[TYPE]` where it repeats, or `{TYPE}` where it maps names to values.
-TYPE is `int`, `float`, `bool`, `str`, an enum or a message.
+TYPE is `int32`, `int64`, `uint32`, `uint64`, `float`, `bool`, `str`, an enum or a message.
 """
 
 from __future__ import annotations

@@ -23,7 +23,13 @@ from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.reports.build import Origin, build_summary
-from model_analyzer.reports.tables import answer_table, inference_table
+from model_analyzer.reports.tables import (
+    Table,
+    answer_table,
+    gpu_table,
+    inference_table,
+    server_table,
+)
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.ranking import Ranking, rank_across
 from model_analyzer.results.selection import top, top_with_default
@@ -52,7 +58,8 @@ def answer(
     export = settings.export
     origin = origin_of(profile, checkpoint)
     gpus = len(origin.devices)
-    table = inference_table(rankings, export.inference_fields, gpus=gpus)
+    always_gpus = settings.monitors.always_gpus
+    tables = _tables(profile, rankings, settings)
     log.info(
         "Profile complete. Profiled %d configurations for models: %s",
         sum(len(ranking.results) for ranking in rankings),
@@ -69,23 +76,26 @@ def answer(
             difference=difference,
             complete=complete,
             offline=settings.offline,
+            always_gpus=always_gpus,
         )
         summaries.append((ranking, summary))
         if not ranking.is_across_models:
             write_best(directory, ranking, difference)
     paths = []
     if not export.skip_summary:
-        if table.rows:
-            paths.append(directory.write(table.to_csv(), "results", export.inference_file))
-        else:
-            directory.remove("results", export.inference_file)
+        for _, name, table in tables:
+            if table.rows:
+                paths.append(directory.write(table.to_csv(), "results", name))
+            else:
+                directory.remove("results", name)  # an earlier run may have had some
         paths.append(write_results(directory, rankings, origin))
         paths += [write_summary(directory, summary) for _, summary in summaries]
         _write_details(rankings, settings, directory, origin)
     error_log = write_error_log(directory, rankings)
     if view.is_verbose:
-        for line in plain_table("Models (Inference)", table):
-            view.print(line)
+        for title, _, table in tables:
+            for line in plain_table(title, table) if table.rows else ():
+                view.print(line)
     for ranking, summary in summaries:
         shown = (
             top(ranking, export.best_of_all)
@@ -99,6 +109,29 @@ def answer(
         log.warning("Some trials failed: see %s", error_log)
     for path in paths:
         view.print(f"wrote {path}")
+
+
+def _tables(
+    profile: Profile, rankings: Sequence[Ranking], settings: ProfileSettings
+) -> Sequence[tuple[str, str, Table]]:
+    """Title, file name and table."""
+    export, gpus = settings.export, len(profile.devices)
+    of_gpus = gpu_table(
+        rankings, export.gpu_fields, gpus=gpus, always=settings.monitors.always_gpus
+    )
+    return (
+        (
+            "Models (Inference)",
+            export.inference_file,
+            inference_table(rankings, export.inference_fields, gpus=gpus),
+        ),
+        ("Models (GPU Metrics)", export.gpu_file, of_gpus),
+        (
+            "Server Only",
+            export.server_file,
+            server_table(profile.server_only, export.server_fields),
+        ),
+    )
 
 
 def _with_best_of_all(rankings: Sequence[Ranking], settings: ProfileSettings) -> Sequence[Ranking]:
@@ -132,4 +165,11 @@ def _write_details(
                 )
             continue
         for result in chosen:
-            write_detail(directory, result, origin, plots=export.plots, offline=settings.offline)
+            write_detail(
+                directory,
+                result,
+                origin,
+                plots=export.plots,
+                offline=settings.offline,
+                always_gpus=settings.monitors.always_gpus,
+            )

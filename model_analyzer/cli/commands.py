@@ -19,11 +19,13 @@ import click
 from model_analyzer.config.kinds import Boolean
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.options import options_of
-from model_analyzer.config.table import ANALYZE, Option
+from model_analyzer.config.table import ANALYZE, Option, plain
 
 
 class _TableCommand(click.Command):
-    """Shows its options in the groups of the table, and accepts unambiguous prefixes of them."""
+    """Shows its options in the groups of the table; accepts unambiguous prefixes of them, and
+    their names in YAML.
+    """
 
     def __init__(self, *args: Any, table: Sequence[Option] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -120,13 +122,13 @@ def _parameter(option: Option) -> click.Option:
 
 
 def _text(default: object) -> str:
-    if isinstance(default, tuple):
-        return ",".join(map(str, default))
-    return str(getattr(default, "value", default))
+    value = plain(default)
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _complete(names: Sequence[str], word: str) -> str:
-    """The only one of `names` that begins with `word`, or `word` itself."""
+    """The only one of `names` that begins with `word`, or `word` itself. `_` stands for `-`."""
+    word = word.replace("_", "-")
     if word in names or len(word) < 2:
         return word
     matches = {name for name in names if name.startswith(word)}

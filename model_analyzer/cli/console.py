@@ -112,7 +112,8 @@ class View:
         self._best: tuple[Trial, Measurement] | None = None
         self._goal: Goal | None = None
         self._spent: list[float] = []
-        self._most = self._done = 0
+        self._most: int | None = None
+        self._done = 0
         level = {-1: logging.ERROR, 0: logging.INFO, 1: logging.DEBUG}[verbosity]
         logger = logging.getLogger("model_analyzer")
         logger.handlers = [_LogHandler(self._console, with_time=verbosity == 1)]
@@ -141,12 +142,13 @@ class View:
         except RuntimeError:
             pass  # the handler came in the middle of another line: the count still goes on
 
-    def begin(self, model: str, most_trials: int, goal: Goal) -> None:
-        """A model's search begins, with at most so many trials."""
+    def begin(self, model: str, most_trials: int | None, goal: Goal) -> None:
+        """A model's search begins, with at most so many trials, if that is known."""
         self._goal, self._best = goal, None
         self._most, self._done, self._spent = most_trials, 0, []
         self._last.clear()
-        self._progress.update(self._task, description=model, total=most_trials, completed=0)
+        self._progress.remove_task(self._task)  # an update cannot forget how many trials there are
+        self._task = self._progress.add_task(model, total=most_trials)
         if self._console.is_terminal and self._verbosity == 0 and self._live is None:
             self._live = Live(
                 self._render(),
@@ -154,6 +156,8 @@ class View:
                 refresh_per_second=2,
                 transient=True,
                 get_renderable=self._render,
+                # the console writes to standard output itself: it would write into its own display
+                redirect_stdout=False,
             )
             self._live.start()
 
@@ -218,7 +222,8 @@ class View:
         self._last.append(Text(f"✓ {text}"))
         if not known:
             best = f"; best so far {_values(self._best[1])}" if self._best else ""
-            self._info(f"  {_values(outcome)}  (trial {self._done} of at most {self._most}{best})")
+            most = f" of at most {self._most}" if self._most is not None else ""
+            self._info(f"  {_values(outcome)}  (trial {self._done}{most}{best})")
 
     def _is_best(self, measurement: Measurement) -> bool:
         if self._best is None or self._goal is None:
@@ -231,7 +236,7 @@ class View:
         if self._best is not None:
             trial, measurement = self._best
             lines.append(Text(f"  best so far  {trial}  {_values(measurement)}", style="green"))
-        if self._spent:
+        if self._spent and self._most is not None:
             mean = sum(self._spent) / len(self._spent)
             left = mean * max(self._most - self._done, 0)
             lines.append(Text(f"  time left    at most {_duration(left)}", style="dim"))

@@ -92,6 +92,7 @@ def write_detail(
     *,
     plots: Sequence[PlotSettings],
     offline: bool,
+    always_gpus: bool,
     formats: Sequence[OutputFormat] = (),
 ) -> Path:
     """The detailed report of one variant, with its charts as images beside it."""
@@ -101,6 +102,7 @@ def write_detail(
         configuration="\n".join(to_text(part.config) for part in parts_of(result)),
         plots=plots,
         offline=offline,
+        always_gpus=always_gpus,
     )
     breakdown, *others = detail.charts
     _write_charts(directory, [breakdown], "detailed", result.name)

@@ -6,33 +6,43 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from model_analyzer.cli.answer import answer
 from model_analyzer.cli.console import View
+from model_analyzer.cli.gpus import local_gpus, served_gpus
 from model_analyzer.cli.signals import Interrupts
+from model_analyzer.config.resolve import described
+from model_analyzer.domain.metrics import Source
 from model_analyzer.domain.models import ModelFacts, VariantNames
-from model_analyzer.domain.settings import ModelSettings, ProfileSettings
-from model_analyzer.domain.trials import ServerSetup
+from model_analyzer.domain.profiles import Device
+from model_analyzer.domain.protocols import Monitor
+from model_analyzer.domain.settings import LaunchMode, ModelSettings, ProfileSettings
+from model_analyzer.domain.trials import ServerSetup, Trial
 from model_analyzer.errors import (
     EXIT_OK,
     EXIT_RUN_FAILED,
+    ConfigError,
     Interrupted,
     ModelAnalyzerError,
     OutputError,
+    Problem,
 )
 from model_analyzer.profiling import TrialFinished, profile
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.ranking import Circumstances, Ranking, rank
+from model_analyzer.runner.client.tls import access_flags
 from model_analyzer.runner.files import fingerprint_files
+from model_analyzer.runner.gpus import VISIBLE_DEVICES, cuda_environment
 from model_analyzer.runner.host import describe_host
 from model_analyzer.runner.load.command import named_files
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
 from model_analyzer.runner.monitors.cpu import CpuMonitor
-from model_analyzer.runner.monitors.gpu import devices as find_devices
+from model_analyzer.runner.monitors.gpu import ObservedGpus
 from model_analyzer.runner.repository import (
     ModelRepository,
     OutputRepository,
@@ -46,12 +56,15 @@ from model_analyzer.runner.runtime import (
     find_perf_analyzer,
     find_tritonserver,
 )
+from model_analyzer.runner.served_models import other_models, served_facts
+from model_analyzer.runner.server.docker import ContainerLauncher, connect
 from model_analyzer.runner.server.local import LocalLauncher
 from model_analyzer.runner.server.log import ServerLog
-from model_analyzer.runner.server.triton import TritonServer
+from model_analyzer.runner.server.remote import RemoteLauncher
+from model_analyzer.runner.server.triton import Launcher, TritonServer
 from model_analyzer.runner.trial_runner import TrialRunner
 from model_analyzer.runner.workspace import Workspace
-from model_analyzer.search.choose import choose
+from model_analyzer.search.choose import check, choose
 from model_analyzer.search.plan import SearchedModel, Subject
 from model_analyzer.state.profile_state import ProfileState
 
@@ -63,12 +76,15 @@ def run(settings: ProfileSettings, remarks: Sequence[str], verbosity: int) -> in
     view = View(verbosity)
     interrupts = Interrupts(view.say)
     interrupts.install()
+    for line in described(settings):
+        log.debug("%s", line)
     for remark in remarks:
         log.warning("%s", remark)
     with ExitStack() as stack:
         stack.enter_context(view)
         with interrupts.interruptible():
             session = _prepare(settings, interrupts, stack)
+            _observe_idle(session)
         try:
             error = None
             try:
@@ -111,6 +127,7 @@ class _Session:
     settings: ProfileSettings
     facts: Mapping[str, ModelFacts]
     server: TritonServer
+    gpus: ObservedGpus
     runner: TrialRunner
     output: OutputRepository
     state: ProfileState
@@ -123,63 +140,92 @@ class _Session:
 def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack) -> _Session:
     """Checks everything that can be checked, in the order of cost, and starts the server."""
     environment = dict(os.environ)
-    assert settings.repository.path is not None, "only mode local is built"
-    repository = ModelRepository(settings.repository.path)
-    facts = {model.name: repository.facts(model.name) for model in settings.models}
-    inputs = {model.name: _inputs(model) for model in settings.models}
+    is_remote = settings.server.launch is LaunchMode.REMOTE
+    path = None if settings.server.reload_disable else settings.repository.path
+    repository = ModelRepository(path) if path is not None else None
+    facts: Mapping[str, ModelFacts] = {
+        model.name: repository.facts(model.name, calls=settings.bls_calls)
+        for model in settings.models
+        if repository
+    }
+    subjects = _subjects(settings, facts) if repository else ()
     prepare_output(
         settings.repository.output,
         override=settings.repository.override_output,
         kept=[
-            ("the model repository", settings.repository.path),
+            *([("the model repository", path)] if path is not None else []),
             ("the checkpoint directory", settings.checkpoint.directory),
             ("the export directory", settings.export.path),
             ("the current directory", Path.cwd()),
             *_named_files(settings),
         ],
     )
-    check_apart(settings.repository.output, settings.repository.path)
+    if repository is not None:
+        check_apart(settings.repository.output, repository.path)
     export = ExportDirectory(settings.export.path)
-    triton = find_tritonserver(settings.server.path, environment)
-    check_models_python(triton, environment)
+    work = stack.enter_context(Workspace())
+    local = local_gpus(settings, environment, stack)
+    for_cuda = cuda_environment(local.devices if local else (), settings.monitors.gpus)
+    environment |= for_cuda
+    if for_cuda and any(VISIBLE_DEVICES in model.server_environment for model in settings.models):
+        log.warning("%s of the server is chosen by --gpus: yours is left out", VISIBLE_DEVICES)
+    launcher = _launcher(settings, environment, repository, facts.values(), work)
     perf_analyzer = find_perf_analyzer(settings.load_generator.path, environment)
-    gpus = find_devices()
     state = stack.enter_context(
         ProfileState(settings.checkpoint.directory, retry_failed=settings.checkpoint.retry_failed)
     )
-
-    work = stack.enter_context(Workspace())
-    staged = stage(repository, facts.values(), work / "models")
     server = stack.enter_context(
         TritonServer(
-            LocalLauncher(triton, settings.server, staged),
+            launcher,
             settings.server,
-            ServerLog(_server_log(settings.server.log, work)),
-            settles=settings.monitors.cpu,
+            ServerLog(work / "none" if is_remote else _server_log(settings.server.log, work)),
+            settles=settings.monitors.cpu or bool(for_cuda.get(VISIBLE_DEVICES)),
+            renews=bool(for_cuda.get(VISIBLE_DEVICES)),
         )
     )
     setups = {
         model.name: ServerSetup(
-            launch="local",
+            launch=settings.server.launch.value,
             protocol=settings.server.protocol.value,
-            devices=tuple(sorted(gpu.uuid for gpu in gpus)),
-            flags=model.server_flags,
-            environment=model.server_environment,
+            devices=_uuids(local.devices) if local else (),
+            flags={} if is_remote else _server_flags(model, settings),
+            environment={}
+            if is_remote
+            else {
+                name: value
+                for name, value in model.server_environment.items()
+                if name not in for_cuda
+            },
+            container=settings.docker.container(model.docker_arguments)
+            if settings.server.launch is LaunchMode.DOCKER
+            else {},
+            access=access_flags(model.perf_analyzer_flags),
         )
         for model in settings.models
     }
-    version = server.version(setups[settings.models[0].name])
+    first = setups[settings.models[0].name]
+    version = server.version(first)
+    gpus = local or served_gpus(settings, server.metrics_url)
+    if not settings.monitors.ignore_gpus:
+        state.check_devices(gpus.devices)
+    if repository is None:
+        facts = _served_facts(settings, server, setups)
+        subjects = _subjects(settings, facts)
+    if is_remote:
+        others = other_models(server.client(first), facts.values())
+        if others:
+            log.warning("The server has other models loaded: %s", ", ".join(others))
     create_output(settings.repository.output)
     state.describe(
-        devices=gpus,
+        devices=gpus.devices,
         host={
             **describe_host(),
-            "Server": f"Triton {version} ({triton.path})",
+            "Server": f"Triton {version} ({launcher.description})",
             "perf_analyzer": f"{perf_analyzer.version} ({perf_analyzer.path})",
             "Protocol": settings.server.protocol.value,
         },
     )
-    output = OutputRepository(settings.repository.output, repository)
+    output = OutputRepository(settings.repository.output, None if is_remote else repository)
     load_generator = PerfAnalyzer(
         perf_analyzer,
         settings.load_generator,
@@ -188,40 +234,144 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
         user_directory=Path.cwd(),
     )
 
-    def monitor() -> CpuMonitor:
-        return CpuMonitor(server.processes, settings.monitors.interval_s)
+    # without a GPU, searching GPU instances would find nothing; a remote server may have some
+    if not (gpus.devices or is_remote):
+        subjects = [subject.without_gpus() for subject in subjects]
+    models = [model.settings for subject in subjects for model in subject.models]
+    cpu_only = {model.name for model in models if model.cpu_only}
+    # what one variant costs can only be held against what all others cost
+    observes_all = settings.monitors.always_gpus or any(
+        model.goal.needs(Source.GPU) for model in models
+    )
+
+    def monitors(trial: Trial) -> Iterator[Monitor]:
+        if settings.monitors.cpu and not is_remote:
+            yield CpuMonitor(server.processes, settings.monitors.interval_s)
+        on_gpus = any(
+            work.variant.uses_gpus(gpus=len(gpus.devices)) and work.variant.model not in cpu_only
+            for work in trial.workloads
+        )
+        if gpus.devices and (on_gpus or observes_all):
+            yield gpus.monitor(settings.monitors.interval_s)
 
     runner = TrialRunner(
         server,
         load_generator,
         output,
-        monitor=monitor if settings.monitors.cpu else None,
+        monitors=monitors,
         interruptible=interrupts.interruptible,
     )
     return _Session(
         settings=settings,
         facts=facts,
         subjects=tuple(
-            Subject(
-                models=(
-                    SearchedModel(
-                        facts=facts[model.name],
-                        # without a GPU, searching GPU instances would find nothing
-                        settings=replace(model, cpu_only=model.cpu_only or not gpus),
-                        inputs=inputs[model.name],
-                        composing=settings.composing,
-                    ),
+            replace(
+                subject,
+                # models that are searched together have the same
+                setup=replace(
+                    setups[subject.models[0].facts.name],
+                    version=version,
+                    devices=_uuids(gpus.devices),
                 ),
-                setup=replace(setups[model.name], version=version),
             )
-            for model in settings.models
+            for subject in subjects
         ),
         server=server,
+        gpus=gpus,
         runner=runner,
         output=output,
         state=state,
         export=export,
     )
+
+
+def _server_flags(model: ModelSettings, settings: ProfileSettings) -> Mapping[str, Any]:
+    """The flags of the model's server, which measures as often as we look."""
+    interval_ms = max(1, round(settings.monitors.interval_s * 1000))
+    return {"metrics-interval-ms": interval_ms, **model.server_flags}
+
+
+def _uuids(devices: Sequence[Device]) -> tuple[str, ...]:
+    return tuple(sorted(device.uuid for device in devices))
+
+
+def _launcher(
+    settings: ProfileSettings,
+    environment: Mapping[str, str],
+    repository: ModelRepository | None,
+    models: Iterable[ModelFacts],
+    work: Path,
+) -> Launcher:
+    """What brings servers to life in the launch mode, once its programs have been found."""
+    if settings.server.launch is LaunchMode.REMOTE:
+        return RemoteLauncher(settings.server)
+    assert repository is not None, "only a remote server may have a repository of its own"
+    match settings.server.launch:
+        case LaunchMode.DOCKER:
+            return ContainerLauncher(connect(), settings.docker, settings.server, repository.path)
+        case LaunchMode.LOCAL:
+            triton = find_tritonserver(settings.server.path, environment)
+            check_models_python(triton, environment)
+            staged = stage(repository, models, work / "models")
+            return LocalLauncher(triton, settings.server, staged)
+        case mode:
+            raise ConfigError(
+                Problem(
+                    where="triton_launch_mode",
+                    what=f"mode {mode.value} is not built yet",
+                    hint="use local, docker or remote",
+                )
+            )
+
+
+def _served_facts(
+    settings: ProfileSettings, server: TritonServer, setups: Mapping[str, ServerSetup]
+) -> Mapping[str, ModelFacts]:
+    """What the models are, from the server, which is left as it was before."""
+    facts = {}
+    for name, setup in setups.items():
+        facts[name] = served_facts(
+            server.client(setup), name, timeout_s=settings.server.load_timeout_s
+        )
+        server.discard()
+    return facts
+
+
+def _observe_idle(session: _Session) -> None:
+    """Keeps what the server costs without a model, unless it is known for these GPUs."""
+    monitors, state = session.settings.monitors, session.state
+    models = [model.settings for subject in session.subjects for model in subject.models]
+    is_wanted = monitors.always_gpus or not all(model.cpu_only for model in models)
+    if not (session.gpus.devices and monitors.idle_s and is_wanted):
+        if state.newest is None:
+            log.info("Profiling server only metrics... left out: no GPU to observe")
+        return
+    if set(state.profile.server_only) == {device.uuid for device in session.gpus.devices}:
+        return
+    log.info("Profiling server only metrics...")
+    with session.gpus.monitor(monitors.interval_s) as monitor:
+        session.server.rest(monitors.idle_s)
+    state.record_server_only(monitor.observation.gpus)
+
+
+def _subjects(settings: ProfileSettings, facts: Mapping[str, ModelFacts]) -> Sequence[Subject]:
+    """What is searched, one after another: each model, or all together; checked. Nothing is said
+    about the server yet.
+    """
+    models = [
+        SearchedModel(
+            facts=facts[model.name],
+            settings=model,
+            inputs=_inputs(model),
+            composing=settings.composing,
+        )
+        for model in settings.models
+    ]
+    groups = [models] if settings.search.together else [[model] for model in models]
+    subjects = [Subject(models=tuple(group), setup=ServerSetup()) for group in groups]
+    for remark in check(subjects, settings.search, settings.quick):
+        log.warning("%s", remark)
+    return subjects
 
 
 def _measure(session: _Session, interrupts: Interrupts, view: View) -> bool:
@@ -231,7 +381,7 @@ def _measure(session: _Session, interrupts: Interrupts, view: View) -> bool:
         if interrupts.requested:
             return False
         names = VariantNames.known(session.state.profile.variants)
-        search = choose(subject, settings.search, names, best=settings.export.best)
+        search = choose(subject, settings.search, settings.quick, names, best=settings.export.best)
         view.begin(subject.name, search.most_trials, subject.goal)
         for event in profile(search, session.runner, session.state):
             view.show(event)

@@ -40,6 +40,7 @@ def run(settings: ReportSettings, verbosity: int) -> int:
             origin,
             plots=settings.plots[name],
             offline=settings.offline,
+            always_gpus=settings.always_gpus,
             formats=settings.formats,
         )
         view.print(f"wrote {path}")

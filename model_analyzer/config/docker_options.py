@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
+from model_analyzer.config.fragments import Schema, text, whole
 from model_analyzer.config.kinds import Boolean, Fields, Integer, Kind, ListOf, Text
 from model_analyzer.config.nodes import Node
 
@@ -31,16 +33,25 @@ _KINDS: Mapping[str, Kind] = {
     **dict.fromkeys(_TEXTS, Text()),
     **dict.fromkeys(_SWITCHES, Boolean()),
     **dict.fromkeys(_NUMBERS, Integer()),
-    **dict.fromkeys(_LISTS, ListOf(Text().parse, "TEXTS")),
+    **dict.fromkeys(_LISTS, ListOf(Text(), "TEXTS", whole_items=True)),
 }
 
 DOCKER_ARGUMENTS = Fields("arguments of a container", _KINDS)
 
 
-def mount(node: Node) -> str:
+class Mount:
     """HOST:CONTAINER:MODE, with mode ro or rw."""
-    text = Text().parse(node).strip()
-    parts = text.split(":")
-    if len(parts) != 3 or not all(parts) or parts[2] not in ("ro", "rw"):
-        raise node.problem(f"expected HOST:CONTAINER:ro or HOST:CONTAINER:rw, found {text!r}")
-    return text
+
+    metavar = "HOST:CONTAINER:MODE"
+    pattern = r"[^:,\s][^:,]*:[^:,\s][^:,]*:r[ow]"
+
+    def parse(self, node: Node) -> str:
+        written = Text().parse(node).strip()
+        if not re.search(whole(self.pattern), written):
+            raise node.problem(
+                f"expected HOST:CONTAINER:ro or HOST:CONTAINER:rw, found {written!r}"
+            )
+        return written
+
+    def schema(self) -> Schema:
+        return text(self.pattern)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from model_analyzer.config.fragments import Schema, any_of, closed
 from model_analyzer.config.kinds import ListOf, Number, Text
 from model_analyzer.config.nodes import Entry, Node, Problems, did_you_mean
 from model_analyzer.domain.goals import Constraint, Objective
@@ -12,10 +13,20 @@ from model_analyzer.domain.metrics import ALIASES, METRICS, Better
 _TAGS = (*METRICS, *ALIASES)
 
 
-def _tag(word: str, where: str) -> str:
-    if word not in _TAGS:
-        raise Node(word, where).problem(f"no metric is called {word!r}", did_you_mean(word, _TAGS))
-    return ALIASES.get(word, word)
+class Tag:
+    """The tag of a metric."""
+
+    metavar = "METRIC"
+    pattern = "|".join(_TAGS)
+
+    def parse(self, node: Node) -> str:
+        word = Text().parse(node)
+        if word not in _TAGS:
+            raise node.problem(f"no metric is called {word!r}", did_you_mean(word, _TAGS))
+        return ALIASES.get(word, word)
+
+    def schema(self) -> Schema:
+        return {"enum": list(_TAGS)}
 
 
 class Objectives:
@@ -25,18 +36,26 @@ class Objectives:
 
     def parse(self, node: Node) -> tuple[Objective, ...]:
         if not node.is_mapping:
-            tags = ListOf(lambda item: _tag(Text().parse(item), item.where), "TAGS").parse(node)
+            tags = _LIST.parse(node)
             return tuple(Objective(tag=tag) for tag in dict.fromkeys(tags))
         problems = Problems()
         objectives = []
         for entry in node.entries:
             with problems.collect():
-                tag = _tag(entry.key, entry.where)
+                tag = Tag().parse(Node(entry.key, entry.where))
                 objectives.append(Objective(tag=tag, weight=Number(0).parse(entry.node)))
         problems.raise_any()
         if objectives and not any(objective.weight for objective in objectives):
             raise node.problem("at least one objective needs a weight above 0")
         return tuple(objectives)
+
+    def schema(self) -> Schema:
+        weight = Number(0).schema()
+        weights = closed({tag: {"description": _meaning(tag), **weight} for tag in _TAGS})
+        return any_of(weights, _LIST.schema())
+
+
+_LIST = ListOf(Tag(), "METRICS")
 
 
 class Constraints:
@@ -57,8 +76,8 @@ class Constraints:
 
     @staticmethod
     def _constraint(entry: Entry) -> Constraint:
-        tag = _tag(entry.key, entry.where)
-        bound = "min" if METRICS[tag].better is Better.HIGHER else "max"
+        tag = Tag().parse(Node(entry.key, entry.where))
+        bound = _bound(tag)
         if not entry.node.is_mapping:
             raise entry.node.problem(
                 f"expected a bound, found {entry.node.describe()}", f"write {{{bound}: NUMBER}}"
@@ -73,3 +92,25 @@ class Constraints:
         if not limits:
             raise entry.node.problem(f"{entry.key} has no bound", f"write {{{bound}: NUMBER}}")
         return Constraint(tag=tag, minimum=limits.get("min"), maximum=limits.get("max"))
+
+    def schema(self) -> Schema:
+        limit = Number(0).schema()
+        return closed(
+            {
+                tag: {
+                    "description": _meaning(tag),
+                    **closed({_bound(tag): limit}, required=[_bound(tag)]),
+                }
+                for tag in _TAGS
+            }
+        )
+
+
+def _bound(tag: str) -> str:
+    """Which bound a metric can have."""
+    return "min" if METRICS[ALIASES.get(tag, tag)].better is Better.HIGHER else "max"
+
+
+def _meaning(tag: str) -> str:
+    """A metric with its unit, for whoever writes its tag."""
+    return METRICS[ALIASES.get(tag, tag)].header

@@ -2,21 +2,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kinds of values that options take, and how each is read from what somebody wrote.
 
-Every kind reads command-line text and YAML alike, so an option behaves the same in both.
+Every kind reads command-line text and YAML alike, so an option behaves the same in both, and
+knows the JSON Schema of what it reads from YAML.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from model_analyzer.config.nodes import Node, Problems, did_you_mean
+from model_analyzer.config.fragments import (
+    NULL,
+    SCALAR,
+    Schema,
+    any_case,
+    any_of,
+    array,
+    closed,
+    mapping,
+    text,
+    whole,
+    with_commas,
+)
+from model_analyzer.config.nodes import Node, Problems, did_you_mean, nearest
 
 E = TypeVar("E", bound=Enum)
-T = TypeVar("T")
 
 _MOST_VALUES = 10_000
 
@@ -30,16 +44,30 @@ class Kind(Protocol):
     def parse(self, node: Node) -> Any:
         """The typed value, or a ConfigError that points at what is wrong."""
 
+    def schema(self) -> Schema:
+        """The JSON Schema of what `parse` accepts, as far as a schema can say."""
+
+
+class Item(Kind, Protocol):
+    """A kind that may stand between commas; `pattern` is its text there."""
+
+    @property
+    def pattern(self) -> str: ...
+
 
 class Text:
     """Any scalar, as text."""
 
     metavar = "TEXT"
+    pattern = "[^,]+"
 
     def parse(self, node: Node) -> str:
         if not node.is_scalar or node.is_null:
             raise node.problem(f"expected text, found {node.describe()}")
-        return str(node.value)
+        return node.text
+
+    def schema(self) -> Schema:
+        return SCALAR
 
 
 class FilePath:
@@ -48,13 +76,16 @@ class FilePath:
     metavar = "PATH"
 
     def parse(self, node: Node) -> Path:
-        text = Text().parse(node)
-        if not text or "\0" in text:
+        written = Text().parse(node)
+        if not written or "\0" in written:
             raise node.problem("expected a path, found empty text")
         try:
-            return Path(text).expanduser()
+            return Path(written).expanduser()
         except RuntimeError as error:
-            raise node.problem(f"cannot expand {text!r}: {error}") from error
+            raise node.problem(f"cannot expand {written!r}: {error}") from error
+
+    def schema(self) -> Schema:
+        return {**SCALAR, "pattern": r"^[^\u0000]+$"}
 
 
 class Integer:
@@ -66,6 +97,12 @@ class Integer:
         self._minimum = minimum
         self._maximum = maximum
 
+    @property
+    def pattern(self) -> str:
+        if self._minimum is None or self._minimum < 0:
+            return "[+-]?[0-9]+"
+        return r"\+?[0-9]+" if self._minimum == 0 else r"\+?0*[1-9][0-9]*"
+
     def parse(self, node: Node) -> int:
         number = _integer(node.value)
         if number is None:
@@ -76,6 +113,14 @@ class Integer:
             raise node.problem(f"must be at most {self._maximum}, found {number}")
         return number
 
+    def schema(self) -> Schema:
+        bounds = {"minimum": self._minimum, "maximum": self._maximum}
+        given = {name: bound for name, bound in bounds.items() if bound is not None}
+        return any_of({"type": "integer", **given}, text(self.pattern))
+
+
+_WHOLE_NUMBER = re.compile(whole("[+-]?[0-9]{1,30}"))
+
 
 def _integer(value: object) -> int | None:
     if isinstance(value, bool):
@@ -84,11 +129,8 @@ def _integer(value: object) -> int | None:
         return value
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    if isinstance(value, str) and len(value) <= 30:
-        try:
-            return int(value.strip())
-        except ValueError:
-            return None
+    if isinstance(value, str) and _WHOLE_NUMBER.search(value):
+        return int(value)
     return None
 
 
@@ -102,12 +144,15 @@ class Number:
         self._above = above
 
     def parse(self, node: Node) -> float:
+        value = node.value
+        if isinstance(value, str):
+            value = value if _NUMBER_OR_NONE.search(value) else None
+        if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+            raise node.problem(f"expected a number, found {node.describe()}")
         try:
-            if isinstance(node.value, bool) or not isinstance(node.value, (int, float, str)):
-                raise ValueError
-            number = float(node.value)
-        except (ValueError, OverflowError):
-            raise node.problem(f"expected a number, found {node.describe()}") from None
+            number = float(value)
+        except OverflowError:
+            number = math.inf
         if not math.isfinite(number):
             raise node.problem(f"expected a finite number, found {node.describe()}")
         low = self._minimum
@@ -116,6 +161,18 @@ class Number:
                 f"must be {'above' if self._above else 'at least'} {low:g}, found {number:g}"
             )
         return number
+
+    def schema(self) -> Schema:
+        bound = {} if self._minimum is None else {self._bound: self._minimum}
+        return any_of({"type": "number", **bound}, text(_NUMBER))
+
+    @property
+    def _bound(self) -> str:
+        return "exclusiveMinimum" if self._above else "minimum"
+
+
+_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_NUMBER_OR_NONE = re.compile(whole(rf"{_NUMBER}|[+-]?(?:inf|infinity|nan)"))
 
 
 class Boolean:
@@ -133,6 +190,10 @@ class Boolean:
             raise node.problem(f"expected true or false, found {node.describe()}")
         return word
 
+    def schema(self) -> Schema:
+        words = text("|".join(map(any_case, self._WORDS)))
+        return any_of({"type": "boolean"}, {"enum": [0, 1]}, words)
+
 
 class Choice(Generic[E]):
     """One of the values of an enum."""
@@ -144,32 +205,48 @@ class Choice(Generic[E]):
     def metavar(self) -> str:
         return "[" + "|".join(self._choices) + "]"
 
+    @property
+    def pattern(self) -> str:
+        return "|".join(map(any_case, self._choices))
+
     def parse(self, node: Node) -> E:
-        word = str(node.value) if node.is_scalar else ""
+        word = str(node.value).strip() if node.is_scalar else ""
         same = [known for known in self._choices if known.lower() == word.lower()]
         word = same[0] if same else word
         if word not in self._choices:
             known = list(self._choices)
-            hint = did_you_mean(word, known)
+            hint = nearest(word, known)
             raise node.problem(f"expected one of {', '.join(known)}, found {node.describe()}", hint)
         return self._choices[word]
 
+    def schema(self) -> Schema:
+        return any_of({"enum": list(self._choices)}, text(self.pattern))
 
-class ListOf(Generic[T]):
-    """Values of another kind: a single one, a YAML list, or text with commas."""
 
-    def __init__(self, parse: Callable[[Node], T], metavar: str) -> None:
-        self._parse = parse
+class ListOf:
+    """Values of another kind: a single one, a YAML list, or text with commas.
+
+    Commas separate within the items of a YAML list, too, unless those are `whole_items`.
+    """
+
+    def __init__(self, item: Item, metavar: str, *, whole_items: bool = False) -> None:
+        self._item = item
+        self._whole_items = whole_items
         self.metavar = metavar
 
-    def parse(self, node: Node) -> tuple[T, ...]:
+    def parse(self, node: Node) -> tuple[Any, ...]:
         problems = Problems()
-        values: list[T] = []
-        for item in self.split(node):
+        values = []
+        items = node.items if self._whole_items and node.is_list else self.split(node)
+        for item in items:
             with problems.collect():
-                values.append(self._parse(item))
+                values.append(self._item.parse(item))
         problems.raise_any()
         return tuple(values)
+
+    def schema(self) -> Schema:
+        one = any_of(self._item.schema(), with_commas(self._item.pattern))
+        return any_of(one, array(self._item.schema() if self._whole_items else one))
 
     @staticmethod
     def split(node: Node) -> Sequence[Node]:
@@ -180,11 +257,12 @@ class ListOf(Generic[T]):
 
     @staticmethod
     def _split_text(node: Node) -> Sequence[Node]:
-        if isinstance(node.value, str) and "," in node.value:
-            return [
-                Node(part.strip(), node.where) for part in node.value.split(",") if part.strip()
-            ]
-        return [node]
+        if not isinstance(node.value, str) or "," not in node.value:
+            return [node]
+        parts = [Node(part.strip(), node.where) for part in node.value.split(",") if part.strip()]
+        if not parts:
+            raise node.problem(f"expected values between commas, found {node.describe()}")
+        return parts
 
 
 class Integers:
@@ -196,6 +274,7 @@ class Integers:
     metavar = "INTEGERS"
 
     def __init__(self, minimum: int) -> None:
+        self._minimum = minimum
         self._item = Integer(minimum)
 
     def parse(self, node: Node) -> tuple[int, ...]:
@@ -233,6 +312,16 @@ class Integers:
             raise node.problem(f"a range of more than {_MOST_VALUES} numbers")
         return range(start, stop + 1, step)
 
+    def schema(self) -> Schema:
+        low, above = self._item, Integer(1)
+        spelled = rf"{low.pattern}(?:\s*:\s*{low.pattern}(?:\s*:\s*{above.pattern})?)?"
+        in_fields = closed(
+            {"start": low.schema(), "stop": low.schema(), "step": above.schema()},
+            required=["start", "stop"],
+        )
+        numbers = any_of({"type": "integer", "minimum": self._minimum}, with_commas(spelled))
+        return any_of(numbers, in_fields, array(any_of(numbers, in_fields)))
+
 
 class Gpus:
     """UUIDs or indices of GPUs, or `all`; an empty list, or the text `[]`, is none."""
@@ -242,10 +331,13 @@ class Gpus:
     def parse(self, node: Node) -> tuple[str, ...]:
         if node.is_scalar and str(node.value).strip() in ("[]", ""):
             return ()
-        words = ListOf(Text().parse, "GPUS").parse(node)
+        words = ListOf(Text(), "GPUS").parse(node)
         if "all" in words and len(words) > 1:
             raise node.problem("'all' stands alone", "name either all GPUs or some")
         return words
+
+    def schema(self) -> Schema:
+        return any_of(SCALAR, array(SCALAR))
 
 
 class Endpoint:
@@ -256,22 +348,36 @@ class Endpoint:
         self.metavar = "URL" if url else "HOST:PORT"
 
     def parse(self, node: Node) -> str:
-        text = Text().parse(node)
-        bare = text.split("://", 1)[-1]
-        if self._url:
-            bare = bare.split("/", 1)[0]
-        host, colon, port = bare.rpartition(":")
-        if not host or not colon or not port.isdecimal() or not 0 < int(port[:6]) < 65536:
+        written = Text().parse(node)
+        if "@" in written:
+            # not shown: a password may be in it
             raise node.problem(
-                f"expected {self.metavar} with a port from 1 to 65535, found {text!r}"
+                f"expected {self.metavar} without user and password",
+                "send them in an http-header of perf_analyzer_flags, as 'Authorization: Basic …'",
             )
-        return text
+        if not re.search(whole(self._pattern), written):
+            raise node.problem(
+                f"expected {self.metavar} with a port from 1 to 65535, found {written!r}"
+            )
+        return written.strip()
+
+    def schema(self) -> Schema:
+        return text(self._pattern)
+
+    @property
+    def _pattern(self) -> str:
+        path = r"(?:/[^\s@]*)?" if self._url else ""
+        return rf"(?:[A-Za-z][A-Za-z0-9+.-]*://)?[^\s/@]+:{_PORT}{path}"
+
+
+_PORT = "0*(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
 
 
 class Flags:
     """A mapping of another program's flags (without dashes) to their values.
 
-    Flags in `repeatable` take a list, one occurrence for each item.
+    Flags in `repeatable` take a list, one occurrence for each item. Those in `words` have values
+    such as `off` that are no booleans.
     """
 
     metavar = "MAPPING"
@@ -282,11 +388,13 @@ class Flags:
         known: Sequence[str],
         *,
         repeatable: Sequence[str] = (),
+        words: Sequence[str] = (),
         underscores: bool,
     ) -> None:
         self._program = program
         self._known = known
         self._repeatable = repeatable
+        self._words = words
         self._underscores = underscores
 
     def parse(self, node: Node) -> Mapping[str, str | tuple[str, ...]]:
@@ -307,16 +415,26 @@ class Flags:
                 if entry.node.is_null:
                     continue
                 if name in self._repeatable and entry.node.is_list:
-                    flags[name] = tuple(_flag_text(item) for item in entry.node.items)
+                    flags[name] = tuple(self._value(name, item) for item in entry.node.items)
                 else:
-                    flags[name] = _flag_text(entry.node)
+                    flags[name] = self._value(name, entry.node)
         problems.raise_any()
         return flags
 
+    def _value(self, name: str, node: Node) -> str:
+        if isinstance(node.value, bool) and name not in self._words:
+            return str(node.value).lower()
+        return Text().parse(node)
 
-def _flag_text(node: Node) -> str:
-    text = Text().parse(node)
-    return text.lower() if isinstance(node.value, bool) else text
+    def schema(self) -> Schema:
+        one = any_of(SCALAR, NULL)
+        several = any_of(one, array(SCALAR))
+        flags = {name: several if name in self._repeatable else one for name in self._known}
+        if not self._underscores:
+            return closed(flags)
+        spelled = {name: name.replace("-", "[_-]") for name in flags if "-" in name}
+        others = {f"^{spelling}$": flags[name] for name, spelling in spelled.items()}
+        return closed(flags, patternProperties=others)
 
 
 class Fields:
@@ -345,6 +463,9 @@ class Fields:
         problems.raise_any()
         return values
 
+    def schema(self) -> Schema:
+        return closed({name: any_of(kind.schema(), NULL) for name, kind in self._kinds.items()})
+
 
 class Environment:
     """A mapping of environment variables to text."""
@@ -363,3 +484,6 @@ class Environment:
                 variables[entry.key] = Text().parse(entry.node)
         problems.raise_any()
         return variables
+
+    def schema(self) -> Schema:
+        return mapping(SCALAR, names=r"^[^=\u0000]+$")

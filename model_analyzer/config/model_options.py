@@ -4,10 +4,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from model_analyzer.config.docker_options import DOCKER_ARGUMENTS
+from model_analyzer.config.fragments import (
+    NAME,
+    NULL,
+    Schema,
+    any_of,
+    array,
+    mapping,
+    with_commas,
+)
 from model_analyzer.config.goals import Constraints, Objectives
 from model_analyzer.config.kinds import Boolean, Environment, Flags, Integers, ListOf, Number, Text
 from model_analyzer.config.nodes import Entry, Node, Problems
@@ -21,6 +31,7 @@ from model_analyzer.config.table import (
     Given,
     Option,
     read,
+    schema,
 )
 from model_analyzer.domain.flags import (
     GENAI_PERF_FLAGS,
@@ -28,6 +39,7 @@ from model_analyzer.domain.flags import (
     PERF_ANALYZER_REPEATABLE,
     TRITON_SERVER_FLAGS,
     TRITON_SERVER_REPEATABLE,
+    TRITON_SERVER_WORDS,
 )
 
 GENAI_PERF = Flags("genai-perf", GENAI_PERF_FLAGS, underscores=False)
@@ -35,22 +47,26 @@ PERF_ANALYZER = Flags(
     "perf_analyzer", PERF_ANALYZER_FLAGS, repeatable=PERF_ANALYZER_REPEATABLE, underscores=False
 )
 TRITON_SERVER = Flags(
-    "tritonserver", TRITON_SERVER_FLAGS, repeatable=TRITON_SERVER_REPEATABLE, underscores=True
+    "tritonserver",
+    TRITON_SERVER_FLAGS,
+    repeatable=TRITON_SERVER_REPEATABLE,
+    words=TRITON_SERVER_WORDS,
+    underscores=True,
 )
 
 # `parameters` of a model.
 PARAMETER_OPTIONS: Sequence[Option] = (
     Option(
         key="batch_sizes", kind=Integers(1), group=MODELS,
-        help="Batch sizes that the client sends.",
+        help="Batch sizes of the requests that the client sends.",
     ),
     Option(
         key="concurrency", kind=Integers(1), group=MODELS,
-        help="Concurrencies to measure, instead of searching them.",
+        help="Numbers of requests in flight to measure; searched if not given.",
     ),
     Option(
         key="request_rate", kind=Integers(1), group=MODELS,
-        help="Request rates to measure, instead of concurrencies.",
+        help="Requests per second to measure, instead of concurrencies.",
     ),
 )  # fmt: skip
 
@@ -68,6 +84,9 @@ class Parameters:
         problems.raise_any()
         return given
 
+    def schema(self) -> Schema:
+        return schema(PARAMETER_OPTIONS)
+
 
 # What a model may set for itself. A value given here replaces the global one as a whole.
 MODEL_OPTIONS: Sequence[Option] = (
@@ -79,46 +98,50 @@ MODEL_OPTIONS: Sequence[Option] = (
         key="parameters", kind=Parameters(), group=MODELS,
         help="Batch sizes and loads of the client.",
     ),
-    Option(key="objectives", kind=Objectives(), group=GOALS, help="Instead of the global ones."),
-    Option(key="constraints", kind=Constraints(), group=GOALS, help="Instead of the global ones."),
+    Option(key="objectives", kind=Objectives(), group=GOALS,
+        help="Instead of the global objectives."),
+    Option(key="constraints", kind=Constraints(), group=GOALS,
+        help="Instead of the global constraints."),
     Option(
         key="weighting", kind=Number(0, above=True), default=1.0, group=GOALS,
-        help="Weight against other models profiled together with this one.",
+        help="Weight against the models profiled together with this one.",
     ),
     Option(
         key="model_config_parameters", kind=ModelConfigParameters(), default={}, group=SEARCH,
-        help="Fields of the model configuration with the values to try.",
+        help="Fields of the model configuration with values to try: each list is a choice, and"
+        " choices multiply.",
     ),
     Option(
         key="perf_analyzer_flags", kind=PERF_ANALYZER, group=LOAD_GENERATOR,
-        help="Instead of the global ones.",
+        help="Instead of the global perf_analyzer_flags.",
     ),
     Option(
         key="genai_perf_flags", kind=GENAI_PERF, group=LOAD_GENERATOR,
-        help="Instead of the global ones.",
+        help="Instead of the global genai_perf_flags.",
     ),
     Option(
         key="triton_docker_args", kind=DOCKER_ARGUMENTS, group=SERVER,
-        help="Instead of the global ones.",
+        help="Instead of the global triton_docker_args.",
     ),
     Option(
         key="triton_server_flags", kind=TRITON_SERVER, group=SERVER,
-        help="Instead of the global ones.",
+        help="Instead of the global triton_server_flags.",
     ),
     Option(
         key="triton_server_environment", kind=Environment(), group=SERVER,
-        help="Instead of the global ones.",
+        help="Instead of the global triton_server_environment.",
     ),
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelEntry:
-    """One model as the user wrote it."""
+    """One model as the user wrote it; `earlier` is where it was named before, if it was."""
 
     name: str
     where: str
     given: Given
+    earlier: str = ""
 
 
 class Models:
@@ -132,7 +155,8 @@ class Models:
         for part in [node] if node.is_mapping else ListOf.split(node):
             with problems.collect():
                 for model in self._models(part):
-                    models[model.name] = model
+                    earlier = models[model.name].where if model.name in models else ""
+                    models[model.name] = replace(model, earlier=earlier)
         problems.raise_any()
         if not models:
             raise node.problem("names no model")
@@ -142,6 +166,8 @@ class Models:
         if not node.is_mapping:
             name = Text().parse(node).strip()
             return [self._model(Entry(name, node.where, Node(None, node.where)))]
+        if not node.entries:
+            raise node.problem("names no model")
         problems = Problems()
         models = []
         for entry in node.entries:
@@ -152,7 +178,7 @@ class Models:
 
     @staticmethod
     def _model(entry: Entry) -> ModelEntry:
-        if not entry.key or "/" in entry.key or entry.key in (".", ".."):
+        if not re.search(NAME, entry.key):
             raise Node(entry.key, entry.where).problem(f"{entry.key!r} is not the name of a model")
         if entry.node.is_null:
             return ModelEntry(name=entry.key, where=entry.where, given=Given())
@@ -164,3 +190,17 @@ class Models:
         given = read(entry.node.entries, MODEL_OPTIONS, problems)
         problems.raise_any()
         return ModelEntry(name=entry.key, where=entry.where, given=given)
+
+    def schema(self) -> Schema:
+        return {"$ref": "#/$defs/models"}
+
+
+def definitions() -> Mapping[str, Schema]:
+    """What the schema of `Models` refers to."""
+    names = with_commas(r"(?!\.{1,2}\s*(?:,|$))[^,/\u0000-\u001f]*[^,/\s\u0000-\u001f]")
+    name = any_of({"type": ["number", "boolean"]}, names)
+    one = {**mapping(any_of({"$ref": "#/$defs/model"}, NULL), names=NAME), "minProperties": 1}
+    return {
+        "models": any_of(name, one, array(any_of(name, one), minItems=1)),
+        "model": schema(MODEL_OPTIONS),
+    }

@@ -27,12 +27,14 @@ class Entry:
 class Node:
     """A scalar, a list (tuple of nodes) or a mapping (tuple of entries) as somebody wrote it.
 
-    `where` is `FILE:LINE:COLUMN` or the name of a flag.
+    `where` is `FILE:LINE:COLUMN` or the name of a flag. `written` is how a scalar that is no
+    text was spelled: `1.10` is a number to whoever wants one, and a version to others.
     """
 
     value: Scalar | tuple[Node, ...] | tuple[Entry, ...]
     where: str
     is_mapping: bool = False
+    written: str = ""
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -58,6 +60,11 @@ class Node:
     @property
     def is_null(self) -> bool:
         return self.value is None
+
+    @property
+    def text(self) -> str:
+        """A scalar as it was written."""
+        return self.written or str(self.value)
 
     def describe(self) -> str:
         """The value in a few words, for an error message."""
@@ -102,9 +109,11 @@ class Problems:
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
     """A hint that names the nearest of the `known` words, or lists them if they are few."""
+    listed = f"one of: {', '.join(known)}" if 0 < len(known) <= 12 else ""
+    return nearest(word, known) or listed
+
+
+def nearest(word: str, known: Sequence[str]) -> str:
+    """A hint that names the nearest of the `known` words, if any is near."""
     near = get_close_matches(word, known, n=1, cutoff=0.6)
-    if near:
-        return f"did you mean {near[0]!r}?"
-    if 0 < len(known) <= 12:
-        return f"one of: {', '.join(known)}"
-    return ""
+    return f"did you mean {near[0]!r}?" if near else ""

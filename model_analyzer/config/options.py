@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from model_analyzer.config.docker_options import DOCKER_ARGUMENTS, mount
+from model_analyzer.config.docker_options import DOCKER_ARGUMENTS, Mount
 from model_analyzer.config.goals import Constraints, Objectives
 from model_analyzer.config.kinds import (
     Boolean,
@@ -32,6 +32,7 @@ from model_analyzer.config.table import (
     ANALYZE,
     CHECKPOINTS,
     EXPORT,
+    FILE,
     GENERAL,
     GOALS,
     LOAD_GENERATOR,
@@ -57,111 +58,117 @@ OPTIONS: Sequence[Option] = (
     Option(
         key="config_file", flags=("-f", "--config-file"), kind=FilePath(), group=GENERAL,
         commands=(PROFILE, REPORT),
-        help="YAML file with options; the command line wins over it.",
+        help="YAML file with options; what is given on the command line wins over it.",
     ),
     Option(
         key="collect_cpu_metrics", flags=("--collect-cpu-metrics",), kind=Boolean(),
         default=False, target="monitors.cpu", group=GENERAL,
-        help="Measure the memory of the server and its model processes.",
+        help="Measure the RAM that the server and its model processes use.",
     ),
     Option(
         key="gpus", flags=("--gpus",), kind=Gpus(), default=("all",), target="monitors.gpus",
         group=GENERAL,
-        help="GPUs to use: all, UUIDs, indices, or [] for none.",
+        help="GPUs to measure on: all, or UUIDs, or indices; [] for none.",
     ),
     Option(
         key="always_report_gpu_metrics", flags=("--always-report-gpu-metrics",), kind=Boolean(),
         default=False, target="monitors.always_gpus", group=GENERAL, commands=(PROFILE, REPORT),
-        help="Report GPU metrics also for configurations that only use CPUs.",
+        help="Measure and report GPU metrics of configurations that only use CPUs, too.",
     ),
     Option(
         key="dcgm_disable", flags=("--dcgm-disable",), kind=Boolean(), default=False,
         target="monitors.ignore_gpus", group=GENERAL,
-        help="Do not look for GPUs; with a remote server only.",
+        help="Do not look for GPUs at all; only in launch mode remote.",
     ),
     Option(
         key="duration_seconds", flags=("-d", "--duration-seconds"), kind=Integer(0), default=3,
         target="monitors.idle_s", group=GENERAL,
-        help="Seconds for which the GPUs of the idle server are observed; 0 leaves it out.",
+        help="Seconds for which GPU metrics of the idle server are collected; 0: not at all.",
     ),
     Option(
         key="model_type", flags=("--model-type",), kind=Choice(ModelType),
         default=ModelType.GENERIC, target="load_generator.model_type", group=GENERAL,
-        help="What the models answer; of an LLM, times and rates of tokens are measured.",
+        help="What is served; for an LLM, genai-perf measures times and rates of tokens.",
     ),
     Option(
         key="monitoring_interval", flags=("-i", "--monitoring-interval"),
         kind=Number(0, above=True), default=1.0, target="monitors.interval_s", group=GENERAL,
-        help="Seconds between two looks at memory.",
+        help="Seconds between two readings of GPU and RAM metrics.",
     ),
     # ------------------------------------------------------- model repository
     Option(
         key="model_repository", flags=("-m", "--model-repository"), kind=FilePath(),
-        target="repository.path", group=REPOSITORY, help="Directory with the models.",
+        target="repository.path", group=REPOSITORY,
+        help="Directory with the models, in Triton's layout.",
     ),
     Option(
         key="output_model_repository_path", flags=("--output-model-repository-path",),
         kind=FilePath(), default=Path("output_model_repository"), target="repository.output",
         group=REPOSITORY,
-        help="Directory to be created for the variants, one sub-directory each.",
+        help="Directory to create for the variants, a sub-directory each; it must not exist yet.",
     ),
     Option(
         key="override_output_model_repository", flags=("--override-output-model-repository",),
         kind=Boolean(), default=False, target="repository.override_output", group=REPOSITORY,
-        help="Delete the output model repository if it exists.",
+        help="Replace the output model repository if it exists, and all that is in it.",
     ),
     # -------------------------------------------------------- models and load
     Option(
         key="profile_models", flags=("--profile-models",), kind=Models(), group=MODELS,
-        help="The models to profile.",
+        help="The models to profile: their names, in YAML also with options for each.",
     ),
     Option(
         key="batch_sizes", flags=("-b", "--batch-sizes"), kind=Integers(1), default=(1,),
-        group=MODELS, help="Batch sizes that the client sends.",
+        group=MODELS, help="Batch sizes of the requests that the client sends.",
     ),
     Option(
         key="concurrency", flags=("-c", "--concurrency"), kind=Integers(1), default=(),
-        group=MODELS, help="Concurrencies to measure, instead of searching them.",
+        group=MODELS, help="Numbers of requests in flight to measure; searched if not given.",
     ),
     Option(
         key="request_rate", flags=("--request-rate",), kind=Integers(1), default=(),
-        group=MODELS, help="Request rates to measure, instead of concurrencies.",
+        group=MODELS, help="Requests per second to measure, instead of concurrencies.",
     ),
     Option(
         key="bls_composing_models", flags=("--bls-composing-models",), kind=Models(), default=(),
-        group=MODELS, help="Models that the profiled model calls from its own code.",
+        group=MODELS,
+        help="Models that the profiled model calls from its own code (BLS), to be searched with"
+        " it.",
     ),
     Option(
         key="ensemble_composing_models", flags=("--ensemble-composing-models",), kind=Models(),
-        default=(), group=MODELS, help="Settings for models that an ensemble is made of.",
+        default=(), group=MODELS,
+        help="Options for models that a profiled ensemble is made of; their names are known.",
     ),
     Option(
         key="cpu_only_composing_models", flags=("--cpu-only-composing-models",),
-        kind=ListOf(Text().parse, "MODELS"), default=(), group=MODELS,
-        help="Composing models to be searched with CPU instances.",
+        kind=ListOf(Text(), "NAMES"), default=(), group=MODELS,
+        help="Models of an ensemble or BLS model to be searched with CPU instances.",
     ),
     Option(
         key="weighting", kind=Number(0, above=True), group=MODELS,
-        help="Weight of a model among several: to be given for each model.",
+        help="Weight of a model against those profiled together with it; to be given in each"
+        " model.",
     ),
     Option(
         key="genai_perf_flags", kind=GENAI_PERF, default={}, group=MODELS,
-        help="Flags for genai-perf, without dashes.",
+        help="Flags for genai-perf (model_type: LLM), without the leading dashes.",
     ),
     Option(
         key="perf_analyzer_flags", kind=PERF_ANALYZER, default={}, group=MODELS,
-        help="Flags for perf_analyzer, without dashes.",
+        help="Flags for perf_analyzer, without the leading dashes.",
     ),
     # ------------------------------------------------------------------ goals
     Option(
         key="objectives", kind=Objectives(), default=(), group=GOALS,
         commands=(PROFILE, REPORT),
-        help="Metrics to make better, with weights. Throughput if nothing is given.",
+        help="Metrics to improve, with weights: they rank the configurations. Throughput if not"
+        " given.",
     ),
     Option(
         key="constraints", kind=Constraints(), default=(), group=GOALS,
         commands=(PROFILE, REPORT),
-        help="Bounds that the recommended configuration must keep.",
+        help="Bounds on metrics that a recommended configuration must keep.",
     ),
     Option(
         key="latency_budget", flags=("--latency-budget",), kind=Number(0, above=True),
@@ -177,34 +184,34 @@ OPTIONS: Sequence[Option] = (
     Option(
         key="run_config_search_mode", flags=("--run-config-search-mode",),
         kind=Choice(SearchMode), target="search.mode", group=SEARCH,
-        help="How the best configuration is searched; brute, or quick where several models make"
-        " up the configuration, if not given.",
+        help="How configurations are searched. If not given: quick for ensembles, BLS models and"
+        " models profiled concurrently, brute for others.",
     ),
     Option(
         key="run_config_profile_models_concurrently_enable",
         flags=("--run-config-profile-models-concurrently-enable",), kind=Boolean(),
         default=False, target="search.together", group=SEARCH,
-        help="Measure all models at the same time, on one server.",
+        help="Profile all models at the same time on one server, not one after another.",
     ),
     Option(
         key="run_config_search_disable", flags=("--run-config-search-disable",),
         kind=Boolean(), default=False, target="search.disable", group=SEARCH,
-        help="Measure only what is listed; concurrency is 1 if none is.",
+        help="Measure only the configurations and loads that are listed; concurrency 1 if none is.",
     ),
     Option(
         key="early_exit_enable", flags=("--early-exit-enable",), kind=Boolean(), default=False,
         target="search.early_exit", group=SEARCH,
-        help="Stop early on listed values too, when throughput no longer grows.",
+        help="Stop going through listed values, too, once throughput no longer grows.",
     ),
     Option(
         key="run_config_search_min_concurrency", flags=("--run-config-search-min-concurrency",),
         kind=Integer(0), default=1, target="search.min_concurrency", group=SEARCH,
-        help="Concurrency to start from; it is doubled from there.",
+        help="Lowest concurrency of the search, which goes on by doubling.",
     ),
     Option(
         key="run_config_search_max_concurrency", flags=("--run-config-search-max-concurrency",),
         kind=Integer(1), default=1024, target="search.max_concurrency", group=SEARCH,
-        help="Highest concurrency.",
+        help="Highest concurrency of the search.",
     ),
     Option(
         key="request_rate_search_enable", flags=("--request-rate-search-enable",),
@@ -215,79 +222,85 @@ OPTIONS: Sequence[Option] = (
         key="run_config_search_min_request_rate",
         flags=("--run-config-search-min-request-rate",), kind=Integer(0), default=16,
         target="search.min_request_rate", group=SEARCH,
-        help="Request rate to start from; giving it searches request rates.",
+        help="Lowest request rate of the search; giving it searches request rates.",
     ),
     Option(
         key="run_config_search_max_request_rate",
         flags=("--run-config-search-max-request-rate",), kind=Integer(1), default=8192,
         target="search.max_request_rate", group=SEARCH,
-        help="Highest request rate; giving it searches request rates.",
+        help="Highest request rate of the search; giving it searches request rates.",
     ),
     Option(
         key="run_config_search_min_instance_count",
         flags=("--run-config-search-min-instance-count",), kind=Integer(0), default=1,
-        target="search.min_instance_count", group=SEARCH, help="Lowest number of instances.",
+        target="search.min_instance_count", group=SEARCH,
+        help="Fewest instances of a model that are tried.",
     ),
     Option(
         key="run_config_search_max_instance_count",
         flags=("--run-config-search-max-instance-count",), kind=Integer(1), default=5,
-        target="search.max_instance_count", group=SEARCH, help="Highest number of instances.",
+        target="search.max_instance_count", group=SEARCH,
+        help="Most instances of a model that are tried.",
     ),
     Option(
         key="run_config_search_min_model_batch_size",
         flags=("--run-config-search-min-model-batch-size",), kind=Integer(0), default=1,
         target="search.min_model_batch_size", group=SEARCH,
-        help="Batch limit to start from; it is doubled from there.",
+        help="Smallest max_batch_size that is tried; it is doubled from there.",
     ),
     Option(
         key="run_config_search_max_model_batch_size",
         flags=("--run-config-search-max-model-batch-size",), kind=Integer(1), default=128,
-        target="search.max_model_batch_size", group=SEARCH, help="Highest batch limit.",
+        target="search.max_model_batch_size", group=SEARCH,
+        help="Largest max_batch_size that is tried.",
     ),
     Option(
         key="run_config_search_max_binary_search_steps",
         flags=("--run-config-search-max-binary-search-steps",), kind=Integer(0), default=5,
         target="search.max_binary_search_steps", group=SEARCH,
-        help="Steps towards the highest load that keeps the constraints.",
+        help="Most steps of the binary search for the highest load that keeps the constraints.",
     ),
     Option(
         key="concurrency_sweep_disable", flags=("--concurrency-sweep-disable",), kind=Boolean(),
         default=False, target="search.sweep_disable", group=SEARCH,
-        help="Leave out the load sweep of the best configurations after quick and optuna.",
+        help="Leave out the sweep over loads of the best configurations, behind quick and optuna.",
     ),
     Option(
         key="min_percentage_of_search_space", flags=("--min-percentage-of-search-space",),
         kind=Integer(0, 100), default=5, target="optuna.min_percentage", group=SEARCH,
-        help="Least share of the configurations that Optuna tries.",
+        help="Least share of the configurations that optuna tries, in percent.",
     ),
     Option(
         key="max_percentage_of_search_space", flags=("--max-percentage-of-search-space",),
         kind=Integer(1, 100), default=10, target="optuna.max_percentage", group=SEARCH,
-        help="Largest share of the configurations that Optuna tries.",
+        help="Largest share of the configurations that optuna tries, in percent.",
     ),
     Option(
         key="optuna_min_trials", flags=("--optuna-min-trials",), kind=Integer(1),
-        target="optuna.min_trials", group=SEARCH, help="Least number of trials of Optuna.",
+        target="optuna.min_trials", group=SEARCH,
+        help="Least number of trials of optuna; beside a percentage, the larger number counts.",
     ),
     Option(
         key="optuna_max_trials", flags=("--optuna-max-trials",), kind=Integer(1),
-        target="optuna.max_trials", group=SEARCH, help="Largest number of trials of Optuna.",
+        target="optuna.max_trials", group=SEARCH,
+        help="Largest number of trials of optuna; beside a percentage, the smaller number counts.",
     ),
     Option(
         key="optuna_early_exit_threshold", flags=("--optuna-early-exit-threshold",),
         kind=Integer(1), default=10, target="optuna.early_exit_threshold", group=SEARCH,
-        help="Trials without a new best after which Optuna stops.",
+        help="Trials without a new best after which optuna stops.",
     ),
     Option(
         key="use_concurrency_formula", flags=("--use-concurrency-formula",), kind=Boolean(),
         default=False, target="optuna.use_concurrency_formula", group=SEARCH,
-        help="Let Optuna use 2 x instances x batch limit as the concurrency.",
+        help="Optuna does not search the concurrency, but takes 2 x instances x max_batch_size.",
     ),
     # ---------------------------------------------------------- triton server
     Option(
         key="triton_launch_mode", flags=("--triton-launch-mode",), kind=Choice(LaunchMode),
         default=LaunchMode.LOCAL, target="server.launch", group=SERVER,
-        help="Start a server here, in a container, use one that runs, or (c_api) the library.",
+        help="The server: started here (local), in a container (docker), by somebody else"
+        " (remote), or as a library in perf_analyzer (c_api).",
     ),
     Option(
         key="triton_server_path", flags=("--triton-server-path",), kind=Text(),
@@ -297,41 +310,44 @@ OPTIONS: Sequence[Option] = (
     Option(
         key="triton_install_path", flags=("--triton-install-path",), kind=FilePath(),
         default=Path("/opt/tritonserver"), target="server.install_path", group=SERVER,
-        help="Where Triton is installed, for mode c_api.",
+        help="Directory where Triton is installed, for launch mode c_api.",
     ),
     Option(
         key="reload_model_disable", flags=("--reload-model-disable",), kind=Boolean(),
         default=False, target="server.reload_disable", group=SERVER,
-        help="Measure what a remote server has loaded, without loading anything.",
+        help="Measure what a remote server has loaded; nothing is loaded or unloaded.",
     ),
     Option(
         key="client_protocol", flags=("--client-protocol",), kind=Choice(Protocol),
         default=Protocol.GRPC, target="server.protocol", group=SERVER,
-        help="How perf_analyzer talks to the server.",
+        help="Protocol of the requests to the server.",
     ),
     Option(
         key="triton_http_endpoint", flags=("--triton-http-endpoint",), kind=Endpoint(),
         target="server.http_endpoint", group=SERVER,
-        help="Where the server listens for HTTP; a free port if not given.",
+        help="Where the server listens for HTTP. If not given: on a free port, a remote one on"
+        " 8000.",
     ),
     Option(
         key="triton_grpc_endpoint", flags=("--triton-grpc-endpoint",), kind=Endpoint(),
         target="server.grpc_endpoint", group=SERVER,
-        help="Where the server listens for gRPC; a free port if not given.",
+        help="Where the server listens for gRPC. If not given: on a free port, a remote one on"
+        " 8001.",
     ),
     Option(
         key="triton_metrics_url", flags=("--triton-metrics-url",), kind=Endpoint(url=True),
         target="server.metrics_url", group=SERVER,
-        help="Where the server shows metrics; a free port if not given.",
+        help="Where the server shows its metrics. If not given: on a free port, a remote one on"
+        " 8002.",
     ),
     Option(
         key="triton_output_path", flags=("--triton-output-path",), kind=FilePath(),
-        target="server.log", group=SERVER, help="File for the server's log.",
+        target="server.log", group=SERVER, help="File for the server's log; it is overwritten.",
     ),
     Option(
         key="client_max_retries", flags=("-r", "--client-max-retries"), kind=Integer(1),
         default=50, target="server.ready_timeout_s", group=SERVER,
-        help="Seconds to wait for the server to become ready.",
+        help="How often, a second apart, the server is asked whether it is ready.",
     ),
     Option(
         key="model_load_timeout", flags=("--model-load-timeout",), kind=Integer(1), default=600,
@@ -341,25 +357,25 @@ OPTIONS: Sequence[Option] = (
     Option(
         key="server_restart", flags=("--server-restart",), kind=Choice(ServerRestart),
         default=ServerRestart.AUTO, target="server.restart", group=SERVER,
-        help="Start the server anew for each variant, never, or (auto) where it is needed.",
+        help="Start the server anew for each variant, never, or (auto) where measuring needs it.",
     ),
     Option(
         key="triton_server_flags", kind=TRITON_SERVER, default={}, group=SERVER,
-        help="Flags for tritonserver, without dashes.",
+        help="Flags for tritonserver, without the leading dashes.",
     ),
     Option(
         key="triton_server_environment", kind=Environment(), default={}, group=SERVER,
-        help="Environment variables for tritonserver; $NAME is expanded.",
+        help="Environment variables for tritonserver; $NAME in a value is expanded.",
     ),
     Option(
         key="triton_docker_image", flags=("--triton-docker-image",), kind=Text(),
         default="nvcr.io/nvidia/tritonserver:26.09-py3", target="docker.image", group=SERVER,
-        help="Image for mode docker; pulled where it is missing.",
+        help="Image for launch mode docker, pulled if it is missing.",
     ),
     Option(
         key="triton_docker_mounts", flags=("--triton-docker-mounts",),
-        kind=ListOf(mount, "MOUNTS"), default=(), target="docker.mounts", group=SERVER,
-        help="Directories for the container, each as HOST:CONTAINER:ro or :rw.",
+        kind=ListOf(Mount(), "MOUNTS"), default=(), target="docker.mounts", group=SERVER,
+        help="Directories to mount into the container; MODE is ro or rw.",
     ),
     Option(
         key="triton_docker_shm_size", flags=("--triton-docker-shm-size",), kind=Text(),
@@ -372,7 +388,7 @@ OPTIONS: Sequence[Option] = (
     ),
     Option(
         key="triton_docker_args", kind=DOCKER_ARGUMENTS, default={}, group=SERVER,
-        help="Further arguments of the Docker SDK for the container.",
+        help="Further arguments for the container, as the Docker SDK for Python names them.",
     ),
     # ---------------------------------------------------------- perf_analyzer
     Option(
@@ -383,19 +399,19 @@ OPTIONS: Sequence[Option] = (
     Option(
         key="perf_analyzer_timeout", flags=("--perf-analyzer-timeout",), kind=Integer(1),
         default=600, target="load_generator.timeout_s", group=LOAD_GENERATOR,
-        help="Seconds after which a perf_analyzer is stopped.",
+        help="Seconds after which a run of perf_analyzer is stopped.",
     ),
     Option(
         key="perf_analyzer_max_auto_adjusts", flags=("--perf-analyzer-max-auto-adjusts",),
         kind=Integer(1), default=10, target="load_generator.max_launches", group=LOAD_GENERATOR,
-        help="How often perf_analyzer is started for one trial, with larger and larger windows.",
+        help="Most runs of perf_analyzer for one trial, with larger and larger windows.",
     ),
     Option(
         key="perf_analyzer_cpu_util", flags=("--perf-analyzer-cpu-util",),
         kind=Number(0, above=True), target="load_generator.most_cpu_percent",
         group=LOAD_GENERATOR,
-        help="CPU percent (100 is one core) above which a perf_analyzer is stopped; 80 for each"
-        " core if not given.",
+        help="CPU percent (100 is one core) above which perf_analyzer is stopped. If not given: 80"
+        " for each core.",
     ),
     Option(
         key="perf_output", flags=("--perf-output",), kind=Boolean(), default=False,
@@ -412,72 +428,72 @@ OPTIONS: Sequence[Option] = (
         key="checkpoint_directory", flags=("-s", "--checkpoint-directory"), kind=FilePath(),
         default=Path("checkpoints"), target="checkpoint.directory", group=CHECKPOINTS,
         commands=(PROFILE, REPORT),
-        help="Directory of the checkpoints.",
+        help="Directory where measurements are kept, to go on from and to report.",
     ),
     Option(
         key="retry_failed", flags=("--retry-failed",), kind=Boolean(), default=False,
         target="checkpoint.retry_failed", group=CHECKPOINTS,
-        help="Try again what failed in an earlier run.",
+        help="Measure again what failed in an earlier run.",
     ),
     # ---------------------------------------------------- results and reports
     Option(
         key="export_path", flags=("-e", "--export-path"), kind=FilePath(), default=Path(),
         target="export.path", group=EXPORT, commands=(PROFILE, REPORT),
-        help="Directory for results, plots, reports and the best configurations.",
+        help="Directory for tables, reports, plots and the configurations to deploy.",
     ),
     Option(
         key="num_configs_per_model", flags=("--num-configs-per-model",), kind=Integer(1),
         default=3, target="export.best", group=EXPORT,
-        help="How many configurations per model are refined and reported.",
+        help="How many of the best configurations of each model are refined and reported.",
     ),
     Option(
         key="filename_model_inference", flags=("--filename-model-inference",), kind=Text(),
         default="metrics-model-inference.csv", target="export.inference_file", group=EXPORT,
-        help="Name of the table of measurements.",
+        help="Name of the CSV file with the measurements.",
     ),
     Option(
         key="num_top_model_configs", flags=("--num-top-model-configs",), kind=Integer(0),
         default=0, target="export.best_of_all", group=EXPORT,
-        help="How many configurations a summary across all models shows; 0: there is none.",
+        help="How many of the best configurations across all models get a summary; 0: none.",
     ),
     Option(
         key="filename_model_gpu", flags=("--filename-model-gpu",), kind=Text(),
         default="metrics-model-gpu.csv", target="export.gpu_file", group=EXPORT,
-        help="Name of the table of GPU metrics.",
+        help="Name of the CSV file with the GPU metrics.",
     ),
     Option(
         key="filename_server_only", flags=("--filename-server-only",), kind=Text(),
         default="metrics-server-only.csv", target="export.server_file", group=EXPORT,
-        help="Name of the table of the idle server.",
+        help="Name of the CSV file with the metrics of the idle server.",
     ),
     Option(
         key="inference_output_fields", flags=("--inference-output-fields",),
-        kind=ListOf(Text().parse, "FIELDS"), target="export.inference_fields", group=EXPORT,
-        help="Columns of the table of measurements.",
+        kind=ListOf(Text(), "FIELDS"), target="export.inference_fields", group=EXPORT,
+        help="Columns of the CSV file with the measurements.",
     ),
     Option(
         key="gpu_output_fields", flags=("--gpu-output-fields",),
-        kind=ListOf(Text().parse, "FIELDS"), target="export.gpu_fields", group=EXPORT,
-        help="Columns of the table of GPU metrics.",
+        kind=ListOf(Text(), "FIELDS"), target="export.gpu_fields", group=EXPORT,
+        help="Columns of the CSV file with the GPU metrics.",
     ),
     Option(
         key="server_output_fields", flags=("--server-output-fields",),
-        kind=ListOf(Text().parse, "FIELDS"),
+        kind=ListOf(Text(), "FIELDS"),
         default=(
             "model_name", "gpu_uuid", "gpu_used_memory", "gpu_utilization", "gpu_power_usage",
         ),
         target="export.server_fields", group=EXPORT,
-        help="Columns of the table of the idle server.",
+        help="Columns of the CSV file with the metrics of the idle server.",
     ),
     Option(
         key="plots", kind=Plots(), default=(), target="export.plots", group=EXPORT,
         commands=(PROFILE, REPORT),
-        help="Charts of the detailed reports.",
+        help="Charts of the detailed reports, by file name.",
     ),
     Option(
         key="skip_summary_reports", flags=("--skip-summary-reports",), kind=Boolean(),
         default=False, target="export.skip_summary", group=EXPORT,
-        help="Write neither tables nor reports.",
+        help="Write neither CSV files nor reports.",
     ),
     Option(
         key="skip_detailed_reports", flags=("--skip-detailed-reports",), kind=Boolean(),
@@ -491,7 +507,7 @@ OPTIONS: Sequence[Option] = (
     ),
     Option(
         key="output_formats", flags=("-o", "--output-formats"),
-        kind=ListOf(Choice(OutputFormat).parse, "FORMATS"), default=(OutputFormat.HTML,),
+        kind=ListOf(Choice(OutputFormat), "FORMATS"), default=(OutputFormat.HTML,),
         group=EXPORT, commands=(REPORT,),
         help="Formats of the reports: html, and pdf besides.",
     ),
@@ -499,6 +515,8 @@ OPTIONS: Sequence[Option] = (
 
 
 def options_of(command: str) -> Sequence[Option]:
-    """The options of one command, in table order; `analyze` has those of `profile`."""
+    """The options of one command, in table order; `analyze` has those of `profile`, a file all."""
+    if command == FILE:
+        return OPTIONS
     name = PROFILE if command == ANALYZE else command
     return [option for option in OPTIONS if name in option.commands]

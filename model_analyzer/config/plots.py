@@ -4,10 +4,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from model_analyzer.config.kinds import Boolean, Fields, ListOf, Text
+from model_analyzer.config.fragments import (
+    NAME,
+    NULL,
+    SCALAR,
+    Schema,
+    any_of,
+    array,
+    closed,
+    mapping,
+)
+from model_analyzer.config.kinds import Boolean, Fields, Kind, ListOf, Text
 from model_analyzer.config.nodes import Entry, Node, Problems, did_you_mean
 from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.settings import PlotSettings
@@ -28,11 +39,12 @@ class Axis:
             raise node.problem(f"no metric is called {word!r}", did_you_mean(word, known))
         return ALIASES.get(word, word)
 
+    def schema(self) -> Schema:
+        return {"enum": [*METRICS, *ALIASES, *LOAD_AXES]}
 
-_PLOT = Fields(
-    "fields of a plot",
-    {"title": Text(), "x_axis": Axis(), "y_axis": Axis(), "monotonic": Boolean()},
-)
+
+_NEEDED: Mapping[str, Kind] = {"title": Text(), "x_axis": Axis(), "y_axis": Axis()}
+_PLOT = Fields("fields of a plot", {**_NEEDED, "monotonic": Boolean()})
 
 
 class Plots:
@@ -51,10 +63,10 @@ class Plots:
 
     @staticmethod
     def _plot(entry: Entry) -> PlotSettings:
-        if not entry.key or "/" in entry.key or entry.key in (".", ".."):
+        if not re.search(NAME, entry.key):
             raise Node(entry.key, entry.where).problem(f"{entry.key!r} is not a file name")
         fields = _PLOT.parse(entry.node)
-        missing = [name for name in ("title", "x_axis", "y_axis") if name not in fields]
+        missing = [name for name in _NEEDED if name not in fields]
         if missing:
             raise entry.node.problem(f"plot {entry.key!r} has no {missing[0]}")
         return PlotSettings(
@@ -64,6 +76,13 @@ class Plots:
             y_axis=fields["y_axis"],
             monotonic=fields.get("monotonic", False),
         )
+
+    def schema(self) -> Schema:
+        needed = {name: kind.schema() for name, kind in _NEEDED.items()}
+        switch = any_of(Boolean().schema(), NULL)
+        plot = closed({**needed, "monotonic": switch}, required=list(needed))
+        plots = mapping(plot, names=NAME)
+        return any_of(plots, array(plots))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,15 +114,23 @@ class ReportedVariants:
     def _variants(node: Node) -> Sequence[ReportedVariant]:
         if not node.is_mapping:
             return [ReportedVariant(name=Text().parse(node).strip(), plots=None)]
-        options = Fields("options of a reported variant", {"plots": Plots()})
+        if not node.entries:
+            raise node.problem("names no variant")
         problems = Problems()
         variants = []
         for entry in node.entries:
             with problems.collect():
-                given = {} if entry.node.is_null else options.parse(entry.node)
+                given = {} if entry.node.is_null else _VARIANT.parse(entry.node)
                 variants.append(ReportedVariant(name=entry.key, plots=given.get("plots")))
         problems.raise_any()
         return variants
+
+    def schema(self) -> Schema:
+        variants = {**mapping(any_of(_VARIANT.schema(), NULL)), "minProperties": 1}
+        return any_of(SCALAR, variants, array(any_of(SCALAR, variants), minItems=1))
+
+
+_VARIANT = Fields("options of a reported variant", {"plots": Plots()})
 
 
 def _entries(node: Node, what: str) -> Sequence[Entry]:

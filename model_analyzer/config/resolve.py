@@ -8,8 +8,9 @@ Everything that is wrong is collected and raised together.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic, TypeGuard, TypeVar
@@ -20,16 +21,15 @@ from model_analyzer.config.nodes import Entry, Node, Problems
 from model_analyzer.config.options import OPTIONS, options_of
 from model_analyzer.config.plots import ReportedVariant
 from model_analyzer.config.rules import (
-    ANALYZE_RULES,
-    PROFILE_RULES,
-    REPORT_RULES,
-    Rule,
+    RULES,
     check_models,
     is_request_rate_searched,
     remarks_about,
 )
-from model_analyzer.config.table import PROFILE, REPORT, Given, read
+from model_analyzer.config.table import FILE, PROFILE, REPORT, Given, read
 from model_analyzer.domain.goals import Constraint, ModelGoal, Objective
+from model_analyzer.domain.models import thaw
+from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.settings import (
     CheckpointSettings,
     ComposingSettings,
@@ -44,6 +44,7 @@ from model_analyzer.domain.settings import (
     QuickSettings,
     ReportSettings,
     RepositorySettings,
+    SearchMode,
     SearchSettings,
     ServerSettings,
 )
@@ -82,8 +83,7 @@ def resolve_profile(
 ) -> Resolved[ProfileSettings]:
     """The settings of `profile` (or `analyze`). Relative paths are meant from `cwd`."""
     problems = Problems()
-    rules = PROFILE_RULES if command == PROFILE else ANALYZE_RULES
-    given, values = _values(command, command_line, yaml, cwd, rules, problems)
+    given, values = _values(command, command_line, yaml, cwd, problems)
     load_kind = LoadKind.REQUEST_RATE if is_request_rate_searched(given) else LoadKind.CONCURRENCY
     remarks: list[str] = list(remarks_about(given, values))
     models = []
@@ -117,7 +117,28 @@ def resolve_profile(
         export=ExportSettings(**sections["export"]),
         offline=offline,
     )
+    if settings.server.reload_disable:
+        settings = _as_loaded(settings)
     return Resolved(settings, tuple(remarks))
+
+
+def _as_loaded(settings: ProfileSettings) -> ProfileSettings:
+    """Nothing is varied but the load: the server keeps what it has loaded."""
+    nothing: Mapping[str, tuple[Any, ...]] = MappingProxyType({})
+    return replace(
+        settings,
+        models=tuple(replace(model, parameters=nothing) for model in settings.models),
+        composing=MappingProxyType({}),
+        search=replace(settings.search, mode=SearchMode.BRUTE, disable=True),
+    )
+
+
+def check_file(yaml: Node | None, cwd: Path) -> Sequence[str]:
+    """Remarks about a YAML file that is right as far as it goes: the command line may add to it.
+
+    Raises ConfigError with all its problems if it is not.
+    """
+    return resolve_profile([], yaml, cwd, command=FILE).remarks
 
 
 def resolve_report(
@@ -125,7 +146,7 @@ def resolve_report(
 ) -> Resolved[ReportSettings]:
     """The settings of `report`. The goals of `profile_models` in the same file are used."""
     problems = Problems()
-    _, values = _values(REPORT, command_line, yaml, cwd, REPORT_RULES, problems)
+    _, values = _values(REPORT, command_line, yaml, cwd, problems)
     problems.raise_any()
     models: Sequence[ModelEntry] = values.get("profile_models") or ()
     variants: Sequence[ReportedVariant] = values["report_model_configs"]
@@ -151,7 +172,6 @@ def _values(
     command_line: Sequence[Entry],
     yaml: Node | None,
     cwd: Path,
-    rules: Sequence[Rule],
     problems: Problems,
 ) -> tuple[Given, Mapping[str, Any]]:
     """What was given, and the value of every option of `command` and of those in the YAML file.
@@ -177,7 +197,7 @@ def _values(
         key: cwd / os.path.normpath(value) if isinstance(value, Path) else value
         for key, value in {**defaults, **given.values}.items()
     }
-    for rule in rules:
+    for rule in RULES[command]:
         problems.add(rule(given, values))
     return given, values
 
@@ -247,11 +267,10 @@ def _loads(
     entry: ModelEntry, own: Mapping[str, Any], values: Mapping[str, Any], searched: LoadKind
 ) -> tuple[LoadKind, Sequence[int]]:
     """The kind of load of a model and the values listed for it."""
-    concurrency = own.get("concurrency") or (
-        () if own.get("request_rate") else values["concurrency"]
-    )
-    request_rate = own.get("request_rate") or values["request_rate"]
-    if concurrency and request_rate:
+    concurrency = own.get("concurrency", () if own.get("request_rate") else values["concurrency"])
+    request_rate = own.get("request_rate", values["request_rate"])
+    # where both are global, a rule says so
+    if concurrency and request_rate and not own.keys().isdisjoint({"concurrency", "request_rate"}):
         raise Node(None, entry.where).problem(
             f"model {entry.name!r} has both concurrency and request_rate", "leave one of them"
         )
@@ -363,3 +382,27 @@ def _with_shorthands(
 
 def _is_set(limit: float | None) -> TypeGuard[float]:
     return limit is not None
+
+
+def described(settings: ProfileSettings) -> Iterator[str]:
+    """One line for each value, in the order of the sections; secrets masked."""
+    for section in fields(settings):
+        value = getattr(settings, section.name)
+        if section.name == "models":
+            for model in value:
+                yield from _lines(f"models.{model.name}", model)
+        elif is_dataclass(value) and not isinstance(value, type):
+            yield from _lines(section.name, value)
+        else:
+            yield f"{section.name}: {_plain(value)}"
+
+
+def _lines(name: str, section: Any) -> Iterator[str]:
+    for field in fields(section):
+        yield f"{name}.{field.name}: {_plain(getattr(section, field.name))}"
+
+
+def _plain(value: Any) -> object:
+    if isinstance(value, Mapping):
+        return thaw(masked_values(value))
+    return value.value if isinstance(value, Enum) else value

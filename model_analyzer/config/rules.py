@@ -9,8 +9,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from model_analyzer.config.model_options import ModelEntry
-from model_analyzer.config.table import Given
-from model_analyzer.domain.settings import LaunchMode, ModelSettings, SearchMode
+from model_analyzer.config.table import ANALYZE, FILE, PROFILE, REPORT, Given
+from model_analyzer.domain.flags import TRITON_SERVER_OWNED
+from model_analyzer.domain.settings import (
+    LaunchMode,
+    ModelSettings,
+    ModelType,
+    Protocol,
+    SearchMode,
+)
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import Problem
 
@@ -24,8 +31,14 @@ _REQUEST_RATE = (
     "run_config_search_max_request_rate",
 )
 
+_TOGETHER = "run_config_profile_models_concurrently_enable"
+_COMPOSING = ("bls_composing_models", "ensemble_composing_models")
+
 # Fields that a quick search varies itself.
 _QUICK_FIELDS = ("max_batch_size", "instance_group")
+
+# What can be said about a composing model.
+_COMPOSING_OPTIONS = ("cpu_only", "model_config_parameters")
 
 
 def is_request_rate_searched(given: Given) -> bool:
@@ -81,7 +94,7 @@ def _file_names(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     seen: dict[str, str] = {}
     for key in ("filename_model_inference", "filename_model_gpu", "filename_server_only"):
         name = values[key]
-        where = given.where.get(key, key)
+        where = given.where.get(key) or given.where.get(seen.get(name, ""), key)
         if "/" in name or name in ("", ".", ".."):
             yield Problem(
                 where=where,
@@ -115,19 +128,20 @@ def _one_kind_of_load(given: Given, values: Mapping[str, Any]) -> Iterator[Probl
 def _quick_searches_by_itself(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     if values["run_config_search_mode"] is not SearchMode.QUICK:
         return
-    hint = "it chooses them itself; run_config_search_mode: brute measures lists"
+    hint = "it chooses loads itself; run_config_search_mode: brute measures lists"
     if values["run_config_search_disable"]:
         yield Problem(
             where=given.where["run_config_search_disable"],
             what="run_config_search_disable leaves nothing for search mode quick",
             hint="leave one of them out",
         )
-    for key in ("concurrency", "batch_sizes", "request_rate"):
+    for key in ("concurrency", "batch_sizes", *_REQUEST_RATE):
         if given.values.get(key):
             yield Problem(
                 where=given.where[key], what=f"search mode quick takes no {key}", hint=hint
             )
-    called = {entry.name for entry in values["bls_composing_models"]}
+    called = {entry.name for key in _COMPOSING for entry in values[key]}
+    called.update(values["cpu_only_composing_models"])
     for model in values["profile_models"] or ():
         yield from _quick_model(model, hint, is_called=model.name in called)
 
@@ -141,11 +155,15 @@ def _quick_model(model: ModelEntry, hint: str, *, is_called: bool) -> Iterator[P
             )
     fields = model.given.values.get("model_config_parameters", {})
     where = model.given.where.get("model_config_parameters", model.where)
-    if not is_called:
-        for field in _QUICK_FIELDS:
-            if field in fields:
-                what = f"search mode quick takes no {field} of {model.name}"
-                yield Problem(where=where, what=what, hint=hint)
+    if is_called:
+        return
+    for field in _QUICK_FIELDS:
+        if field in fields:
+            yield Problem(
+                where=where,
+                what=f"search mode quick takes no {field} of {model.name}",
+                hint="it searches that itself; run_config_search_mode: brute tries what is listed",
+            )
     others = [len(choices) for field, choices in fields.items() if field not in _QUICK_FIELDS]
     if math.prod(others) > 1:
         yield Problem(
@@ -153,6 +171,37 @@ def _quick_model(model: ModelEntry, hint: str, *, is_called: bool) -> Iterator[P
             what=f"search mode quick takes one value of each field of {model.name}",
             hint="run_config_search_mode: brute tries combinations",
         )
+
+
+def _composing_in_quick(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
+    if values["run_config_search_mode"] is not SearchMode.QUICK:
+        return
+    for model in [entry for key in _COMPOSING for entry in values[key]]:
+        fields = model.given.values.get("model_config_parameters", {})
+        where = model.given.where.get("model_config_parameters", model.where)
+        others = [len(choices) for field, choices in fields.items() if field not in _QUICK_FIELDS]
+        if math.prod(others) > 1:
+            yield Problem(
+                where=where,
+                what=f"search mode quick takes one value of each field of {model.name}",
+                hint="only the count of its instance_group can have several",
+            )
+        groups = fields.get("instance_group", ())
+        counts = sorted({int(group[0].get("count", 1)) for group in groups if group})
+        if len(counts) > 1 and not (_are_contiguous(counts) or _are_powers_of_two(counts)):
+            yield Problem(
+                where=where,
+                what=f"search mode quick cannot step through the instance counts of {model.name}",
+                hint="list consecutive numbers, or powers of two",
+            )
+
+
+def _are_contiguous(numbers: Sequence[int]) -> bool:
+    return numbers[-1] - numbers[0] == len(numbers) - 1
+
+
+def _are_powers_of_two(numbers: Sequence[int]) -> bool:
+    return all(number > 0 and number & (number - 1) == 0 for number in numbers)
 
 
 def _bls(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -167,15 +216,23 @@ def _bls(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
         )
     if len(values["profile_models"] or ()) > 1:
         yield Problem(where=where, what="bls_composing_models needs one profiled model alone")
-    if values["run_config_profile_models_concurrently_enable"]:
+    if values[_TOGETHER]:
         yield Problem(
             where=where, what="bls_composing_models cannot be profiled concurrently with others"
         )
 
 
 def _together(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
-    key = "run_config_profile_models_concurrently_enable"
-    if values[key] and values["run_config_search_mode"] is SearchMode.BRUTE:
+    if not values[_TOGETHER]:
+        return
+    for model in values["profile_models"] or ():
+        if model.earlier:
+            yield Problem(
+                where=model.where,
+                what=f"model {model.name!r} cannot be profiled concurrently with itself",
+                hint="for several copies of it, set the count of its instance_group",
+            )
+    if values["run_config_search_mode"] is SearchMode.BRUTE:
         yield Problem(
             where=given.where["run_config_search_mode"],
             what="search mode brute is not for models that are profiled concurrently",
@@ -227,6 +284,7 @@ _COMMON_RULES: Sequence[Rule] = (
     _file_names,
     _one_kind_of_load,
     _quick_searches_by_itself,
+    _composing_in_quick,
     _bls,
     _together,
     _remote_only,
@@ -234,8 +292,6 @@ _COMMON_RULES: Sequence[Rule] = (
     _constraints_for_best_of_all,
     _weighting,
 )
-PROFILE_RULES: Sequence[Rule] = (_needs_models, _needs_repository, *_COMMON_RULES)
-ANALYZE_RULES: Sequence[Rule] = (_needs_models, *_COMMON_RULES)
 
 
 def _needs_variants(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -247,7 +303,13 @@ def _needs_variants(given: Given, values: Mapping[str, Any]) -> Iterator[Problem
         )
 
 
-REPORT_RULES: Sequence[Rule] = (_needs_variants,)
+# Command -> what must hold for it.
+RULES: Mapping[str, Sequence[Rule]] = {
+    PROFILE: (_needs_models, _needs_repository, *_COMMON_RULES),
+    ANALYZE: (_needs_models, *_COMMON_RULES),
+    REPORT: (_needs_variants,),
+    FILE: _COMMON_RULES,
+}
 
 
 def check_models(
@@ -263,7 +325,8 @@ def check_models(
             what=f"some models have a request_rate, but {names[0]} has none",
             hint="one table has one kind of load: give all of them a request_rate, or none",
         )
-    if values["run_config_profile_models_concurrently_enable"]:
+    yield from _tls_on_both_sides(models, given, values)
+    if values[_TOGETHER]:
         for field in ("server_flags", "server_environment"):
             if any(getattr(model, field) != getattr(models[0], field) for model in models[1:]):
                 yield Problem(
@@ -273,17 +336,75 @@ def check_models(
                 )
 
 
+def _tls_on_both_sides(
+    models: Sequence[ModelSettings], given: Given, values: Mapping[str, Any]
+) -> Iterator[Problem]:
+    """A server that is started with TLS needs clients that speak it."""
+    if _is_remote(values) or values["client_protocol"] is not Protocol.GRPC:
+        return
+    for model in models:
+        server = str(model.server_flags.get("grpc-use-ssl", "")).lower() in ("true", "1")
+        client = str(model.perf_analyzer_flags.get("ssl-grpc-use-ssl", "")).lower() in ("true", "1")
+        if server != client:
+            has, lacks = ("the server", "its clients") if server else ("clients", "the server")
+            yield Problem(
+                where=given.where.get("profile_models", "profile_models"),
+                what=f"{model.name}: {has} would speak TLS, and {lacks} would not",
+                hint="set both grpc-use-ssl in triton_server_flags and ssl-grpc-use-ssl in"
+                " perf_analyzer_flags",
+            )
+
+
 def remarks_about(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
     """What was given and has no effect."""
+    for what in (_ignored_by_mode, _ignored_without_llm, _named_again, _ignored_of_models):
+        yield from what(given, values)
+
+
+def _ignored_by_mode(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
     mode = values["triton_launch_mode"]
+    ignored: list[str] = []
     if mode is not LaunchMode.DOCKER:
-        for key in ("triton_docker_mounts", "triton_docker_labels", "triton_docker_args"):
-            if given.values.get(key):
-                yield f"{given.where[key]}: {key} has no effect in launch mode {mode.value}"
+        ignored += ("triton_docker_mounts", "triton_docker_labels", "triton_docker_args")
     if mode in (LaunchMode.C_API, LaunchMode.REMOTE):
-        for key in ("triton_server_flags", "triton_output_path"):
-            if given.values.get(key):
-                yield f"{given.where[key]}: {key} has no effect in launch mode {mode.value}"
+        ignored += ("triton_server_flags", "triton_output_path")
+    if mode is LaunchMode.REMOTE:
+        ignored += ("triton_server_environment", "collect_cpu_metrics")
+        for model in values["profile_models"] or ():
+            for key in ("triton_server_flags", "triton_server_environment"):
+                if model.given.values.get(key):
+                    yield f"{model.given.where[key]}: {key} has no effect in launch mode remote"
+    for key in ignored:
+        if given.values.get(key):
+            yield f"{given.where[key]}: {key} has no effect in launch mode {mode.value}"
+    if values["reload_model_disable"]:
+        yield (
+            f"{given.where['reload_model_disable']}: only the configuration that the server has"
+            " loaded is measured, under all loads"
+        )
+
+
+def _ignored_without_llm(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
+    key = "genai_perf_flags"
+    if given.values.get(key) and values["model_type"] is not ModelType.LLM:
+        yield f"{given.where[key]}: {key} has no effect without model_type: LLM"
+
+
+def _named_again(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
+    for model in values["profile_models"] or ():
+        if model.earlier:
+            yield f"{model.where}: model {model.name!r} replaces that of {model.earlier}"
+
+
+def _ignored_of_models(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
+    for entry in [entry for key in _COMPOSING for entry in values[key]]:
+        for option, where in entry.given.where.items():
+            if option not in _COMPOSING_OPTIONS:
+                yield f"{where}: {option} has no effect for a composing model"
+    key = "triton_server_flags"
+    for place in (given, *(model.given for model in values["profile_models"] or ())):
+        for flag in TRITON_SERVER_OWNED.intersection(place.values.get(key, ())):
+            yield f"{place.where[key]}: tritonserver flag {flag!r} is decided by model-analyzer"
 
 
 def _is_remote(values: Mapping[str, Any]) -> bool:

@@ -48,17 +48,18 @@ def read_yaml(path: Path) -> Node | None:
             raise ConfigError(
                 Problem(where=str(path), what="larger than 16 MiB: not a configuration")
             )
-        text = path.read_text(encoding="utf-8")
+        data = path.read_bytes()
     except OSError as error:
         raise ConfigError(
             Problem(
-                where=str(path),
-                what=f"cannot be read: {error.strerror}",
-                hint="check --config-file",
+                where=str(path), what=f"cannot be read: {error.strerror}", hint="check the path"
             )
         ) from error
+    try:
+        text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ConfigError(Problem(where=str(path), what="is not UTF-8 text")) from error
+        where = _place(str(path), data[: error.start].decode("utf-8"))
+        raise ConfigError(Problem(where=where, what="is not UTF-8 text")) from error
     node = parse_yaml(text, str(path))
     return None if node is None or node.is_null else node
 
@@ -75,13 +76,20 @@ def parse_yaml(text: str, name: str) -> Node | None:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        where = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name
+        where = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else f"{name}:1:1"
         what = " ".join(filter(None, (error.context, error.problem)))
         raise ConfigError(Problem(where=where, what=f"not valid YAML: {what}")) from error
-    except yaml.YAMLError as error:
+    except yaml.reader.ReaderError as error:
+        where = _place(name, text[: text.index(chr(error.character))])
         reason = str(error).splitlines()[0]
-        raise ConfigError(Problem(where=name, what=f"not valid YAML: {reason}")) from error
+        raise ConfigError(Problem(where=where, what=f"not valid YAML: {reason}")) from error
     return node
+
+
+def _place(name: str, before: str) -> str:
+    """The place in file `name` that comes after the text `before`."""
+    line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+    return f"{name}:{line}:{column}"
 
 
 def _check_depth(text: str, name: str) -> None:
@@ -105,6 +113,7 @@ class _Reader:
         self._loader = loader
         self._name = name
         self._done: dict[int, Node] = {}
+        self._height: dict[int, int] = {}
         self._open: set[int] = set()
 
     def node(self, raw: yaml.Node) -> Node:
@@ -115,7 +124,7 @@ class _Reader:
             raise ConfigError(Problem(where=where, what="an alias contains itself"))
         self._open.add(id(raw))
         if isinstance(raw, yaml.ScalarNode):
-            result = Node(self._scalar(raw, where), where)
+            result = Node(self._scalar(raw, where), where, written=str(raw.value))
         elif raw.tag not in _COLLECTIONS:
             raise ConfigError(Problem(where=where, what=f"the tag {raw.tag!r} means nothing here"))
         elif isinstance(raw, yaml.MappingNode):
@@ -124,7 +133,20 @@ class _Reader:
             result = Node(tuple(self.node(item) for item in raw.value), where)
         self._open.discard(id(raw))
         self._done[id(raw)] = result
+        self._measure(raw, where)
         return result
+
+    def _measure(self, raw: yaml.Node, where: str) -> None:
+        """Refuses nesting by aliases, each of which contains the one before."""
+        parts: list[yaml.Node] = []
+        if isinstance(raw, yaml.MappingNode):
+            parts = [value for _, value in raw.value]
+        elif isinstance(raw, yaml.SequenceNode):
+            parts = raw.value
+        height = 1 + max((self._height[id(part)] for part in parts), default=0)
+        if height > _DEEPEST + 1:
+            raise ConfigError(Problem(where=where, what="nested too deeply"))
+        self._height[id(raw)] = height
 
     def _mapping(self, raw: yaml.MappingNode, where: str) -> Node:
         self._loader.flatten_mapping(raw)

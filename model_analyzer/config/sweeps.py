@@ -15,6 +15,7 @@ from itertools import islice, product
 from types import MappingProxyType
 from typing import Any
 
+from model_analyzer.config.fragments import NULL, Schema, any_of, array, closed, mapping
 from model_analyzer.config.kinds import Boolean, Integer, Kind, Number, Text
 from model_analyzer.config.model_config_fields import ENUMS, MESSAGES
 from model_analyzer.config.nodes import Node, Problems, did_you_mean
@@ -48,6 +49,43 @@ class ModelConfigParameters:
         if math.prod(map(len, fields.values())) > _MOST_ALTERNATIVES:
             raise node.problem(f"more than {_MOST_ALTERNATIVES} combinations")
         return MappingProxyType(fields)
+
+    def schema(self) -> Schema:
+        return {"$ref": "#/$defs/ModelConfig"}
+
+
+def definitions() -> Mapping[str, Schema]:
+    """What the schema of `ModelConfigParameters` refers to: every message, with sweep forms."""
+    messages = {
+        name: closed({field: _schema(kind) for field, kind in fields.items()})
+        for name, fields in MESSAGES.items()
+    }
+    del messages["ModelConfig"]["properties"]["name"]  # that of a variant is ours to give
+    kinds = {kind for fields in MESSAGES.values() for kind in fields.values()}
+    lists = {
+        f"list of {kind[1:-1]}": any_of(
+            NULL,
+            array(_one(kind[1:-1])),
+            array({"$ref": f"#/$defs/list of {kind[1:-1]}"}),
+        )
+        for kind in sorted(kinds)
+        if kind.startswith("[")
+    }
+    return {**messages, **lists}
+
+
+def _schema(kind: str) -> Schema:
+    """A field of this kind: null, a value, or a list of values to try."""
+    if kind.startswith("["):
+        return {"$ref": f"#/$defs/list of {kind[1:-1]}"}
+    one = mapping(_schema(kind[1:-1])) if kind.startswith("{") else _one(kind)
+    return any_of(one, NULL, array(any_of(one, NULL), minItems=1))
+
+
+def _one(kind: str) -> Schema:
+    if kind in SCALARS:
+        return SCALARS[kind].schema()
+    return {"enum": list(ENUMS[kind])} if kind in ENUMS else {"$ref": f"#/$defs/{kind}"}
 
 
 def _fields(node: Node, message: str) -> dict[str, Alternatives]:

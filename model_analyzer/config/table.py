@@ -6,14 +6,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
 from typing import Any
 
+from model_analyzer.config.fragments import NULL, Schema, any_of, closed
 from model_analyzer.config.kinds import Kind
 from model_analyzer.config.nodes import Entry, Node, Problems, did_you_mean
 
 PROFILE = "profile"
 ANALYZE = "analyze"
 REPORT = "report"
+# no command: a YAML file by itself
+FILE = "file"
 
 GENERAL = "General"
 REPOSITORY = "Model repository"
@@ -71,3 +76,23 @@ def read(entries: Sequence[Entry], options: Sequence[Option], problems: Problems
             where[entry.key] = entry.node.where
             values[entry.key] = known[entry.key].kind.parse(entry.node)
     return Given(values, where)
+
+
+def schema(options: Sequence[Option]) -> Schema:
+    """The JSON Schema of a mapping of `options`, with their help and defaults."""
+    properties = {}
+    for option in options:
+        about = {"description": option.help}
+        if option.default not in (None, (), {}):
+            about["default"] = plain(option.default)
+        properties[option.key] = {**about, **any_of(option.kind.schema(), NULL)}
+    return closed(properties)
+
+
+def plain(default: Any) -> Any:
+    """A default as somebody would write it."""
+    if isinstance(default, tuple):
+        return [plain(item) for item in default]
+    if isinstance(default, Enum):
+        return default.value
+    return str(default) if isinstance(default, Path) else default

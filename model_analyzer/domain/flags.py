@@ -42,7 +42,7 @@ PERF_ANALYZER_SWITCHES = frozenset(
 )
 
 # May be given several times.
-PERF_ANALYZER_REPEATABLE = ("input-data", "shape")
+PERF_ANALYZER_REPEATABLE = ("input-data", "shape", "http-header")
 
 # Values of input-data that name no file.
 PERF_ANALYZER_NO_FILES = ("random", "zero")
@@ -100,6 +100,9 @@ TRITON_SERVER_REPEATABLE = (
     "cuda-virtual-address-size", "model-load-gpu-limit", "grpc-restricted-protocol",
     "http-restricted-api",
 )  # fmt: skip
+
+# Their "off" is a word of its own, not a boolean.
+TRITON_SERVER_WORDS = ("rate-limit", "trace-level")
 
 # What we decide, because a run depends on it.
 TRITON_SERVER_OWNED = frozenset(

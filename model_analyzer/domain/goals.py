@@ -15,7 +15,7 @@ from functools import cmp_to_key
 from typing import TypeVar
 
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.metrics import ALIASES, METRICS
+from model_analyzer.domain.metrics import ALIASES, METRICS, Reduction, Source
 
 DEFAULT_WEIGHT = 10
 DEFAULT_OBJECTIVE = "perf_throughput"
@@ -48,9 +48,11 @@ class Constraint:
         return 0.0
 
     def __str__(self) -> str:
-        header = METRICS[ALIASES.get(self.tag, self.tag)].header
-        name, _, unit = header.partition(" (")
+        metric = METRICS[ALIASES.get(self.tag, self.tag)]
+        name, _, unit = metric.header.partition(" (")
         unit = unit.rstrip(")")
+        if metric.source is Source.GPU and metric.over_gpus is Reduction.SUM:
+            unit += " over all GPUs"
         low = f"Min {name}: {self.minimum:g} {unit}" if self.minimum is not None else ""
         high = f"Max {name}: {self.maximum:g} {unit}" if self.maximum is not None else ""
         return ", ".join(filter(None, (low, high)))
@@ -63,6 +65,12 @@ class ModelGoal:
     objectives: tuple[Objective, ...] = (Objective(tag=DEFAULT_OBJECTIVE),)
     constraints: tuple[Constraint, ...] = ()
     weighting: float = 1
+
+    def needs(self, source: Source) -> bool:
+        """Whether it cannot be judged without metrics from there."""
+        tags = [objective.tag for objective in self.objectives]
+        tags += [constraint.tag for constraint in self.constraints]
+        return any(METRICS[ALIASES.get(tag, tag)].source is source for tag in tags)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -48,6 +48,16 @@ class ModelMeasurement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What a monitor saw of the machine: values of the whole server (`host`), and of each GPU
+    by its UUID.
+    """
+
+    host: Values = field(default_factory=empty)
+    gpus: Mapping[str, Values] = field(default_factory=empty)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
     """All values of one trial.
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
@@ -74,6 +74,18 @@ def max_batch_size(config: ModelConfig) -> int:
     return int(config.get("max_batch_size", 0))
 
 
+def largest_preferred_batch_size(config: ModelConfig) -> int:
+    """The largest batch that the dynamic batcher is told to form, or 0."""
+    batching = config.get("dynamic_batching", {})
+    return max((int(size) for size in batching.get("preferred_batch_size", ())), default=0)
+
+
+def step_models(config: ModelConfig) -> tuple[str, ...]:
+    """The models that the steps of an ensemble call, each once, in step order."""
+    steps = config.get("ensemble_scheduling", {}).get("step", ())
+    return tuple(dict.fromkeys(str(step.get("model_name", "")) for step in steps))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFacts:
     """What a model is before anything is changed; read once, before a search is chosen.
@@ -86,6 +98,12 @@ class ModelFacts:
     config: ModelConfig
     files: str
     composing: tuple[ModelFacts, ...] = ()
+
+    def with_parts(self) -> Iterator[ModelFacts]:
+        """The model, and all that it calls."""
+        yield self
+        for part in self.composing:
+            yield from part.with_parts()
 
     @property
     def is_ensemble(self) -> bool:
@@ -149,8 +167,7 @@ class ModelVariant:
 
     @property
     def largest_preferred_batch_size(self) -> int:
-        batching = self.config.get("dynamic_batching", {})
-        return max((int(size) for size in batching.get("preferred_batch_size", ())), default=0)
+        return largest_preferred_batch_size(self.config)
 
     @property
     def has_dynamic_batching(self) -> bool:
@@ -178,6 +195,16 @@ class ModelVariant:
             totals[kind] = totals.get(kind, 0) + count
         return tuple((count, kind) for kind, count in totals.items())
 
+    def uses_gpus(self, *, gpus: int) -> bool:
+        """Whether an instance of it, or of a composing variant, is on one of the `gpus` present.
+
+        An ensemble itself has no instances.
+        """
+        own = () if "ensemble_scheduling" in self.config else self.instances(gpus=gpus)
+        return any(kind == "GPU" for _, kind in own) or any(
+            part.uses_gpus(gpus=gpus) for part in self.composing
+        )
+
 
 @dataclass(slots=True)
 class VariantNames:
@@ -185,7 +212,8 @@ class VariantNames:
 
     Names are `MODEL_config_default` for the model's own configuration, then `MODEL_config_0`,
     `_1`, … in order of creation. The default is never looked up: a swept configuration that
-    happens to equal it gets a number of its own.
+    happens to equal it gets a number of its own. A name stands for all that is loaded with the
+    model: with other variants of the models that it calls, it has another number.
     """
 
     _names: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -193,17 +221,25 @@ class VariantNames:
 
     @classmethod
     def known(cls, variants: Iterable[ModelVariant]) -> VariantNames:
-        """The names already given to `variants`, so that numbering goes on behind them."""
+        """The names already given to `variants` and to the variants that they call, so that
+        numbering goes on behind them.
+        """
         names = cls()
         for variant in variants:
-            number = variant.name.removeprefix(f"{variant.model}_config_")
-            if number.isdecimal():
-                names._names[variant.model, fingerprint(variant.config)] = variant.name
-                names._taken.add(variant.name)
+            names._learn(variant)
         return names
 
+    def _learn(self, variant: ModelVariant) -> None:
+        for part in variant.composing:
+            self._learn(part)
+        number = variant.name.removeprefix(f"{variant.model}_config_")
+        if number.isdecimal():
+            key = self._key(variant.model, variant.config, variant.composing)
+            self._names[key] = variant.name
+            self._taken.add(variant.name)
+
     def default(self, facts: ModelFacts) -> ModelVariant:
-        """The model as it is."""
+        """The model as it is, and so are all that it calls."""
         return ModelVariant(
             model=facts.name,
             name=facts.name + DEFAULT_SUFFIX,
@@ -212,13 +248,28 @@ class VariantNames:
             composing=tuple(self.default(part) for part in facts.composing),
         )
 
-    def knows(self, facts: ModelFacts, parameters: Mapping[str, Any]) -> bool:
+    def knows(
+        self,
+        facts: ModelFacts,
+        parameters: Mapping[str, Any],
+        composing: Sequence[ModelVariant] | None = None,
+    ) -> bool:
         """Whether this configuration has a name already."""
-        return self._key(facts, parameters) in self._names
+        config = apply_parameters(facts.config, parameters)
+        return self._key(facts.name, config, self._parts(facts, composing)) in self._names
 
-    def variant(self, facts: ModelFacts, parameters: Mapping[str, Any]) -> ModelVariant:
-        """The model with `parameters` applied, under its stable name."""
-        key = self._key(facts, parameters)
+    def variant(
+        self,
+        facts: ModelFacts,
+        parameters: Mapping[str, Any],
+        composing: Sequence[ModelVariant] | None = None,
+    ) -> ModelVariant:
+        """The model with `parameters` applied, under its stable name. It calls `composing`, or
+        the defaults where that is None.
+        """
+        config = apply_parameters(facts.config, parameters)
+        parts = self._parts(facts, composing)
+        key = self._key(facts.name, config, parts)
         if key not in self._names:
             # A number without a record belonged to a variant that was never run: going on where
             # a run stopped gives it the same number again.
@@ -229,11 +280,18 @@ class VariantNames:
         return ModelVariant(
             model=facts.name,
             name=self._names[key],
-            config=apply_parameters(facts.config, parameters),
+            config=config,
             files=facts.files,
-            composing=tuple(self.default(part) for part in facts.composing),
+            composing=parts,
         )
 
+    def _parts(
+        self, facts: ModelFacts, composing: Sequence[ModelVariant] | None
+    ) -> tuple[ModelVariant, ...]:
+        if composing is None:
+            return tuple(self.default(part) for part in facts.composing)
+        return tuple(composing)
+
     @staticmethod
-    def _key(facts: ModelFacts, parameters: Mapping[str, Any]) -> tuple[str, str]:
-        return facts.name, fingerprint(apply_parameters(facts.config, parameters))
+    def _key(model: str, config: ModelConfig, composing: Iterable[ModelVariant]) -> tuple[str, str]:
+        return model, fingerprint([config, [part.name for part in composing]])

@@ -7,18 +7,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.domain.measurements import Measurement, Outcome, Values
 from model_analyzer.domain.models import ModelVariant, empty
 from model_analyzer.domain.trials import Failure, Trial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """A GPU of the machine that measured; `memory` in MB (10^6 bytes)."""
+    """A GPU, or a part of one (MIG), that CUDA programs can use; `memory` in MB (10^6 bytes)."""
 
     uuid: str
     name: str
     memory: float
+
+    @property
+    def is_mig(self) -> bool:
+        return self.uuid.startswith("MIG-")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,12 +53,14 @@ class FailedTrial:
 class Profile:
     """Records in the order of measuring, and where they were measured.
 
-    `host` describes machine, server and tools, as text by name.
+    `host` describes machine, server and tools, as text by name; `server_only` holds the values
+    of each GPU (by UUID) under a server without any model.
     """
 
     records: tuple[TrialRecord, ...] = ()
     devices: tuple[Device, ...] = ()
     host: Mapping[str, str] = field(default_factory=empty)
+    server_only: Mapping[str, Values] = field(default_factory=empty)
 
     @property
     def variants(self) -> tuple[ModelVariant, ...]:

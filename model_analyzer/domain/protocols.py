@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Protocol
 
-from model_analyzer.domain.measurements import ModelMeasurement, Notice, Outcome, Values
+from model_analyzer.domain.measurements import ModelMeasurement, Notice, Observation, Outcome
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.settings import Protocol as ClientProtocol
 from model_analyzer.domain.trials import Failure, ServerSetup, Trial, Workload
@@ -18,8 +18,8 @@ class Search(Protocol):
     """Proposes what to measure next. Same settings and answers, same questions."""
 
     @property
-    def most_trials(self) -> int:
-        """How many trials there can be at most, for showing progress."""
+    def most_trials(self) -> int | None:
+        """How many trials there can be at most, for showing progress; None if nobody can tell."""
 
     def ask(self) -> Trial | None:
         """The next trial, or None when there is nothing left worth measuring."""
@@ -86,7 +86,7 @@ class LoadGenerator(Protocol):
 
 
 class Monitor(Protocol):
-    """Observes the machine while it is entered; its values are complete after leaving it."""
+    """Observes the machine while it is entered; the observation is complete after leaving it."""
 
     def __enter__(self) -> object: ...
 
@@ -98,5 +98,4 @@ class Monitor(Protocol):
     ) -> None: ...
 
     @property
-    def host(self) -> Values:
-        """Values of the whole server."""
+    def observation(self) -> Observation: ...

@@ -13,6 +13,7 @@ MASK = "******"
 _WORDS = r"pass(?:word|wd|phrase)?|secret|token|credentials?|api[-_]?key|access[-_]?key"
 _SECRET_NAME = re.compile(rf"(?<![a-z])(?:{_WORDS}|auth|authorization)(?![a-z])", re.IGNORECASE)
 _SECRET_VALUE = re.compile(rf"(?<![a-z])((?:{_WORDS})=)[^,;\s]+", re.IGNORECASE)
+_URL_PASSWORD = re.compile(r"(?<=://)([^/\s:@]*):[^/\s@]+(?=@)")
 
 # Their values end with a secret: APIS,KEY=VALUE.
 _RESTRICTIONS = ("http-restricted-api", "grpc-restricted-protocol")
@@ -31,7 +32,7 @@ def masked(name: str, value: str) -> str:
         return f"{header}{colon} {MASK}" if colon else MASK
     if _SECRET_NAME.search(name):
         return MASK
-    return _SECRET_VALUE.sub(rf"\g<1>{MASK}", value)
+    return _URL_PASSWORD.sub(rf"\g<1>:{MASK}", _SECRET_VALUE.sub(rf"\g<1>{MASK}", value))
 
 
 def masked_values(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -49,16 +50,23 @@ def masked_values(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def masked_command(command: Sequence[str]) -> str:
-    """A command line for people: HTTP headers and secret flags masked, odd arguments quoted."""
+    """A command line for people: secrets masked, odd arguments quoted."""
     shown = []
     for before, word in zip(("", *command), command, strict=False):
-        text = masked("http-header", word) if before == "-H" else word
-        flag, equals, value = word.partition("=")
-        if flag.startswith("--") and equals:
-            text = f"{flag}={masked(flag[2:], value)}"
+        text = _masked_word(before, word)
         shown.append(
             text
             if re.fullmatch(r"[\w@%+=:,./-]+", text)
             else "'" + text.replace("'", "'\\''") + "'"
         )
     return " ".join(shown)
+
+
+def _masked_word(before: str, word: str) -> str:
+    """A word of a command line: `--name=value`, the value of `--name` before it, or neither."""
+    if before == "-H":
+        return masked("http-header", word)
+    if word.startswith("--"):
+        name, equals, value = word.partition("=")
+        return name + equals + masked(name[2:], value) if equals else word
+    return masked(before[2:] if before.startswith("--") and "=" not in before else "", word)

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from model_analyzer.domain.goals import ModelGoal
@@ -144,6 +145,11 @@ class DockerSettings:
     mounts: tuple[str, ...]
     shm_size: str | None
     labels: Mapping[str, str]
+
+    def container(self, own: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What the container of a model is made from: the model's `own` arguments come first."""
+        size = {} if self.shm_size is None else {"shm_size": self.shm_size}
+        return MappingProxyType({"image": self.image, **size, **own})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

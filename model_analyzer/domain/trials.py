@@ -38,6 +38,11 @@ _SERVER_FLAGS_WITHOUT_MEANING = frozenset(
     }
 )  # fmt: skip
 
+# The same for the container that a server runs in.
+_CONTAINER_ARGUMENTS_WITHOUT_MEANING = frozenset(
+    {"name", "hostname", "domainname", "mac_address", "labels", "volumes"}
+)
+
 
 def _meaning(flags: Mapping[str, Any]) -> Mapping[str, Any]:
     """The flags that change what is measured; of input data only what names no file."""
@@ -121,7 +126,9 @@ class ServerSetup:
     """What a measurement owes to the server rather than to the variant.
 
     `devices` are the UUIDs of the GPUs in use, sorted; empty on a machine without. `flags` have
-    dashes in their names.
+    dashes in their names. `container` holds the arguments of the server's container, if it is in
+    one, by the names of the Docker SDK. `access` holds the perf_analyzer flags that say how to get
+    at the server (TLS, headers): it has no part in the identity, and is not stored.
     """
 
     launch: str = "local"
@@ -130,6 +137,8 @@ class ServerSetup:
     devices: tuple[str, ...] = ()
     flags: Mapping[str, Any] = field(default_factory=empty)
     environment: Mapping[str, str] = field(default_factory=empty)
+    container: Mapping[str, Any] = field(default_factory=empty)
+    access: Mapping[str, Any] = field(default_factory=empty)
 
     @cached_property
     def identity(self) -> str:
@@ -139,6 +148,11 @@ class ServerSetup:
             for name, value in self.flags.items()
             if name not in _SERVER_FLAGS_WITHOUT_MEANING
         }
+        container = {
+            name: value
+            for name, value in self.container.items()
+            if name not in _CONTAINER_ARGUMENTS_WITHOUT_MEANING
+        }
         return fingerprint(
             [
                 self.launch,
@@ -147,6 +161,7 @@ class ServerSetup:
                 self.devices,
                 masked_values(flags),
                 masked_values(self.environment),
+                masked_values(container),
             ]
         )
 

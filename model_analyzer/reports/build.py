@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.profiles import Device, FailedTrial
+from model_analyzer.domain.profiles import Device, FailedTrial, MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.domain.trials import Load, LoadKind, Trial
 from model_analyzer.reports.plots import Chart, detailed_charts, latency_breakdown, summary_charts
@@ -20,6 +21,7 @@ from model_analyzer.reports.tables import (
     composing_table,
     detailed_table,
     instances_text,
+    reports_gpus,
     show,
     summary_table,
 )
@@ -44,11 +46,13 @@ class Summary:
     """The answer for one model.
 
     `headline` is a sentence in parts, of which every second one (1, 3, …) is to be stressed.
+    `gpus` is a line about the GPUs whose metrics are shown, or "".
     """
 
     model: str
     headline: tuple[str, ...]
     remarks: tuple[str, ...]
+    gpus: str
     constraints: str
     table: Table
     winners: int
@@ -85,10 +89,12 @@ def build_summary(
     origin: Origin,
     difference: str,
     complete: bool,
-    offline: bool,
+    offline: bool = False,
+    always_gpus: bool = False,
 ) -> Summary:
     """The summary of a model with its `best` variants. `difference` is that of the recommended
     configuration from the original, as text; `complete` tells whether the search came to its end.
+    With `always_gpus`, GPU metrics of variants that only use CPUs are shown, too.
     """
     gpus = len(origin.devices)
     chosen = top_with_default(ranking, best)
@@ -120,8 +126,11 @@ def build_summary(
         model=ranking.model,
         headline=headline(ranking, gpus=gpus),
         remarks=tuple(remarks),
+        gpus=_gpus_line(
+            _observed([result.best for result in chosen], origin, always_gpus=always_gpus)
+        ),
         constraints=constraints_text(ranking.goal),
-        table=summary_table(chosen, ranking, gpus=gpus),
+        table=summary_table(chosen, ranking, gpus=gpus, always_gpus=always_gpus),
         winners=len(top(ranking, best)),
         composing=composing_table(chosen[0]) if chosen else None,
         charts=tuple(summary_charts(chosen, ranking.goal, offline=offline)),
@@ -137,19 +146,25 @@ def build_detail(
     *,
     origin: Origin,
     configuration: str,
-    plots: Sequence[PlotSettings],
-    offline: bool,
+    plots: Sequence[PlotSettings] = (),
+    offline: bool = False,
+    always_gpus: bool = False,
 ) -> Detail:
     """The detailed report of one variant; `configuration` is its config.pbtxt, `plots` are the
-    user's own.
+    user's own. With `always_gpus`, GPU metrics are shown even if it only uses CPUs.
     """
-    devices = ", ".join(sorted({device.name for device in origin.devices})) or "CPU"
-    sentences = [_described(variant, len(origin.devices)) for variant in result.variants]
-    sentences.append(f"{_counted(len(result.measured), 'measurement')} on {devices}.")
+    gpus = len(origin.devices)
+    devices = _observed(result.measured, origin, always_gpus=always_gpus) or (
+        origin.devices if any(variant.uses_gpus(gpus=gpus) for variant in result.variants) else ()
+    )
+    place = f"GPU(s) {_names(devices)} with total memory {_gigabytes(devices)} GB"
+    sentences = [_described(variant, gpus) for variant in result.variants]
+    count = _counted(len(result.measured), "measurement")
+    sentences.append(f"{count} on {place if devices else 'CPU'}.")
     return Detail(
         variant=result.name,
         sentence=" ".join(sentences),
-        table=detailed_table(result, offline=offline),
+        table=detailed_table(result, gpus=gpus, offline=offline, always_gpus=always_gpus),
         composing=composing_table(result),
         charts=(
             latency_breakdown(result),
@@ -178,6 +193,39 @@ def _described(variant: ModelVariant, gpus: int) -> str:
         f" and has dynamic batching {batching}; platform {variant.platform}."
         + (f" It calls {calls}." if calls else "")
     )
+
+
+def _observed(
+    items: Sequence[MeasuredTrial], origin: Origin, *, always_gpus: bool
+) -> Sequence[Device]:
+    """The GPUs whose metrics are shown with these measurements."""
+    gpus = len(origin.devices)
+    observed = {
+        uuid
+        for item in items
+        if reports_gpus(item, gpus=gpus, always=always_gpus)
+        for uuid in item.measurement.gpus
+    }
+    return [device for device in origin.devices if device.uuid in observed]
+
+
+def _gpus_line(devices: Sequence[Device]) -> str:
+    if not devices:
+        return ""
+    line = f"GPU(s): {_names(devices)}. Total Available GPU Memory: {_gigabytes(devices)} GB"
+    if len(devices) == 1:
+        return line
+    return f"{line}. Memory is the sum over the GPUs; utilization and power are their means."
+
+
+def _names(devices: Sequence[Device]) -> str:
+    names = Counter(device.name for device in devices)
+    return ", ".join(f"{count} x {name}" for name, count in names.items())
+
+
+def _gigabytes(devices: Sequence[Device]) -> str:
+    """Memory of all in GB of 2^30 bytes, as users know it from other tools."""
+    return f"{sum(round(device.memory * 1e6 / 2**30, 1) for device in devices):.1f}"
 
 
 def headline(ranking: Ranking, *, gpus: int) -> tuple[str, ...]:

@@ -29,9 +29,9 @@ def render_detail(report: Detail) -> str:
 
 def render_png(chart: Chart) -> bytes:
     """A chart as an image."""
-    import vl_convert  # at the moment of use: it brings an engine of its own
+    import vl_convert
 
-    image: bytes = vl_convert.vegalite_to_png(json.dumps(chart.spec), scale=1.5)
+    image: bytes = vl_convert.svg_to_png(_drawn(json.dumps(chart.spec)), scale=1.5)
     return image
 
 
@@ -51,6 +51,13 @@ def _environment() -> jinja2.Environment:
 
 def _svg(spec: dict[str, Any]) -> markupsafe.Markup:
     """The chart as SVG, whose texts the renderer has escaped."""
+    return markupsafe.Markup(_drawn(json.dumps(spec)))
+
+
+@lru_cache(maxsize=256)
+def _drawn(spec: str) -> str:
+    """A page and an image of the same chart are drawn once."""
     import vl_convert  # at the moment of use: it brings an engine of its own
 
-    return markupsafe.Markup(vl_convert.vegalite_to_svg(json.dumps(spec)))
+    svg: str = vl_convert.vegalite_to_svg(spec)
+    return svg

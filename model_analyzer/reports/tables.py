@@ -9,7 +9,10 @@ import io
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
+from model_analyzer.domain.measurements import Measurement, Values
 from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import MeasuredTrial
@@ -65,6 +68,10 @@ def _joined(values: Iterable[Cell]) -> Cell:
     return cells[0] if len(cells) == 1 else ",".join(show(cell) for cell in cells)
 
 
+# A header, and how to get the cell from what a row is about.
+Column = tuple[str, Callable[..., Cell]]
+
+
 def _load(kind: LoadKind) -> Getter:
     def get(item: MeasuredTrial, ranking: Ranking) -> Cell:
         loads = [work.load for work in item.trial.workloads]
@@ -78,7 +85,7 @@ def _variants(cell: Callable[[ModelVariant], Cell]) -> Getter:
     return lambda item, _: _joined(cell(work.variant) for work in item.trial.workloads)
 
 
-def _columns(gpus: int) -> Mapping[str, tuple[str, Getter]]:
+def _columns(gpus: int) -> Mapping[str, Column]:
     """The columns that are no metrics: header and how to get the cell."""
     return {
         "model_name": ("Model", lambda item, ranking: ranking.model),
@@ -130,32 +137,135 @@ def inference_table(rankings: Sequence[Ranking], fields: Sequence[str], *, gpus:
     """One row for each measurement, best first in each model. `fields` name the columns; one
     without any data is left out, with a warning.
     """
-    columns = _columns(gpus)
-    rows = [(item, ranking) for ranking in rankings for item in ranking.measured]
+    parameters: dict[str, Column] = {
+        field: (field, _backend_parameter(field.partition("/")[2]))
+        for field in fields
+        if field.startswith("backend_parameter/")
+    }
+    return _table("Inference", fields, _rows(rankings), _columns(gpus), _metric, parameters)
+
+
+def gpu_table(
+    rankings: Sequence[Ranking], fields: Sequence[str], *, gpus: int, always: bool
+) -> Table:
+    """One row for each measurement and GPU, in the order of the inference table. Variants that
+    only use CPUs have none, unless `always`.
+    """
+    rows = [
+        ((item, ranking), uuid)
+        for item, ranking in _rows(rankings)
+        if reports_gpus(item, gpus=gpus, always=always)
+        for uuid in item.measurement.gpus
+    ]
+
+    def of_row(column: Column) -> Column:
+        header, get = column
+        return header, lambda row, uuid: get(*row)
+
+    columns: dict[str, Column] = {
+        **{field: of_row(column) for field, column in _columns(gpus).items()},
+        "gpu_uuid": ("GPU UUID", lambda row, uuid: uuid),
+    }
+
+    def metric(tag: str) -> Callable[..., Cell]:
+        return lambda row, uuid: row[0].measurement.gpus[uuid].get(tag)
+
+    return _table("GPU", fields, rows, columns, metric)
+
+
+def server_table(server_only: Mapping[str, Values], fields: Sequence[str]) -> Table:
+    """One row for each GPU (by UUID) under a server without models."""
+    columns: dict[str, Column] = {
+        "model_name": ("Model", lambda uuid, values: "triton-server"),
+        "gpu_uuid": ("GPU UUID", lambda uuid, values: uuid),
+    }
+
+    def metric(tag: str) -> Callable[..., Cell]:
+        return lambda uuid, values: values.get(tag)
+
+    return _table("Server", fields, list(server_only.items()), columns, metric)
+
+
+def reports_gpus(item: MeasuredTrial, *, gpus: int, always: bool) -> bool:
+    """Whether GPU metrics of this measurement are to be shown: it has some, and its variants use
+    GPUs, or the user wants them `always`.
+    """
+    return bool(item.measurement.gpus) and (
+        always or any(work.variant.uses_gpus(gpus=gpus) for work in item.trial.workloads)
+    )
+
+
+def _rows(rankings: Sequence[Ranking]) -> Sequence[tuple[MeasuredTrial, Ranking]]:
+    return [(item, ranking) for ranking in rankings for item in ranking.measured]
+
+
+def _table(
+    name: str,
+    fields: Sequence[str],
+    rows: Sequence[tuple[Any, ...]],
+    columns: Mapping[str, Column],
+    metric: Callable[[str], Callable[..., Cell]],
+    sparse: Mapping[str, Column] = MappingProxyType({}),
+) -> Table:
+    """The `fields` of each row: one of `columns`, or a metric, or `sparse`; of the latter two
+    those without any data are left out, with a warning.
+    """
     headers: list[str] = []
     cells: list[list[Cell]] = []
     for field in fields:
+        tag = ALIASES.get(field, field)
         if field in columns:
             header, get = columns[field]
-        elif field.startswith("backend_parameter/"):
-            header, get = field, _backend_parameter(field.partition("/")[2])
-        elif ALIASES.get(field, field) in METRICS:
-            tag = ALIASES.get(field, field)
-            header, get = METRICS[tag].header, _metric(tag)
+        elif field in sparse:
+            header, get = sparse[field]
+        elif tag in METRICS:
+            header, get = METRICS[tag].header, metric(tag)
         else:
-            log.warning('Inference output field "%s" is no metric and no column', field)
+            log.warning('%s output field "%s" is no metric and no column', name, field)
             continue
         values = [get(*row) for row in rows]
-        if field not in columns and all(value is None for value in values):
-            log.warning('Inference output field "%s", has no data', field)
+        if rows and field not in columns and all(value is None for value in values):
+            log.warning('%s output field "%s", has no data', name, field)
             continue
         headers.append(header)
         cells.append(values)
     return Table(headers=tuple(headers), rows=tuple(zip(*cells, strict=True)) if cells else ())
 
 
-def summary_table(results: Sequence[VariantResult], ranking: Ranking, *, gpus: int) -> Table:
+# Columns of reports about GPUs: headers and how to get the cells.
+_GPU_COLUMNS: Sequence[tuple[str, Callable[[Measurement], Cell]]] = (
+    ("Max GPU Memory Usage (MB)", lambda measurement: _whole(measurement.value("gpu_used_memory"))),
+    ("Average GPU Utilization (%)", lambda measurement: measurement.value("gpu_utilization")),
+)
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else round(value)
+
+
+def _gpu_columns(
+    items: Sequence[MeasuredTrial], *, gpus: int, always: bool
+) -> Sequence[tuple[str, Sequence[Cell]]]:
+    """The columns about GPUs that have any data: header and cells, one for each item."""
+    shown = [reports_gpus(item, gpus=gpus, always=always) for item in items]
+    columns = [
+        (
+            header,
+            [
+                get(item.measurement) if is_shown else None
+                for item, is_shown in zip(items, shown, strict=True)
+            ],
+        )
+        for header, get in _GPU_COLUMNS
+    ]
+    return [column for column in columns if any(cell is not None for cell in column[1])]
+
+
+def summary_table(
+    results: Sequence[VariantResult], ranking: Ranking, *, gpus: int, always_gpus: bool = False
+) -> Table:
     """One row for each variant, at its best measurement."""
+    of_gpus = _gpu_columns([result.best for result in results], gpus=gpus, always=always_gpus)
     has_ram = any(result.best.measurement.value("cpu_used_ram") for result in results)
     several = "," in ranking.model
     headers = [
@@ -169,9 +279,10 @@ def summary_table(results: Sequence[VariantResult], ranking: Ranking, *, gpus: i
     ]
     if has_ram:
         headers.append("Max CPU Memory Usage (MB)")
+    headers += [header for header, _ in of_gpus]
     headers.append("Constraints")
     rows = []
-    for result in results:
+    for index, result in enumerate(results):
         best = result.best
         served = [part for variant in result.variants for part in variant.served]
         row: list[Cell] = [
@@ -185,6 +296,7 @@ def summary_table(results: Sequence[VariantResult], ranking: Ranking, *, gpus: i
         ]
         if has_ram:
             row.append(best.measurement.value("cpu_used_ram"))
+        row += [cells[index] for _, cells in of_gpus]
         row.append(
             "met"
             if result.passes
@@ -234,7 +346,9 @@ _DETAILED = {
 }
 
 
-def detailed_table(result: VariantResult, *, offline: bool) -> Table:
+def detailed_table(
+    result: VariantResult, *, gpus: int = 0, offline: bool = False, always_gpus: bool = False
+) -> Table:
     """Every measurement of one variant: online highest p99 latency first, offline highest
     throughput.
     """
@@ -247,15 +361,18 @@ def detailed_table(result: VariantResult, *, offline: bool) -> Table:
         for header, tag in _DETAILED.items()
         if any(item.measurement.value(tag) is not None for item in measured)
     }
+    of_gpus = _gpu_columns(measured, gpus=gpus, always=always_gpus)
     rows = tuple(
         (
             item.trial.loads,
             *(item.measurement.value(tag) for tag in present.values()),
+            *(cells[index] for _, cells in of_gpus),
             _joined(model.requests for model in item.measurement.models),
         )
-        for item in measured
+        for index, item in enumerate(measured)
     )
-    return Table(headers=("Load", *present, "Requests"), rows=rows)
+    headers = ("Load", *present, *(header for header, _ in of_gpus), "Requests")
+    return Table(headers=headers, rows=rows)
 
 
 def composing_table(result: VariantResult) -> Table | None:

@@ -26,7 +26,7 @@ from model_analyzer.domain.settings import (
 from model_analyzer.domain.trials import Failure, Load, ServerSetup, Workload
 from model_analyzer.errors import ModelAnalyzerError
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
-from model_analyzer.runner.monitors.gpu import devices
+from model_analyzer.runner.monitors.gpu import find_devices
 from model_analyzer.runner.process import run
 from model_analyzer.runner.repository import ModelRepository, stage
 from model_analyzer.runner.runtime import (
@@ -147,7 +147,7 @@ def _disk() -> Check:
 
 
 def _gpus() -> Check:
-    found = devices()
+    found = find_devices()
     if not found:
         return Check("GPUs", State.NOTE, "none: instances of KIND_CPU will be searched")
     return Check("GPUs", State.OK, ", ".join(device.name for device in found))

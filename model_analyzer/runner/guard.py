@@ -4,7 +4,8 @@
 
 A program of its own, run as `python -I -S guard.py LIFELINE ENDED` by process.py. LIFELINE is
 the read end of a pipe that first tells what to run and is then held open by model-analyzer. When
-it closes, whatever the reason (kill -9 included), the child's whole process group is killed.
+it closes, whatever the reason (kill -9 included), the child's whole process group is killed. A
+child that has something to put away first gets SIGHUP and some seconds.
 The same happens to what is left of the group when the child itself ends: Triton's Python
 backend leaves stubs behind when the server is killed under load, and those never end. Shared
 memory regions with the given prefix are removed. Signals are passed on to the group.
@@ -12,8 +13,8 @@ memory regions with the given prefix are removed. Signals are passed on to the g
 ENDED is the write end of a pipe that nobody else holds: it closes when everything is over.
 
 The message on the lifeline is its length as ten digits, then byte strings, each ended by a NUL
-byte: the shared memory prefix (may be empty), the number of arguments, the arguments, and
-NAME=VALUE pairs.
+byte: the shared memory prefix (may be empty), the seconds to put things away, the number of
+arguments, the arguments, and NAME=VALUE pairs.
 
 Standard library only, and little of it: this starts once for every perf_analyzer.
 """
@@ -25,6 +26,7 @@ import os
 import select
 import signal
 import sys
+import time
 
 _SHM = "/dev/shm"
 _PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -38,7 +40,7 @@ def main(lifeline: int, ended: int) -> int:
     message = _read_message(lifeline)
     if message is None:
         return _CANNOT_START
-    prefix, command, environment = message
+    prefix, farewell_s, command, environment = message
 
     wakeup, waker = os.pipe()
     os.set_blocking(waker, False)
@@ -54,6 +56,7 @@ def main(lifeline: int, ended: int) -> int:
         pass  # it has been done, or the child has ended
     try:
         _watch(child, lifeline, wakeup)
+        _say_farewell(child, wakeup, farewell_s)
     finally:
         # The unreaped child keeps its group's number from being given to somebody else.
         _signal_group(child, signal.SIGKILL)
@@ -90,19 +93,33 @@ def _watch(child: int, lifeline: int, wakeup: int) -> None:
             for number in os.read(wakeup, 64):
                 if number != signal.SIGCHLD:
                     _signal_group(child, number)
-        if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+        if _has_ended(child):
             return
 
 
-def _read_message(lifeline: int) -> tuple[str, list[bytes], dict[bytes, bytes]] | None:
+def _say_farewell(child: int, wakeup: int, most_s: float) -> None:
+    """Lets the child put away what would outlive it, but no longer than `most_s` seconds."""
+    deadline = time.monotonic() + most_s
+    if most_s and not _has_ended(child):
+        _signal_group(child, signal.SIGHUP)
+    while not _has_ended(child) and (left := deadline - time.monotonic()) > 0:
+        if select.select([wakeup], [], [], left)[0]:
+            os.read(wakeup, 64)
+
+
+def _has_ended(child: int) -> bool:
+    return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _read_message(lifeline: int) -> tuple[str, float, list[bytes], dict[bytes, bytes]] | None:
     length = _read(lifeline, 10)
     data = _read(lifeline, int(length)) if length else None
     if not data:
         return None
-    prefix, count, *rest = data[:-1].split(b"\0")
+    prefix, farewell_s, count, *rest = data[:-1].split(b"\0")
     command = rest[: int(count)]
     environment = dict(pair.split(b"=", 1) for pair in rest[int(count) :])
-    return os.fsdecode(prefix), command, environment
+    return os.fsdecode(prefix), float(farewell_s), command, environment
 
 
 def _read(lifeline: int, size: int) -> bytes | None:

@@ -40,6 +40,24 @@ def from_message(message: Message) -> ModelConfig:
     return config
 
 
+def from_json(content: dict[str, Any]) -> ModelConfig:
+    """The configuration as the server shows it over HTTP, without the defaults that it adds."""
+    return from_message(json_format.ParseDict(content, model_config_pb2.ModelConfig()))
+
+
+def without_completions(config: ModelConfig) -> ModelConfig:
+    """A configuration that a server has completed, fit to be changed and loaded again.
+
+    Its preferred batch sizes would contradict any smaller batch limit.
+    """
+    batching = config.get("dynamic_batching", {})
+    kept = {name: value for name, value in batching.items() if name != "preferred_batch_size"}
+    completed: ModelConfig = freeze(
+        {**config, "dynamic_batching": kept} if "dynamic_batching" in config else config
+    )
+    return completed
+
+
 def to_text(config: ModelConfig) -> str:
     """The configuration as `config.pbtxt`."""
     text: str = text_format.MessageToString(_message(config))

@@ -23,6 +23,7 @@ class Process:
 
     Its output (both streams) goes to the end of `output`. A context manager: leaving it kills
     what still runs. Shared memory whose name begins with `shm_prefix` is removed at the end.
+    A child that is killed, or that we leave alone, first gets SIGHUP and `farewell_s` seconds.
     """
 
     def __init__(
@@ -33,6 +34,7 @@ class Process:
         output: Path,
         directory: Path | None = None,
         shm_prefix: str = "",
+        farewell_s: float = 0,
     ) -> None:
         lifeline, self._lifeline = os.pipe()
         self._ended, ended = os.pipe()
@@ -51,7 +53,7 @@ class Process:
         finally:
             os.close(lifeline)
             os.close(ended)
-        self._tell(command, environment, shm_prefix)
+        self._tell([shm_prefix, str(farewell_s), str(len(command)), *command], environment)
 
     def __enter__(self) -> Process:
         return self
@@ -116,9 +118,8 @@ class Process:
         """Whether the other end of the `ended` pipe, which only the guard holds, is closed."""
         return self._ended < 0 or bool(select.select([self._ended], [], [], 0)[0])
 
-    def _tell(self, command: Sequence[str], environment: Mapping[str, str], prefix: str) -> None:
-        parts = [prefix, str(len(command)), *command]
-        parts += [f"{name}={value}" for name, value in environment.items()]
+    def _tell(self, words: Sequence[str], environment: Mapping[str, str]) -> None:
+        parts = [*words, *(f"{name}={value}" for name, value in environment.items())]
         body = b"".join(os.fsencode(part) + b"\0" for part in parts)
         message = b"%010d" % len(body) + body
         try:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 
-from model_analyzer.domain.models import ModelConfig, ModelFacts, ModelVariant
+from model_analyzer.domain.models import ModelConfig, ModelFacts, ModelVariant, step_models
 from model_analyzer.errors import OutputError, RepositoryError
 from model_analyzer.runner.files import CONFIG, IGNORED, copy_writable, fingerprint_files
 from model_analyzer.runner.model_config import parse_text, to_text
@@ -50,10 +50,7 @@ class ModelRepository:
             raise RepositoryError(f"ensemble {name} contains itself: {' > '.join((*above, name))}")
         directory = self._model(name)
         config = self._config(name)
-        steps = [
-            step.get("model_name", "")
-            for step in config.get("ensemble_scheduling", {}).get("step", ())
-        ]
+        steps = step_models(config)
         if "" in steps:
             raise RepositoryError(f"{directory / CONFIG}: a step of the ensemble names no model")
         if not steps:
@@ -118,9 +115,13 @@ class ModelRepository:
 
 
 class OutputRepository:
-    """The directory that receives one sub-directory for each variant, ready to deploy."""
+    """The directory that receives one sub-directory for each variant, ready to deploy.
 
-    def __init__(self, path: Path, source: ModelRepository) -> None:
+    Where the models' files are somebody else's (`source` is None), only configurations are
+    written.
+    """
+
+    def __init__(self, path: Path, source: ModelRepository | None) -> None:
         self.path = path
         self._source = source
         self._copied: dict[str, str] = {}
@@ -146,7 +147,9 @@ class OutputRepository:
             return
         target = self.path / name
         first = self._copied.get(variant.model)
-        if first is None or name == variant.model:
+        if self._source is None:
+            target.mkdir()
+        elif first is None or name == variant.model:
             copy_writable(self._source.path / variant.model, target)
             self._copied.setdefault(variant.model, name)
         else:
@@ -229,7 +232,7 @@ def stage(source: ModelRepository, models: Iterable[ModelFacts], target: Path) -
     Models to be served become real directories with links to files; everything else in the
     repository is linked as a whole, for models that look beside themselves.
     """
-    served = {part.name for model in models for part in _with_parts(model)}
+    served = {part.name for model in models for part in model.with_parts()}
     target.mkdir(parents=True, exist_ok=True)
     for entry in sorted(os.listdir(source.path)):
         if entry in served:
@@ -239,10 +242,27 @@ def stage(source: ModelRepository, models: Iterable[ModelFacts], target: Path) -
     return target
 
 
-def _with_parts(model: ModelFacts) -> Iterator[ModelFacts]:
-    yield model
-    for part in model.composing:
-        yield from _with_parts(part)
+def links_outside(path: Path) -> dict[Path, Path]:
+    """Where symbolic links below `path` point at something that is not below it: the place as
+    seen from the link, and the file or directory that is really there.
+
+    Whoever shows the repository at the same path somewhere else has to show these too.
+    """
+    found: dict[Path, Path] = {}
+    pending = [(path, path)]
+    while pending:
+        seen, real = pending.pop()
+        for root, directories, files in os.walk(real):
+            for entry in (Path(root, name) for name in (*directories, *files)):
+                if not entry.is_symlink():
+                    continue
+                beside = seen / entry.relative_to(real).parent
+                target = Path(os.path.normpath(beside / os.readlink(entry)))
+                known = any(target.is_relative_to(place) for place in (path, *found))
+                if entry.exists() and not known:
+                    found[target] = entry.resolve()
+                    pending.append((target, found[target]))
+    return found
 
 
 def _link_tree(source: Path, target: Path) -> None:

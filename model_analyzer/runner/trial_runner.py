@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 
-from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.domain.measurements import Measurement, Observation, Outcome, Values
 from model_analyzer.domain.protocols import LoadGenerator, Monitor, Server
 from model_analyzer.domain.trials import Failure, FailureReason, Trial
 from model_analyzer.runner.repository import OutputRepository
@@ -36,8 +36,8 @@ _MAY_BE_CHANCE = frozenset({FailureReason.SERVER_DIED, FailureReason.LOAD_GENERA
 class TrialRunner:
     """Measures trials on one server with one load generator.
 
-    `monitor` makes a fresh monitor for each trial, or is None. `interruptible` is entered while
-    a trial runs: only then may an interrupt raise.
+    `monitors` makes fresh monitors for a trial. `interruptible` is entered while a trial runs:
+    only then may an interrupt raise.
     """
 
     def __init__(
@@ -46,13 +46,13 @@ class TrialRunner:
         load_generator: LoadGenerator,
         output: OutputRepository,
         *,
-        monitor: Callable[[], Monitor] | None,
+        monitors: Callable[[Trial], Iterable[Monitor]],
         interruptible: Callable[[], AbstractContextManager[object]],
     ) -> None:
         self._server = server
         self._load_generator = load_generator
         self._output = output
-        self._monitor = monitor
+        self._monitors = monitors
         self._interruptible = interruptible
 
     def run(self, trial: Trial) -> Outcome:
@@ -73,16 +73,28 @@ class TrialRunner:
         failure = self._server.serve([work.variant for work in trial.workloads], trial.setup)
         if failure is not None:
             return failure
+        monitors = list(self._monitors(trial))
         with ExitStack() as stack:
-            monitor = self._monitor() if self._monitor is not None else None
-            if monitor is not None:
+            for monitor in monitors:
                 stack.enter_context(monitor)
             readings = self._load_generator.generate(trial.workloads, self._server)
         if isinstance(readings, Failure):
             return readings
+        seen = _together(monitor.observation for monitor in monitors)
         return Measurement(
             models=readings.models,
-            host=monitor.host if monitor is not None else {},
+            gpus=seen.gpus,
+            host=seen.host,
             notices=readings.notices,
             commands=readings.commands,
         )
+
+
+def _together(observations: Iterable[Observation]) -> Observation:
+    """What several monitors saw, no two of them the same."""
+    host: dict[str, float] = {}
+    gpus: dict[str, Values] = {}
+    for one in observations:
+        host |= one.host
+        gpus |= one.gpus
+    return Observation(host=host, gpus=gpus)

@@ -69,7 +69,9 @@ class BruteSearch:
 
     @property
     def is_manual(self) -> bool:
-        return self._settings.disable or bool(self._model.settings.parameters)
+        lists = bool(self._model.settings.parameters)
+        # what a model calls is varied by other searches: here its own loads are measured
+        return self._settings.disable or lists or bool(self._model.facts.composing)
 
     @property
     def most_trials(self) -> int:
@@ -124,9 +126,10 @@ class BruteSearch:
                 [self._variant(parameters) for parameters in group]
                 for group in listed_groups(self._model.settings)
             ]
+        varied = self._model.varied[self._model.facts.name]
         return (
             (
-                self._variant(automatic_parameters(self._model, count, limit))
+                self._variant(automatic_parameters(varied, count, limit))
                 for limit in self._batch_limits()
             )
             for count in self._instance_counts()
@@ -135,8 +138,6 @@ class BruteSearch:
     # -- automatic ---------------------------------------------------------------------------
 
     def _instance_counts(self) -> Sequence[int]:
-        if self._model.facts.is_ensemble:
-            return ()  # an ensemble has no instances of its own
         lowest = max(self._settings.min_instance_count, 1)
         return range(lowest, self._settings.max_instance_count + 1)
 

@@ -5,21 +5,70 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator, Sequence
 
 from model_analyzer.domain.models import VariantNames
-from model_analyzer.domain.settings import SearchSettings
+from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.settings import QuickSettings, SearchMode, SearchSettings
+from model_analyzer.domain.trials import LoadKind
+from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.search.brute import BruteSearch
 from model_analyzer.search.plan import Plan, PlannedSearch, Subject, load_values
 from model_analyzer.search.product import product_search
+from model_analyzer.search.quick import QuickSearch, quick_space
 from model_analyzer.search.refine import refine
 
 log = logging.getLogger(__name__)
 
+_MODE = "run_config_search_mode"
+
+
+def mode_of(subject: Subject, settings: SearchSettings) -> SearchMode:
+    """The mode that was chosen, or else the one that fits the kind of the models.
+
+    Several models at once, ensembles and BLS models have too many combinations to try all of
+    them; but loads that were listed are measured as they are.
+    """
+    if settings.mode is not None:
+        return settings.mode
+    many = len(subject.models) > 1 or any(model.facts.composing for model in subject.models)
+    if many and not settings.disable and not subject.lists_loads:
+        return SearchMode.QUICK
+    return SearchMode.BRUTE
+
+
+def check(
+    subjects: Sequence[Subject], settings: SearchSettings, quick: QuickSettings
+) -> Sequence[str]:
+    """Remarks about what was given and has no effect.
+
+    Raises ConfigError where a subject cannot be searched as the settings say.
+    """
+    for subject in subjects:
+        mode = mode_of(subject, settings)
+        problems = [*_kinds(subject, settings, mode)]
+        if mode is SearchMode.QUICK:
+            problems += _one_load(subject)
+        if problems:
+            raise ConfigError(*problems)
+        if mode is SearchMode.QUICK:
+            quick_space(subject, quick)
+    return _composing(subjects)
+
 
 def choose(
-    subject: Subject, settings: SearchSettings, names: VariantNames, *, best: int
+    subject: Subject,
+    settings: SearchSettings,
+    quick: QuickSettings,
+    names: VariantNames,
+    *,
+    best: int,
 ) -> PlannedSearch:
-    """The search for the models of `subject`; the `best` variants are refined at its end."""
+    """The search for the models of `subject`, which were checked; the `best` variants are refined
+    at its end.
+    """
+    if mode_of(subject, settings) is SearchMode.QUICK:
+        return PlannedSearch(_quick(subject, settings, quick, names, best), None)
     if len(subject.models) > 1:
         return product_search(subject, settings, names)
     brute = BruteSearch(subject, settings, names)
@@ -28,16 +77,99 @@ def choose(
     def plan() -> Plan:
         records = yield from brute.plan()
         if refined:
-            records += yield from refine(
-                subject,
-                records,
-                best=best,
-                loads=load_values(subject.models[0], settings),
-                steps=settings.max_binary_search_steps,
-            )
-            log.info("Done gathering concurrency sweep measurements for reports")
+            records += yield from _refine(subject, settings, records, best)
         return records
 
     boundaries = refined if any(model.constraints for model in subject.goal.models) else 0
     most = brute.most_trials + boundaries * settings.max_binary_search_steps
     return PlannedSearch(plan(), most)
+
+
+def _quick(
+    subject: Subject,
+    settings: SearchSettings,
+    quick: QuickSettings,
+    names: VariantNames,
+    best: int,
+) -> Plan:
+    records = yield from QuickSearch(subject, quick, names).plan()
+    done = "Done with quick mode search."
+    if settings.sweep_disable or subject.lists_loads:
+        log.info("%s", done)
+    else:
+        log.info("%s Gathering concurrency sweep measurements for reports", done)
+        records += yield from _refine(subject, settings, records, best)
+    return records
+
+
+def _refine(
+    subject: Subject, settings: SearchSettings, records: Sequence[TrialRecord], best: int
+) -> Plan:
+    added = yield from refine(
+        subject,
+        records,
+        best=best,
+        loads=load_values(subject.models[0], settings),
+        steps=settings.max_binary_search_steps,
+    )
+    log.info("Done gathering concurrency sweep measurements for reports")
+    return added
+
+
+def _kinds(subject: Subject, settings: SearchSettings, mode: SearchMode) -> Iterator[Problem]:
+    """Whether models of these kinds can be searched together, and in this mode."""
+    ensembles = [model.facts.name for model in subject.models if model.facts.is_ensemble]
+    if ensembles and len(subject.models) > 1:
+        yield Problem(
+            where=ensembles[0],
+            what="an ensemble cannot be profiled concurrently with other models",
+            hint="leave run_config_profile_models_concurrently_enable out",
+        )
+    if mode is SearchMode.OPTUNA:
+        yield Problem(
+            where=_MODE, what="search mode optuna is not there yet", hint="quick may do instead"
+        )
+    lists = settings.disable or subject.lists_loads
+    if ensembles and mode is SearchMode.BRUTE and not lists:
+        yield Problem(
+            where=_MODE,
+            what=f"search mode brute cannot search {ensembles[0]}, which is an ensemble",
+            hint=f"leave {_MODE} out, or use quick",
+        )
+
+
+def _one_load(subject: Subject) -> Iterator[Problem]:
+    """A quick search sets the load of every variant itself, or takes the only one given."""
+    for model in subject.models:
+        settings = model.settings
+        if settings.load_kind is LoadKind.REQUEST_RATE and not settings.loads:
+            yield Problem(
+                where=settings.name,
+                what="search mode quick searches with concurrencies, not with request rates",
+                hint="leave request rates out, or list the request_rate values to measure",
+            )
+        for what, values in (("load", settings.loads), ("batch size", settings.batch_sizes)):
+            if len(values) > 1:
+                yield Problem(
+                    where=settings.name,
+                    what=f"search mode quick takes one {what}, not {len(values)}",
+                    hint="run_config_search_disable measures each, without searching variants",
+                )
+
+
+def _composing(subjects: Sequence[Subject]) -> Sequence[str]:
+    """What was said about models that no model of the run calls."""
+    models = [model for subject in subjects for model in subject.models]
+    called = {name for model in models for name in model.varied if name != model.facts.name}
+    said = models[0].composing if models else {}
+    unused = [name for name in said if name not in called]
+    cpu_only = [name for name in unused if said[name].cpu_only]
+    if cpu_only and not called:
+        raise ConfigError(
+            Problem(
+                where="cpu_only_composing_models",
+                what=f"{cpu_only[0]} is not called by any model of this run",
+                hint="the option is for the parts of ensembles and for bls_composing_models",
+            )
+        )
+    return [f"{name} is not called by any model of this run: ignored" for name in unused]

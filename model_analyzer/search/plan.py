@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Outcome
@@ -16,6 +17,18 @@ from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Wor
 
 # A plan yields trials, is sent their outcomes, and returns both.
 Plan = Generator[Trial, Outcome, list[TrialRecord]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariedModel:
+    """A model whose configuration a search varies: a profiled one, or one that it calls.
+
+    `parameters` are the values that the user listed, by field of the configuration.
+    """
+
+    facts: ModelFacts
+    cpu_only: bool
+    parameters: Mapping[str, tuple[Any, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +49,27 @@ class SearchedModel:
         """How it is measured, whatever variant and load: see `Workload.conditions`."""
         return self.workload(VariantNames().default(self.facts), 1, 1).conditions
 
+    @property
+    def varied(self) -> Mapping[str, VariedModel]:
+        """The model and, behind it, all that it calls at any depth, each once, by name."""
+        own = VariedModel(
+            facts=self.facts, cpu_only=self.settings.cpu_only, parameters=self.settings.parameters
+        )
+        found = {self.facts.name: own}
+        for facts in _called(self.facts):
+            said = self.composing.get(facts.name)
+            found.setdefault(
+                facts.name,
+                VariedModel(
+                    facts=facts,
+                    cpu_only=own.cpu_only
+                    if said is None or said.cpu_only is None
+                    else said.cpu_only,
+                    parameters=empty() if said is None else said.parameters,
+                ),
+            )
+        return found
+
     def workload(self, variant: ModelVariant, value: int, batch_size: int) -> Workload:
         """`variant` under one load."""
         return Workload(
@@ -44,6 +78,20 @@ class SearchedModel:
             flags=self.settings.perf_analyzer_flags,
             inputs=self.inputs,
         )
+
+
+def _on_cpus(model: SearchedModel) -> SearchedModel:
+    return replace(
+        model,
+        settings=replace(model.settings, cpu_only=True),
+        composing={name: replace(said, cpu_only=True) for name, said in model.composing.items()},
+    )
+
+
+def _called(facts: ModelFacts) -> Iterator[ModelFacts]:
+    for part in facts.composing:
+        yield part
+        yield from _called(part)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +103,7 @@ class Subject:
 
     @property
     def name(self) -> str:
-        """The names of the models, joined as in tables."""
+        """Names of the models, joined as in file names and tables."""
         return ",".join(model.facts.name for model in self.models)
 
     @property
@@ -66,6 +114,10 @@ class Subject:
     def lists_loads(self) -> bool:
         """Whether the user listed the loads of at least one model."""
         return any(model.settings.loads for model in self.models)
+
+    def without_gpus(self) -> Subject:
+        """The same for a machine without GPUs, where GPU instances cannot be searched."""
+        return replace(self, models=tuple(map(_on_cpus, self.models)))
 
     def trial(self, *workloads: Workload) -> Trial:
         """The trial of one workload for each model, in their order."""
@@ -78,13 +130,13 @@ class PlannedSearch:
     Asking again before the answer is told gives the same trial again.
     """
 
-    def __init__(self, plan: Plan, most_trials: int) -> None:
+    def __init__(self, plan: Plan, most_trials: int | None) -> None:
         self._plan = plan
         self._most_trials = most_trials
         self._asked = next(plan, None)
 
     @property
-    def most_trials(self) -> int:
+    def most_trials(self) -> int | None:
         return self._most_trials
 
     def ask(self) -> Trial | None:

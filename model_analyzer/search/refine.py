@@ -8,6 +8,7 @@ next higher one fails, the boundary between them is found by binary search.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -17,6 +18,8 @@ from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.profiles import MeasuredTrial, Profile, TrialRecord
 from model_analyzer.domain.trials import Trial
 from model_analyzer.search.plan import Plan, Subject
+
+log = logging.getLogger(__name__)
 
 _WINDOW = 4
 _LEAST_GAIN = 0.05
@@ -84,6 +87,8 @@ class _Refinement:
         done: list[Measurement] = []
         for value in loads:
             if self._gains_no_more(done):
+                what = self._trial.workloads[0].load.kind.value.replace("_", " ")
+                log.info("Terminating %s sweep - throughput is decreasing", what)
                 return
             measurement = yield from self._measure(value)
             if measurement is None:

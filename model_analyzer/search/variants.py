@@ -6,26 +6,49 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from model_analyzer.domain.models import ModelFacts, ModelVariant, VariantNames, thaw
+from model_analyzer.domain.models import (
+    ModelFacts,
+    ModelVariant,
+    VariantNames,
+    step_models,
+    thaw,
+)
 from model_analyzer.domain.settings import ModelSettings
-from model_analyzer.search.plan import SearchedModel
+from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.search.plan import SearchedModel, VariedModel
 
 log = logging.getLogger(__name__)
 
+_BATCH_LIMIT = "max_batch_size"
+_INSTANCES = "instance_group"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """How a model is dimensioned. `batch_limit` is None where it is not varied."""
+
+    instances: int
+    batch_limit: int | None
+
 
 def make_variant(
-    facts: ModelFacts, parameters: Mapping[str, Any], names: VariantNames
+    facts: ModelFacts,
+    parameters: Mapping[str, Any],
+    names: VariantNames,
+    composing: Sequence[ModelVariant] | None = None,
 ) -> ModelVariant:
     """The model with `parameters` applied, announced in the words that scripts look for."""
-    known = names.knows(facts, parameters)
-    variant = names.variant(facts, parameters)
+    known = names.knows(facts, parameters, composing)
+    variant = names.variant(facts, parameters, composing)
+    what = "ensemble model config" if facts.is_ensemble else "model config"
     if known:
-        log.info("Found existing model config: %s", variant.name)
+        log.info("Found existing %s: %s", what, variant.name)
     else:
-        log.info("Creating model config: %s", variant.name)
+        log.info("Creating %s: %s", what, variant.name)
         for key, value in parameters.items():
             if value is not None:
                 action = f"Enabling {key}" if value == {} else f"Setting {key} to {thaw(value)}"
@@ -34,23 +57,128 @@ def make_variant(
     return variant
 
 
+def sized_variant(
+    model: SearchedModel, sizes: Mapping[str, Size], names: VariantNames
+) -> ModelVariant:
+    """The model with all that it calls, each of the size that is given under its name.
+
+    An ensemble has no size: it takes batches as large as the smallest of its steps does.
+    """
+    varied = model.varied
+    made: dict[str, ModelVariant] = {}
+
+    def make(facts: ModelFacts) -> ModelVariant:
+        if facts.name not in made:
+            parts = [make(part) for part in facts.composing]
+            if facts.is_ensemble:
+                own = _limit_of_steps(facts, parts)
+            else:
+                size = sizes[facts.name]
+                own = automatic_parameters(varied[facts.name], size.instances, size.batch_limit)
+            parameters = {**own, **single_parameters(varied[facts.name])}
+            made[facts.name] = make_variant(facts, parameters, names, parts)
+        return made[facts.name]
+
+    return make(model.facts)
+
+
+def _limit_of_steps(facts: ModelFacts, parts: Sequence[ModelVariant]) -> Mapping[str, int]:
+    if not facts.supports_batching:
+        return {}
+    steps = step_models(facts.config)
+    return {_BATCH_LIMIT: min(max(part.max_batch_size, 1) for part in parts if part.model in steps)}
+
+
+def filling_concurrency(variant: ModelVariant, *, gpus: int) -> int:
+    """Requests in flight that keep the variant busy: twice what its instances work on at once.
+
+    An ensemble is as busy as the step that needs the fewest.
+    """
+    steps = step_models(variant.config)
+    if steps:
+        parts = [part for part in variant.composing if part.model in steps]
+        return min(filling_concurrency(part, gpus=gpus) for part in parts)
+    instances = sum(count for count, _ in variant.instances(gpus=gpus))
+    return 2 * max(variant.max_batch_size, 1) * instances
+
+
 def automatic_parameters(
-    model: SearchedModel, count: int, batch_limit: int | None
+    model: VariedModel, count: int, batch_limit: int | None
 ) -> Mapping[str, Any]:
     """What an automatic search sets: instances and, where the model batches, its limit."""
-    kind = "KIND_CPU" if model.settings.cpu_only else "KIND_GPU"
-    parameters: dict[str, Any] = {"instance_group": [{"count": count, "kind": kind}]}
+    kind = "KIND_CPU" if model.cpu_only else "KIND_GPU"
+    groups = listed_instances(model).get(count) or [{"count": count, **_group_without_count(model)}]
+    parameters: dict[str, Any] = {
+        _INSTANCES: [{"count": 1, "kind": kind, **group} for group in groups]
+    }
     if batch_limit is not None:
-        parameters["max_batch_size"] = batch_limit
+        parameters[_BATCH_LIMIT] = batch_limit
         if model.facts.supports_dynamic_batching:
             parameters["dynamic_batching"] = {}
     return parameters
 
 
+def listed_instances(model: VariedModel) -> Mapping[int, Sequence[Mapping[str, Any]]]:
+    """The instance groups that the user listed, by how many instances they make together.
+
+    One group without a count, such as `{kind: KIND_CPU}`, lists none: it says what all are like.
+    """
+    if _group_without_count(model):
+        return {}
+    choices = _choices(model, _INSTANCES)
+    counted = {sum(int(group.get("count", 1)) for group in groups): groups for groups in choices}
+    if len(counted) < len(choices):
+        raise ConfigError(
+            Problem(
+                where=f"model_config_parameters of {model.facts.name}",
+                what="several values of instance_group have the same number of instances",
+                hint="this search varies how many there are, and nothing else of them",
+            )
+        )
+    return counted
+
+
+def listed_batch_limits(model: VariedModel) -> Sequence[int]:
+    """The values of max_batch_size that the user listed, ascending."""
+    return sorted({int(limit) for limit in _choices(model, _BATCH_LIMIT)})
+
+
+def single_parameters(model: VariedModel) -> Mapping[str, Any]:
+    """The other fields that the user gave. Raises ConfigError if one has several values."""
+    fields = {
+        field: values
+        for field, values in model.parameters.items()
+        if field not in (_BATCH_LIMIT, _INSTANCES)
+    }
+    for field, values in fields.items():
+        if len(values) > 1:
+            raise ConfigError(
+                Problem(
+                    where=f"model_config_parameters of {model.facts.name}",
+                    what=f"{field} has {len(values)} values, and this search takes one",
+                    hint="it varies instance_group and max_batch_size only",
+                )
+            )
+    return {field: value for field, (value,) in fields.items()}
+
+
+def _group_without_count(model: VariedModel) -> Mapping[str, Any]:
+    """What the user said about instances without saying how many; empty if nothing."""
+    choices = _choices(model, _INSTANCES)
+    if len(choices) == 1 and len(choices[0]) == 1 and "count" not in choices[0][0]:
+        group: Mapping[str, Any] = choices[0][0]
+        return group
+    return {}
+
+
+def _choices(model: VariedModel, field: str) -> Sequence[Any]:
+    return [value for value in model.parameters.get(field, ()) if value is not None]
+
+
 def listed_groups(settings: ModelSettings) -> Sequence[Sequence[Mapping[str, Any]]]:
     """Combinations of all listed parameters but the batch limit, each with every limit listed."""
     alternatives = dict(settings.parameters)
-    limits = alternatives.pop("max_batch_size", None)
+    limits = alternatives.pop(_BATCH_LIMIT, None)
     if not alternatives and limits is None:
         return []
     combinations = [
@@ -59,8 +187,7 @@ def listed_groups(settings: ModelSettings) -> Sequence[Sequence[Mapping[str, Any
     if limits is None:
         return [[combination] for combination in combinations]
     return [
-        [{**combination, "max_batch_size": limit} for limit in limits]
-        for combination in combinations
+        [{**combination, _BATCH_LIMIT: limit} for limit in limits] for combination in combinations
     ]
 
 

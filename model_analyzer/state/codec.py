@@ -18,6 +18,7 @@ from model_analyzer.domain.measurements import (
     Notice,
     NoticeKind,
     Outcome,
+    Values,
 )
 from model_analyzer.domain.models import ModelVariant, freeze, thaw
 from model_analyzer.domain.profiles import Device, TrialRecord
@@ -32,6 +33,8 @@ from model_analyzer.domain.trials import (
     Workload,
 )
 from model_analyzer.state.lines import Entry
+
+SERVER_ONLY = "server-only"
 
 
 class Encoder:
@@ -136,6 +139,18 @@ def decode_device(entry: Mapping[str, Any]) -> Device:
     return Device(uuid=entry["uuid"], name=entry["name"], memory=entry["memory"])
 
 
+def encode_server_only(gpus: Mapping[str, Values]) -> Entry:
+    return {"entry": SERVER_ONLY, "gpus": {uuid: dict(values) for uuid, values in gpus.items()}}
+
+
+def decode_server_only(entry: Entry) -> Mapping[str, Values]:
+    """Raises ValueError if the entry is not complete."""
+    if not isinstance(entry.get("gpus"), Mapping):
+        raise ValueError(f"an incomplete {SERVER_ONLY} entry")
+    gpus: Mapping[str, Values] = freeze(entry["gpus"])
+    return gpus
+
+
 def _setup_entry(setup: ServerSetup) -> Entry:
     return {
         "entry": "setup",
@@ -146,6 +161,7 @@ def _setup_entry(setup: ServerSetup) -> Entry:
         "devices": list(setup.devices),
         "flags": masked_values(setup.flags),
         "environment": masked_values(setup.environment),
+        "container": masked_values(setup.container),
     }
 
 
@@ -157,6 +173,7 @@ def _setup(entry: Entry) -> ServerSetup:
         devices=tuple(entry["devices"]),
         flags=freeze(entry["flags"]),
         environment=freeze(entry["environment"]),
+        container=freeze(entry["container"]),
     )
 
 

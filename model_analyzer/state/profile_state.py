@@ -6,18 +6,27 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 
 from model_analyzer import __version__
-from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.measurements import Outcome, Values
+from model_analyzer.domain.models import empty
 from model_analyzer.domain.profiles import Device, Profile, TrialRecord
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.codec import Decoder, Encoder, decode_device, encode_device
+from model_analyzer.state.codec import (
+    SERVER_ONLY,
+    Decoder,
+    Encoder,
+    decode_device,
+    decode_server_only,
+    encode_device,
+    encode_server_only,
+)
 from model_analyzer.state.journal import (
     FORMAT,
     Content,
@@ -39,18 +48,27 @@ class Loaded:
     """What a checkpoint directory holds. `damage` names each file that is not intact.
 
     Records are by trial key and variant names: one measurement may stand for several names.
+    `saved_devices` are those of the newest numbered checkpoint, or None if there is none to
+    read them from.
     """
 
     records: Mapping[tuple[str, str], TrialRecord]
     devices: tuple[Device, ...]
+    saved_devices: tuple[Device, ...] | None
     host: Mapping[str, str]
+    server_only: Mapping[str, Values]
     source: Path | None
     uuid: str
     damage: tuple[str, ...]
 
     @property
     def profile(self) -> Profile:
-        return Profile(records=tuple(self.records.values()), devices=self.devices, host=self.host)
+        return Profile(
+            records=tuple(self.records.values()),
+            devices=self.devices,
+            host=self.host,
+            server_only=self.server_only,
+        )
 
 
 def load(directory: Path) -> Loaded:
@@ -71,17 +89,23 @@ def load(directory: Path) -> Loaded:
     records: dict[tuple[str, str], TrialRecord] = {}
     damage: list[str] = []
     header: Mapping[str, object] = {}
+    saved: Mapping[str, object] = {}
+    server_only: Mapping[str, Values] = empty()
     identity, source = "", None
     for path, content in contents:
         reason = content.damage
         decoder = Decoder()
         header = content.header or header
+        saved = saved if path == journal else header
         identity = str(content.header.get("uuid", identity))
         for entry in content.entries:
             if entry["entry"] == "header":  # the journal goes on elsewhere
                 header = entry
                 continue
             try:
+                if entry["entry"] == SERVER_ONLY:
+                    server_only = decode_server_only(entry)
+                    continue
                 decoded = decoder.record(entry)
             except ValueError as error:
                 reason = reason or str(error)
@@ -96,12 +120,18 @@ def load(directory: Path) -> Loaded:
             damage.append(f"{path} is damaged ({reason})")
     return Loaded(
         records=records,
-        devices=tuple(map(decode_device, _list(header.get("devices")))),
+        devices=_devices(header),
+        saved_devices=_devices(saved) if saved else None,
         host=MappingProxyType({str(k): str(v) for k, v in _dict(header.get("host")).items()}),
+        server_only=server_only,
         source=source,
         uuid=identity,
         damage=tuple(damage),
     )
+
+
+def _devices(header: Mapping[str, object]) -> tuple[Device, ...]:
+    return tuple(map(decode_device, _list(header.get("devices"))))
 
 
 def _list(value: object) -> Sequence[Mapping[str, object]]:
@@ -152,6 +182,8 @@ class ProfileState:
         self._records = dict(loaded.records)
         self._outcomes = {key: record.outcome for (key, _), record in loaded.records.items()}
         self._devices = loaded.devices
+        self._saved_devices = loaded.saved_devices
+        self._server_only = loaded.server_only
         self._host = loaded.host
         self._parent = loaded.uuid
         self.newest = loaded.source
@@ -182,8 +214,26 @@ class ProfileState:
     def profile(self) -> Profile:
         """Everything known so far."""
         return Profile(
-            records=tuple(self._records.values()), devices=self._devices, host=self._host
+            records=tuple(self._records.values()),
+            devices=self._devices,
+            host=self._host,
+            server_only=self._server_only,
         )
+
+    def check_devices(self, devices: Sequence[Device]) -> None:
+        """Raises CheckpointError if the newest numbered checkpoint was measured on other GPUs."""
+        if self._saved_devices is None:
+            return
+        then = {device.uuid for device in self._saved_devices}
+        now = {device.uuid for device in devices}
+        if then != now:
+            raise CheckpointError(
+                f"GPU devices do not match checkpoint: {self._directory} was measured on"
+                f" {', '.join(sorted(then)) or 'no GPU'}, and this run uses"
+                f" {', '.join(sorted(now)) or 'none'}; choose another --checkpoint-directory, or"
+                " the same GPUs with --gpus"
+            )
+        log.info("GPU devices match checkpoint")
 
     def describe(self, *, devices: Sequence[Device], host: Mapping[str, str]) -> None:
         """Says where the coming outcomes are measured."""
@@ -199,6 +249,11 @@ class ProfileState:
         )
         return None if is_retried else outcome
 
+    def record_server_only(self, gpus: Mapping[str, Values]) -> None:
+        """Keeps the values of the GPUs under a server without models, in place of older ones."""
+        self._append([encode_server_only(gpus)])
+        self._server_only = MappingProxyType(dict(gpus))
+
     def record(self, trial: Trial, outcome: Outcome) -> None:
         """Keeps the outcome: it is on disk when this returns.
 
@@ -209,15 +264,7 @@ class ProfileState:
         if known is not None and known.outcome == outcome:
             return
         record = TrialRecord(trial=trial, outcome=outcome)
-        try:
-            entries = list(self._encoder.record(trial.key, record))
-            if self._header_is_due:
-                entries.insert(0, self._header())
-            self._journal.append(entries)
-        except BaseException:
-            self._encoder = Encoder()  # nothing is known to have been written
-            raise
-        self._header_is_due = False
+        self._append(self._encoder.record(trial.key, record))
         self._earlier -= {trial.key}
         self._outcomes[trial.key] = outcome
         self._records.pop(name, None)
@@ -241,6 +288,15 @@ class ProfileState:
         log.info("Saved checkpoint to %s", path)
         return path
 
+    def _append(self, entries: Iterable[Entry]) -> None:
+        try:
+            header = [self._header()] if self._header_is_due else []
+            self._journal.append([*header, *entries])
+        except BaseException:
+            self._encoder = Encoder()  # nothing is known to have been written
+            raise
+        self._header_is_due = False
+
     def _header(self) -> Entry:
         return {
             "entry": "header",
@@ -253,5 +309,7 @@ class ProfileState:
 
     def _entries(self) -> Iterator[Entry]:
         encoder = Encoder()
+        if self._server_only:
+            yield encode_server_only(self._server_only)
         for (key, _), record in self._records.items():
             yield from encoder.record(key, record)

@@ -17,10 +17,10 @@ SMALL = {
 }
 CONFIGURATIONS = [
     ({"run_config_search_disable": True}, [1], True, 3),
-    pytest.param(SMALL, [], True, 6, marks=pytest.mark.slow),
+    (SMALL, [], True, 6),
     (SMALL, [], False, 6),
-    pytest.param(SMALL, [1], False, 3, marks=pytest.mark.slow),
-    pytest.param(SMALL, [1], True, 3, marks=pytest.mark.slow),
+    (SMALL, [1], False, 3),
+    (SMALL, [1], True, 3),
 ]
 
 
@@ -49,7 +49,6 @@ def test_a_server_of_our_own(scenario, config, concurrency, counts, rows: int) -
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=False, reason="until merged: remote")
 @pytest.mark.parametrize(("config", "concurrency", "counts", "rows"), CONFIGURATIONS)
 def test_a_remote_server(scenario, remote, config, concurrency, counts, rows: int) -> None:
     reached = remote("explicit").reached()
@@ -60,7 +59,6 @@ def test_a_remote_server(scenario, remote, config, concurrency, counts, rows: in
 LISTED = {"run_config_search_disable": True, "profile_models": ["add_sub"]}
 
 
-@pytest.mark.xfail(strict=False, reason="until merged: gpu")
 def test_the_same_gpus_match_the_checkpoint(scenario) -> None:
     assert scenario.profile(**LISTED).status == 0
 

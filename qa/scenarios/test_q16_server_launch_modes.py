@@ -27,6 +27,7 @@ def profile(scenario, *arguments: str, status: int = 0, **options: Any) -> str:
     assert run.status == status, run.output
     if status == 0:
         assert scenario.tables == scenario.expected(1)
+        assert float(scenario.rows()[0][7]) > 0
     return run.output
 
 
@@ -80,7 +81,6 @@ def test_a_server_inside_perf_analyzer(scenario, protocol: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=False, reason="until merged: remote")
 @PROTOCOLS
 @pytest.mark.parametrize(
     ("mode", "arguments", "status"),
@@ -97,7 +97,6 @@ def test_a_remote_server(scenario, remote, protocol: str, mode, arguments, statu
     profile(scenario, *arguments, status=status, **server.reached(protocol))
 
 
-@pytest.mark.xfail(strict=False, reason="until merged: gpu")
 def test_no_gpu_at_all(scenario) -> None:
     run = scenario.profile("--gpus", "[]", **{**LISTED, "batch_sizes": [1]}, profile_models=["add"])
 

@@ -6,7 +6,6 @@ import pytest
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=False, reason="until merged: TLS")
 @pytest.mark.parametrize("is_good", [True, False], ids=["good key", "corrupted key"])
 def test_https(scenario, remote, tls_proxy, certificates, short_windows, is_good: bool) -> None:
     key = certificates["client.key"] if is_good else certificates.corrupt("client.key", 0.15)

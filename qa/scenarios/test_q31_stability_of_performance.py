@@ -30,7 +30,6 @@ FLAGS = {"measurement-mode": "count_windows", "measurement-request-count": 500}
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=False, reason="until merged: remote")
 def test_as_good_as_perf_analyzer_alone(scenario, remote) -> None:
     scenario.scene.model("sleeper", SLEEPER)
     server = remote("explicit")

@@ -8,7 +8,6 @@ import pytest
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=False, reason="until merged: gpu")
 def test_four_runs_take_the_same_steps(scenario) -> None:
     steps = []
     for _ in range(4):

@@ -46,7 +46,7 @@ Make = Callable[..., TritonServer]
 def make(tmp_path: Path) -> Iterator[Make]:
     with ExitStack() as stack:
 
-        def build(program: Path, **settings: Any) -> TritonServer:
+        def build(program: Path, *, renews: bool = False, **settings: Any) -> TritonServer:
             chosen = replace(SETTINGS, **settings)
             triton = Program(path=program, origin="test", environment=dict(os.environ))
             server = TritonServer(
@@ -54,6 +54,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
                 chosen,
                 ServerLog(tmp_path / "server.log"),
                 settles=False,
+                renews=renews,
             )
             return stack.enter_context(server)
 
@@ -369,3 +370,45 @@ def test_variables_of_the_server_are_expanded(pretend, make: Make, tmp_path: Pat
         make(program).serve([variants()[0]], ServerSetup(environment={"PLUGIN": "a:$HOME"}))
 
     assert seen.read_text().strip() == f"a:{os.environ['HOME']}"
+
+
+# ------------------------------------------------------------------------------- for GPU metrics
+
+
+@pytest.mark.parametrize(("backend", "starts"), [("python", 1), ("onnxruntime", 3)])
+def test_a_server_that_has_run_a_model_itself_is_renewed_for_another_variant(
+    pretend, make: Make, backend: str, starts: int
+) -> None:
+    server = make(pretend.tritonserver(), renews=True)
+
+    for variant in variants():
+        again = replace(variant, config={**variant.config, "backend": backend})
+        server.serve([again], ServerSetup())
+        server.serve([again], ServerSetup())
+
+    assert started(pretend) == starts
+
+
+def test_a_server_at_rest_goes_on_afterwards(pretend, make: Make) -> None:
+    server = make(pretend.tritonserver())
+    server.version(ServerSetup())
+
+    began = time.monotonic()
+    server.rest(0.3)
+
+    assert 0.3 <= time.monotonic() - began < 5
+    assert server.serve([variants()[0]], ServerSetup(devices=("GPU-a",))) is None
+    assert started(pretend) == 1
+    assert server.metrics_url.startswith("http://127.0.0.1:")
+
+
+def test_a_server_that_dies_at_rest_is_named_at_once(pretend, make: Make) -> None:
+    server = make(pretend.tritonserver())
+    server.version(ServerSetup())
+    for process in server.processes():
+        process.kill()
+
+    began = time.monotonic()
+    with pytest.raises(ServerError, match="died while idle"):
+        server.rest(30)
+    assert time.monotonic() - began < 5

@@ -191,6 +191,15 @@ def test_a_failed_run_says_why(pretend, make, step, reason, words) -> None:
     assert failure.commands[0].startswith(str(pretend.directory))
 
 
+def test_a_called_model_without_requests_is_hinted_at(pretend, make) -> None:
+    step = {"status": 99, "text": "failed to find the requested model version"}
+
+    failure = make(pretend.perf_analyzer(step)).generate([work()], AliveServer())
+
+    assert isinstance(failure, Failure)
+    assert "bls_composing_models" in failure.hint
+
+
 def test_a_hung_run_is_killed_in_time(pretend, make) -> None:
     program = pretend.perf_analyzer({"hang": True, "deaf": True})
     began = time.monotonic()

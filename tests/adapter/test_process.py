@@ -50,6 +50,29 @@ def test_waiting_ends_with_the_time_given(tmp_path: Path, mark) -> None:
         assert process.is_running
 
 
+def test_a_child_with_something_to_put_away_is_given_time_for_it(tmp_path: Path, mark) -> None:
+    script = f"trap 'sleep 0.3; echo tidy > {tmp_path}/done; exit 7' HUP; echo up; sleep 300 & wait"
+    with start(tmp_path, script, mark, farewell_s=10) as process:
+        while "up" not in (tmp_path / "output.txt").read_text():
+            time.sleep(0.01)
+        began = time.monotonic()
+        process.kill()
+        assert 0.2 < time.monotonic() - began < 5
+    assert (tmp_path / "done").exists()
+    assert process.status == 7
+    assert mark.gone()
+
+
+def test_the_time_for_that_is_limited(tmp_path: Path, mark) -> None:
+    with start(tmp_path, "trap '' HUP; echo up; sleep 300", mark, farewell_s=0.5) as process:
+        while "up" not in (tmp_path / "output.txt").read_text():
+            time.sleep(0.01)
+        began = time.monotonic()
+        process.kill()
+        assert 0.4 < time.monotonic() - began < 5
+    assert mark.gone()
+
+
 def test_waiting_does_not_poll(tmp_path: Path, mark) -> None:
     with start(tmp_path, "sleep 0.3", mark) as process:
         used = time.process_time()

@@ -23,6 +23,7 @@ class Setting:
     program: str
     mark: Any
     config: dict[str, Any] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
     started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def start(self, *arguments: str, **changes: Any) -> subprocess.Popen[str]:
@@ -32,7 +33,7 @@ class Setting:
         process = subprocess.Popen(
             [self.program, "profile", "-f", str(path), *arguments],
             cwd=self.directory,
-            env=self.mark.environment,
+            env={**self.mark.environment, **self.environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

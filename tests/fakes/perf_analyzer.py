@@ -5,6 +5,7 @@
 FAKE_PERF_ANALYZER names a JSON file:
 
     {"log": FILE,            each launch appends its arguments there, one JSON list a line
+     "tell": [NAME, …],      variables that are appended to these arguments, as NAME=VALUE
      "steps": [STEP, …]}     what launch 1, 2, … does; the last step is repeated
 
 A step may have: `status`, `text` (instead of the usual output), `table` (false: write none, or
@@ -77,7 +78,8 @@ def next_step() -> dict:
     with open(plan["log"], "a+") as log:
         log.seek(0)
         done = len(log.readlines())
-        log.write(json.dumps(sys.argv[1:]) + "\n")
+        told = [f"{name}={os.environ.get(name)}" for name in plan.get("tell", ())]
+        log.write(json.dumps(sys.argv[1:] + told) + "\n")
     steps = plan.get("steps") or [{}]
     return steps[min(done, len(steps) - 1)]
 

@@ -1,10 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""A pretend tritonserver: real gRPC, no models.
+"""A pretend tritonserver: real gRPC and HTTP, no models.
 
 FAKE_TRITON is a JSON object that may have: `log` (a file: each start, load and inference appends
-a line), `start_s` (until it listens), `die` (a line to say at the start before ending with 1),
-`never_ready`, `deaf` (ignores SIGTERM), `stop_s` (takes so long to end), `version`.
+a line), `tell` (variables that are appended there at the start), `metrics` (a file with what the
+metrics port answers), `start_s` (until it listens), `die` (a line to say at the start before ending
+with 1), `never_ready`, `proxied_s` (so long its ports only seem to listen, as those of a container
+do), `deaf` (ignores SIGTERM), `stop_s` (takes so long to end), `version`, `repository` (names of
+its models, all alike), `loaded` (those that are there from the start), `polls` (refuses to load and
+unload), `header` (NAME:VALUE; calls without it are refused).
 
 What a load does is told by the model configuration's parameter `fake`: `fail`, `refuse` (as for
 a configuration that is not valid), `hang`, `die` (the server ends), `empty` (answers without
@@ -13,18 +17,23 @@ values), `crowded` (fails unless it is the first load of this server).
 
 from __future__ import annotations
 
+import http.server
 import json
 import os
 import signal
 import socket
 import sys
+import threading
 import time
+from collections.abc import Mapping
 from concurrent import futures
 
 import grpc
+from google.protobuf import json_format
 from tritonclient.grpc import service_pb2, service_pb2_grpc
 
 PLAN = json.loads(os.environ.get("FAKE_TRITON", "{}"))
+VERSION = PLAN.get("version", "9.99.0")
 
 
 def flag(name: str, default: str) -> str:
@@ -38,23 +47,35 @@ def note(*words: str) -> None:
             file.write(" ".join(words) + "\n")
 
 
-class Service(service_pb2_grpc.GRPCInferenceServiceServicer):
+class Refusal(Exception):
+    def __init__(self, code: grpc.StatusCode, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+class Models:
+    """What is loaded, and what loading does."""
+
     def __init__(self) -> None:
         self.loads = 0
-        self.configs: dict[str, dict] = {}
+        self.configs = {name: completed(name) for name in PLAN.get("loaded", [])}
 
-    def ServerMetadata(self, request, context):
-        return service_pb2.ServerMetadataResponse(
-            name="triton", version=PLAN.get("version", "9.99.0")
-        )
+    def index(self) -> list[tuple[str, str, str]]:
+        names = sorted({*PLAN.get("repository", []), *self.configs})
+        return [(name, "1", "READY") if name in self.configs else (name, "", "") for name in names]
 
-    def RepositoryModelLoad(self, request, context):
-        name = request.model_name
-        config = json.loads(request.parameters["config"].string_param)
+    def config(self, name: str) -> dict:
+        if name not in self.configs:
+            raise Refusal(grpc.StatusCode.NOT_FOUND, f"Request for unknown model: '{name}'")
+        return self.configs[name]
+
+    def load(self, name: str, override: str | None) -> None:
+        self._may_change()
+        config = json.loads(override) if override else self.configs.get(name, completed(name))
         self.loads += 1
         count = config.get("instance_group", [{}])[0].get("count", 1)
         note("load", name, f"count={count}", f"max_batch_size={config.get('max_batch_size', 0)}")
-        fake = config.get("parameters", {}).get("fake", {}).get("string_value", "")
+        fake = fake_of(config)
         if fake == "die":
             print("E1121 00:00:00.000000 1 backend.cc:1] segmentation fault, as asked", flush=True)
             os._exit(139)
@@ -64,37 +85,205 @@ class Service(service_pb2_grpc.GRPCInferenceServiceServicer):
             print(
                 "E1121 00:00:00.000000 1 model.cc:1] Invalid config override: as asked", flush=True
             )
-            context.abort(
+            raise Refusal(
                 grpc.StatusCode.INTERNAL,
                 f"failed to load '{name}', failed to poll from model repository",
             )
         if fake == "fail" or (fake == "crowded" and self.loads > 1):
-            context.abort(
+            raise Refusal(
                 grpc.StatusCode.INVALID_ARGUMENT,
                 f"load failed for model '{name}': version 1 is at UNAVAILABLE state: Internal:"
                 " ModuleNotFoundError: No module named 'nosuch'\n\nAt:\n  model.py(1): <module>;",
             )
         self.configs[name] = config
+
+    def unload(self, name: str) -> None:
+        self._may_change()
+        note("unload", name)
+        self.configs.pop(name, None)
+
+    def sizes(self, name: str) -> dict[str, int]:
+        """The number of floats in each output of an answer."""
+        note("infer", name)
+        config = self.config(name)
+        size = 0 if fake_of(config) == "empty" else 4
+        return {tensor["name"]: size for tensor in config["output"]}
+
+    def _may_change(self) -> None:
+        if PLAN.get("polls"):
+            raise Refusal(
+                grpc.StatusCode.UNAVAILABLE,
+                "explicit model load / unload is not allowed if polling is enabled",
+            )
+
+
+def completed(name: str) -> dict:
+    """A configuration as a server completes it."""
+    return {
+        "name": name,
+        "backend": "python",
+        "max_batch_size": 8,
+        "input": [{"name": "IN", "data_type": "TYPE_FP32", "dims": ["4"]}],
+        "output": [{"name": "OUT", "data_type": "TYPE_FP32", "dims": ["4"]}],
+        "dynamic_batching": {"preferred_batch_size": [8]},
+    }
+
+
+def fake_of(config: dict) -> str:
+    return config.get("parameters", {}).get("fake", {}).get("string_value", "")
+
+
+def is_let_in(headers: Mapping[str, str]) -> bool:
+    name, _, value = PLAN.get("header", ":").partition(":")
+    return not name or headers.get(name) == value
+
+
+class Service(service_pb2_grpc.GRPCInferenceServiceServicer):
+    """The models over gRPC."""
+
+    def __init__(self, models: Models) -> None:
+        self.models = models
+
+    def ServerLive(self, request, context):
+        return service_pb2.ServerLiveResponse(live=True)
+
+    def ServerMetadata(self, request, context):
+        if not is_let_in(dict(context.invocation_metadata())):
+            context.abort(grpc.StatusCode.UNAUTHENTICATED, "who are you?")
+        return service_pb2.ServerMetadataResponse(name="triton", version=VERSION)
+
+    def RepositoryIndex(self, request, context):
+        response = service_pb2.RepositoryIndexResponse()
+        for name, version, state in self.models.index():
+            response.models.add(name=name, version=version, state=state)
+        return response
+
+    def ModelConfig(self, request, context):
+        response = service_pb2.ModelConfigResponse()
+        config = answer(context, lambda: self.models.config(request.name))
+        json_format.ParseDict(config, response.config)
+        return response
+
+    def RepositoryModelLoad(self, request, context):
+        override = request.parameters["config"].string_param
+        answer(context, lambda: self.models.load(request.model_name, override))
         return service_pb2.RepositoryModelLoadResponse()
 
+    def RepositoryModelUnload(self, request, context):
+        answer(context, lambda: self.models.unload(request.model_name))
+        return service_pb2.RepositoryModelUnloadResponse()
+
     def ModelInfer(self, request, context):
-        note("infer", request.model_name)
-        config = self.configs[request.model_name]
-        empty = config.get("parameters", {}).get("fake", {}).get("string_value") == "empty"
         response = service_pb2.ModelInferResponse(model_name=request.model_name)
-        for tensor in config["output"]:
-            size = 0 if empty else 4
-            output = response.outputs.add(name=tensor["name"], datatype="FP32", shape=[size])
-            del output
+        for name, size in answer(context, lambda: self.models.sizes(request.model_name)).items():
+            response.outputs.add(name=name, datatype="FP32", shape=[size])
             response.raw_output_contents.append(b"\0\0\0\0" * size)
         return response
 
 
 def listen(port: str) -> socket.socket:
+    """A port that others may share."""
     one = socket.socket()
     one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    one.bind(("127.0.0.1", int(port)))
+    one.listen(50)
+    return one
+
+
+def answer(context, call):
     try:
-        one.bind(("127.0.0.1", int(port)))
+        return call()
+    except Refusal as refusal:
+        context.abort(refusal.code, str(refusal))
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """The models over HTTP."""
+
+    models: Models
+
+    def do_GET(self) -> None:
+        self.respond()
+
+    def do_POST(self) -> None:
+        self.respond()
+
+    def log_message(self, *words) -> None:
+        pass
+
+    def respond(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if not is_let_in(self.headers):
+            self.send(401, {"error": "who are you?"})
+            return
+        try:
+            match self.path.strip("/").split("/"):
+                case ["metrics"]:
+                    self.send_metrics()
+                case ["v2", "health", "live"]:
+                    self.send(200, {})
+                case ["v2"]:
+                    self.send(200, {"name": "triton", "version": VERSION})
+                case ["v2", "repository", "index"]:
+                    self.send(200, [
+                        {"name": name, "version": version, "state": state}
+                        for name, version, state in self.models.index()
+                    ])  # fmt: skip
+                case ["v2", "models", name, "config"]:
+                    self.send(200, self.models.config(name))
+                case ["v2", "repository", "models", name, "load"]:
+                    override = json.loads(body).get("parameters", {}).get("config")
+                    self.send(200, self.models.load(name, override) or {})
+                case ["v2", "repository", "models", name, "unload"]:
+                    self.send(200, self.models.unload(name) or {})
+                case ["v2", "models", name, "infer"]:
+                    self.send_tensors(body, self.models.sizes(name))
+                case _:
+                    self.send(404, {"error": "no such thing"})
+        except Refusal as refusal:
+            self.send(400, {"error": str(refusal)})
+
+    def send_metrics(self) -> None:
+        if "metrics" not in PLAN:
+            self.send(404, {"error": "no metrics"})
+            return
+        with open(PLAN["metrics"], encoding="utf-8") as file:
+            self.send(200, file.read())
+
+    def send_tensors(self, body: bytes, sizes: dict[str, int]) -> None:
+        length = int(self.headers["Inference-Header-Content-Length"])
+        request = json.loads(body[:length])
+        wanted = sum(one["parameters"]["binary_data_size"] for one in request["inputs"])
+        if len(body) - length != wanted:
+            self.send(400, {"error": "unexpected size of the inputs"})
+            return
+        outputs = [
+            {"name": name, "parameters": {"binary_data_size": 4 * size}}
+            for name, size in sizes.items()
+        ]
+        self.send(200, {"outputs": outputs}, b"\0\0\0\0" * sum(sizes.values()))
+
+    def send(self, status: int, content: object, tensors: bytes = b"") -> None:
+        text = (content if isinstance(content, str) else json.dumps(content)).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(text + tensors)))
+        if tensors:
+            self.send_header("Inference-Header-Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text + tensors)
+
+
+class HttpServer(http.server.ThreadingHTTPServer):
+    allow_reuse_address = True
+    allow_reuse_port = "proxied_s" in PLAN
+    daemon_threads = True
+
+
+def serve_http(port: str, models: Models) -> HttpServer:
+    Handler.models = models
+    try:
+        return HttpServer(("127.0.0.1", int(port)), Handler)
     except OSError:
         print(
             f"error: failed to start HTTP service: Unavailable - Socket '127.0.0.1:{port}'"
@@ -102,8 +291,21 @@ def listen(port: str) -> socket.socket:
             flush=True,
         )
         os._exit(1)
-    one.listen(50)
-    return one
+
+
+def hang_up(seconds: float) -> list[socket.socket]:
+    """Accepts connections on all ports and closes them; the ports are still open at the end."""
+    ports = [flag(f"{name}-port", "") for name in ("http", "grpc", "metrics")]
+    sockets = [listen(port) for port in ports]
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        for one in sockets:
+            one.settimeout(0.01)
+            try:
+                one.accept()[0].close()
+            except TimeoutError:
+                pass
+    return sockets
 
 
 def main() -> int:
@@ -111,6 +313,8 @@ def main() -> int:
         print("Usage: tritonserver [options]\n  --model-repository <string>")
         return 1
     note("start", *sys.argv[1:])
+    for name in PLAN.get("tell", ()):
+        note(f"{name}={os.environ.get(name)}")
     if PLAN.get("deaf"):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     else:
@@ -121,19 +325,17 @@ def main() -> int:
     time.sleep(PLAN.get("start_s", 0))
     if PLAN.get("never_ready"):
         time.sleep(600)
+    proxies = hang_up(PLAN["proxied_s"]) if "proxied_s" in PLAN else []
     server = grpc.server(futures.ThreadPoolExecutor(max_workers=8))
-    service_pb2_grpc.add_GRPCInferenceServiceServicer_to_server(Service(), server)
+    models = Models()
+    service_pb2_grpc.add_GRPCInferenceServiceServicer_to_server(Service(models), server)
     server.add_insecure_port(f"127.0.0.1:{flag('grpc-port', '8001')}")
     server.start()
-    sockets = [listen(flag("http-port", "8000")), listen(flag("metrics-port", "8002"))]
-    while sockets:
-        for one in sockets:
-            one.settimeout(0.05)
-            try:
-                one.accept()[0].close()
-            except TimeoutError:
-                pass
-    return 0
+    for proxy in proxies:
+        proxy.close()
+    requests = serve_http(flag("http-port", "8000"), models)
+    threading.Thread(target=requests.serve_forever, daemon=True).start()
+    serve_http(flag("metrics-port", "8002"), models).serve_forever()
 
 
 def end() -> None:

@@ -44,6 +44,23 @@ def yaml(text: str) -> Node:
     return node
 
 
+def plain(node: Node) -> Any:
+    """The node as ordinary lists, dicts and scalars."""
+    if node.is_mapping:
+        return {entry.key: plain(entry.node) for entry in node.entries}
+    return [plain(item) for item in node.items] if node.is_list else node.value
+
+
+def nodes(value: Any, where: str = "f.yaml:1:1") -> Node:
+    """The node of ordinary lists, dicts and scalars."""
+    if isinstance(value, dict):
+        entries = tuple(Entry(str(key), where, nodes(item, where)) for key, item in value.items())
+        return Node(entries, where, is_mapping=True)
+    if isinstance(value, list):
+        return Node(tuple(nodes(item, where) for item in value), where)
+    return Node(value, where)
+
+
 def flag(text: str) -> Node:
     """`text` as the value of a flag on the command line."""
     return Node(text, "--flag")

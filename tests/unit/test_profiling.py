@@ -15,7 +15,7 @@ import pytest
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.protocols import Search
-from model_analyzer.domain.settings import SearchSettings
+from model_analyzer.domain.settings import SearchMode, SearchSettings
 from model_analyzer.domain.trials import Trial
 from model_analyzer.profiling import Event, GivenUp, TrialFinished, TrialStarted, profile
 from model_analyzer.search.plan import Subject
@@ -23,6 +23,7 @@ from model_analyzer.state.profile_state import ProfileState
 from tests.contract.memory_state import Kept, MemoryState
 from tests.unit.search.surfaces import (
     Respond,
+    ensemble,
     failure,
     growing,
     latency_within,
@@ -30,9 +31,11 @@ from tests.unit.search.surfaces import (
     load,
     measurement,
     model,
+    saturating,
     search,
     short_name,
     subject,
+    together,
 )
 from tests.unit.state.samples import several, trial
 
@@ -284,14 +287,23 @@ def odd_surface(trial: Trial) -> Outcome:
     return growing(trial)
 
 
-SCENARIOS = {
+def odd_plateau(trial: Trial) -> Outcome:
+    """The same with a throughput that ends to grow."""
+    return failure() if "_config_2" in trial.variants else saturating(trial)
+
+
+Scenario = tuple[Subject, SearchSettings, Respond]
+
+SCENARIOS: dict[str, Scenario] = {
     "automatic": (
         subject(constraints=[latency_within(55)]),
         limits(instances=(1, 2), batch=(1, 4), concurrency=(1, 8)),
+        odd_surface,
     ),
     "client batches": (
         subject(batch_sizes=(1, 2, 4), constraints=[latency_within(35)]),
         limits(instances=(1, 2), batch=(2, 4), concurrency=(1, 4)),
+        odd_surface,
     ),
     "a variant that equals the default": (
         subject(
@@ -302,6 +314,7 @@ SCENARIOS = {
             )
         ),
         limits(instances=(1, 2), batch=(1, 4), concurrency=(1, 2)),
+        odd_surface,
     ),
     "manual": (
         subject(
@@ -312,39 +325,57 @@ SCENARIOS = {
             loads=(1, 2, 8),
         ),
         limits(),
+        odd_surface,
+    ),
+    "quick": (
+        subject(constraints=[latency_within(12)]),
+        limits(mode=SearchMode.QUICK),
+        odd_plateau,
+    ),
+    "an ensemble": (subject(ensemble(model("a"), model("b"))), limits(), odd_plateau),
+    "a BLS model": (
+        subject(model("m", ensemble(model("a"), model("b"), name="e"), model("c"))),
+        limits(concurrency=(1, 8)),
+        odd_plateau,
+    ),
+    "several models": (
+        together(
+            subject(model("m"), constraints=[latency_within(15)]),
+            subject(model("n", max_batch_size=0)),
+        ),
+        limits(concurrency=(1, 16)),
+        odd_plateau,
     ),
 }
 
 
 @pytest.fixture(params=list(SCENARIOS.values()), ids=list(SCENARIOS))
-def scenario(request: pytest.FixtureRequest) -> tuple[Subject, SearchSettings]:
-    found: tuple[Subject, SearchSettings] = request.param
+def scenario(request: pytest.FixtureRequest) -> Scenario:
+    found: Scenario = request.param
     return found
 
 
-def new_search(
-    scenario: tuple[Subject, SearchSettings], state: MemoryState | ProfileState
-) -> Search:
+def new_search(scenario: Scenario, state: MemoryState | ProfileState) -> Search:
     """The search as a new process would build it from the configuration and the state."""
-    what, where = scenario
+    what, where, _ = scenario
     return search(what, where, names=VariantNames.known(state.profile.variants))
 
 
-def uninterrupted(scenario: tuple[Subject, SearchSettings]) -> list[Trial]:
+def uninterrupted(scenario: Scenario) -> list[Trial]:
     state = MemoryState()
-    events = list(profile(new_search(scenario, state), PretendRunner(odd_surface), state))
+    events = list(profile(new_search(scenario, state), PretendRunner(scenario[2]), state))
     return finished(events)
 
 
 def test_a_resumed_run_goes_on_as_the_uninterrupted_one_would_have(
-    scenario: tuple[Subject, SearchSettings],
+    scenario: Scenario,
 ) -> None:
     whole = uninterrupted(scenario)
     distinct = list({trial.key: trial for trial in whole}.values())
 
     for measured in range(1, len(distinct)):
         kept: Kept = {}
-        runner = PretendRunner(odd_surface)
+        runner = PretendRunner(scenario[2])
         interrupted = MemoryState(kept)
         for event in profile(new_search(scenario, interrupted), runner, interrupted):
             if isinstance(event, TrialFinished) and len(runner.ran) == measured:
@@ -360,10 +391,10 @@ def test_a_resumed_run_goes_on_as_the_uninterrupted_one_would_have(
 @pytest.mark.parametrize("at_a_time", [1, 2, 5])
 @pytest.mark.parametrize("saved", [False, True])
 def test_a_run_in_small_pieces_measures_what_a_run_in_one_piece_does(
-    scenario: tuple[Subject, SearchSettings], at_a_time: int, saved: bool, tmp_path: Path
+    scenario: Scenario, at_a_time: int, saved: bool, tmp_path: Path
 ) -> None:
     whole = uninterrupted(scenario)
-    runner = PretendRunner(odd_surface)
+    runner = PretendRunner(scenario[2])
 
     @contextmanager
     def piece() -> Iterator[ProfileState]:

@@ -130,9 +130,10 @@ def named_files(flags: Mapping[str, Flag]) -> Iterator[tuple[str, str]]:
 
 def _render(flags: Mapping[str, Flag], user_directory: Path) -> Iterator[str]:
     for name, short in PERF_ANALYZER_SHORT_FLAGS.items():
-        if name in flags:
+        value = flags.get(name, ())
+        for item in (value,) if isinstance(value, str) else value:
             yield short
-            yield str(flags[name])
+            yield item
     for name in PERF_ANALYZER_VERBOSITY:
         if _is_true(flags.get(name)):
             yield from _VERBOSITY[name]

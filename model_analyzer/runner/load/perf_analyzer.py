@@ -44,6 +44,10 @@ _CPU_PERCENT = 80.0
 # Strict launches with larger and larger windows, before an unstable result is taken as it is.
 _STRICT_LAUNCHES = 3
 
+# What it says of a model of `--bls-composing-models` that got no request.
+_NO_REQUESTS = "failed to find the requested model version"
+_NO_REQUESTS_HINT = "is each of bls_composing_models called? One that gets no request breaks it"
+
 # Requests needed in a window to claim a 99th percentile with 95 % confidence.
 _REQUESTS_FOR_P99 = 299
 
@@ -332,6 +336,7 @@ def _failed(name: str, one: _Ended, commands: tuple[str, ...]) -> Failure:
         reason=FailureReason.REQUEST_FAILED,
         message=f"{name}: perf_analyzer failed: {reason}",
         log=lines,
+        hint=_NO_REQUESTS_HINT if _NO_REQUESTS in reason else "",
         commands=commands,
     )
 

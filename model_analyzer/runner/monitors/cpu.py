@@ -9,7 +9,7 @@ from types import TracebackType
 
 import psutil
 
-from model_analyzer.domain.measurements import Values
+from model_analyzer.domain.measurements import Observation
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.runner.monitors.sampler import Sampler
 
@@ -43,12 +43,14 @@ class CpuMonitor:
         self._sampler.__exit__(kind, error, trace)
 
     @property
-    def host(self) -> Values:
-        return {
-            tag: round(METRICS[tag].over_time.apply(samples), 1)
-            for tag, samples in self._samples.items()
-            if samples
-        }
+    def observation(self) -> Observation:
+        return Observation(
+            host={
+                tag: round(METRICS[tag].over_time.apply(samples), 1)
+                for tag, samples in self._samples.items()
+                if samples
+            }
+        )
 
     def _sample(self) -> None:
         used = sum(map(_unique_bytes, self._processes()))

@@ -1,42 +1,217 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The GPUs of this machine, by NVML."""
+"""GPUs: who they are and how they do, by NVML; and what a trial makes of them."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
 
+from model_analyzer.domain.measurements import Observation, Values
+from model_analyzer.domain.metrics import METRICS, Reduction, Source
 from model_analyzer.domain.profiles import Device
+from model_analyzer.runner.gpus import Gpu
+from model_analyzer.runner.monitors.sampler import Sampler
 
 log = logging.getLogger(__name__)
+
+# The values of each GPU, by UUID, at one moment.
+Sample = Mapping[str, Values]
 
 _MB = 1e6
 
 
-def devices() -> Sequence[Device]:
-    """The GPUs that CUDA programs may use here; none without a driver."""
-    import pynvml  # at the moment of use: most machines that run the tests have no driver
+@dataclass(frozen=True, slots=True)
+class ObservedGpus:
+    """The GPUs of a run; `read` samples the GPUs that it is given."""
 
-    try:
-        pynvml.nvmlInit()
-    except pynvml.NVMLError as error:
-        log.debug("No GPU: %s", error)
-        return ()
-    try:
-        return [
-            _device(pynvml.nvmlDeviceGetHandleByIndex(i))
-            for i in range(pynvml.nvmlDeviceGetCount())
-        ]
-    finally:
-        pynvml.nvmlShutdown()
+    devices: tuple[Device, ...]
+    read: Callable[[Sequence[Device]], Sample]
+
+    def monitor(self, interval_s: float) -> GpuMonitor:
+        return GpuMonitor(lambda: self.read(self.devices), interval_s)
+
+    def unknown(self) -> str:
+        """The metrics that cannot be had, in one line, or ""."""
+        return unknown_metrics(self.devices, self.read(self.devices))
 
 
-def _device(handle: object) -> Device:
+class GpuMonitor:
+    """Samples GPUs while entered, every `interval_s` seconds."""
+
+    def __init__(self, read: Callable[[], Sample], interval_s: float) -> None:
+        self._samples: list[Sample] = []
+        self._sampler = Sampler(lambda: self._samples.append(read()), interval_s)
+
+    def __enter__(self) -> GpuMonitor:
+        self._sampler.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._sampler.__exit__(kind, error, trace)
+
+    @property
+    def observation(self) -> Observation:
+        return Observation(gpus=over_time(self._samples))
+
+
+def over_time(samples: Sequence[Sample]) -> Mapping[str, Values]:
+    """Samples in order of time to the values of each GPU."""
+    readings: dict[str, dict[str, list[float]]] = {}
+    for sample in samples:
+        for uuid, values in sample.items():
+            tags = readings.setdefault(uuid, {})
+            for tag, value in values.items():
+                tags.setdefault(tag, []).append(value)
+    return {
+        uuid: {tag: round(_reduced(tag, numbers), 1) for tag, numbers in tags.items()}
+        for uuid, tags in readings.items()
+    }
+
+
+def _reduced(tag: str, numbers: Sequence[float]) -> float:
+    reduction = METRICS[tag].over_time
+    if reduction is Reduction.MEAN and len(numbers) > 1:
+        numbers = numbers[1:]  # the first was taken before the load was on
+    return reduction.apply(numbers)
+
+
+def unknown_metrics(devices: Sequence[Device], sample: Sample) -> str:
+    """Which metrics of which devices `sample` lacks, in one line, or "" if it is complete."""
+    missing: dict[tuple[str, ...], list[str]] = {}
+    for device in devices:
+        tags = tuple(
+            tag
+            for tag, metric in METRICS.items()
+            if metric.source is Source.GPU and tag not in sample.get(device.uuid, {})
+        )
+        if tags:
+            missing.setdefault(tags, []).append(device.uuid)
+    return "; ".join(f"{', '.join(tags)} of {', '.join(uuids)}" for tags, uuids in missing.items())
+
+
+class Nvml:
+    """The driver's view of the GPUs of this machine, while it is entered.
+
+    `gpus` are in the order of nvidia-smi; there are none without a driver.
+    """
+
+    def __init__(self) -> None:
+        self.gpus: tuple[Gpu, ...] = ()
+        self._handles: dict[str, Any] = {}
+        self._is_open = False
+
+    def __enter__(self) -> Nvml:
+        import pynvml  # at the moment of use: most machines that run the tests have no driver
+
+        log.info("Initializing GPUDevice handles")
+        try:
+            pynvml.nvmlInit()
+        except (pynvml.NVMLError_LibraryNotFound, pynvml.NVMLError_DriverNotLoaded) as error:
+            log.debug("No GPU: %s", error)
+            return self
+        except pynvml.NVMLError as error:
+            log.warning("GPUs cannot be used: %s (see what nvidia-smi says)", error)
+            return self
+        self._is_open = True
+        self.gpus = tuple(self._find())
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        import pynvml
+
+        if self._is_open:
+            pynvml.nvmlShutdown()
+
+    def read(self, devices: Sequence[Device]) -> Sample:
+        """The values of each device at this moment; what cannot be read is left out."""
+        return {device.uuid: _values(self._handles[device.uuid]) for device in devices}
+
+    def _find(self) -> Iterator[Gpu]:
+        import pynvml
+
+        for index in range(pynvml.nvmlDeviceGetCount()):
+            try:
+                handle = pynvml.nvmlDeviceGetHandleByIndex(index)
+                slices = _slices(handle)
+                yield Gpu(
+                    self._device(handle),
+                    None if slices is None else tuple(map(self._device, slices)),
+                )
+            except pynvml.NVMLError as error:
+                log.warning("GPU %d cannot be used: %s", index, error)
+
+    def _device(self, handle: Any) -> Device:
+        import pynvml
+
+        device = Device(
+            uuid=str(pynvml.nvmlDeviceGetUUID(handle)),
+            name=str(pynvml.nvmlDeviceGetName(handle)),
+            memory=_values(handle).get("gpu_total_memory", 0.0),
+        )
+        self._handles[device.uuid] = handle
+        return device
+
+
+def find_devices() -> tuple[Device, ...]:
+    """What CUDA programs can use of the GPUs of this machine."""
+    with Nvml() as nvml:
+        return tuple(device for gpu in nvml.gpus for device in gpu.usable)
+
+
+def _slices(handle: Any) -> Sequence[Any] | None:
+    """The MIG devices of a GPU, or None if it is not in MIG mode."""
     import pynvml
 
-    return Device(
-        uuid=str(pynvml.nvmlDeviceGetUUID(handle)),
-        name=str(pynvml.nvmlDeviceGetName(handle)),
-        memory=pynvml.nvmlDeviceGetMemoryInfo(handle).total / _MB,
+    modes = _answer(pynvml.nvmlDeviceGetMigMode, handle)
+    if modes is None or modes[0] != pynvml.NVML_DEVICE_MIG_ENABLE:
+        return None
+    found = (
+        _answer(pynvml.nvmlDeviceGetMigDeviceHandleByIndex, handle, index)
+        for index in range(pynvml.nvmlDeviceGetMaxMigDeviceCount(handle))
     )
+    return [one for one in found if one is not None]
+
+
+def _values(handle: Any) -> Values:
+    import pynvml
+
+    values: dict[str, float] = {}
+    # Version 2 leaves out what the driver itself has reserved, as nvidia-smi does.
+    memory = _answer(pynvml.nvmlDeviceGetMemoryInfo, handle, pynvml.nvmlMemory_v2) or _answer(
+        pynvml.nvmlDeviceGetMemoryInfo, handle
+    )
+    if memory is not None:
+        values["gpu_used_memory"] = memory.used / _MB
+        values["gpu_free_memory"] = memory.free / _MB
+        values["gpu_total_memory"] = memory.total / _MB
+    rates = _answer(pynvml.nvmlDeviceGetUtilizationRates, handle)
+    if rates is not None:
+        values["gpu_utilization"] = float(rates.gpu)
+    milliwatts = _answer(pynvml.nvmlDeviceGetPowerUsage, handle)
+    if milliwatts is not None:
+        values["gpu_power_usage"] = milliwatts / 1000
+    return values
+
+
+def _answer(ask: Callable[..., Any], *arguments: Any) -> Any:
+    """What NVML says, or None where this device or driver has no answer."""
+    import pynvml
+
+    try:
+        return ask(*arguments)
+    except pynvml.NVMLError:
+        return None

@@ -10,7 +10,8 @@ from types import TracebackType
 
 
 class Sampler:
-    """While entered, calls `sample` at once and then every `interval_s` seconds.
+    """While entered, calls `sample` at once and then every `interval_s` seconds; and once more
+    when the block is left in good order, so that short loads are seen too.
 
     What `sample` raises ends the sampling and is raised again when the block is left.
     """
@@ -34,8 +35,11 @@ class Sampler:
     ) -> None:
         self._stop.set()
         self._thread.join()
-        if self._error is not None and kind is None:
+        if kind is not None:
+            return
+        if self._error is not None:
             raise self._error
+        self._sample()
 
     def _run(self) -> None:
         try:

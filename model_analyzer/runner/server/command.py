@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The arguments of tritonserver. Pure."""
+"""The arguments and variables of tritonserver. Pure."""
 
 from __future__ import annotations
 
+import string
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -45,6 +46,11 @@ def server_command(
         "metrics-port": str(endpoints.metrics.port),
     }
     return [word for name, value in flags.items() for word in _flag(name, value)]
+
+
+def expanded(variables: Mapping[str, str], base: Mapping[str, str]) -> dict[str, str]:
+    """`variables` with $NAME replaced where `base` has a value for it."""
+    return {name: string.Template(value).safe_substitute(base) for name, value in variables.items()}
 
 
 def _flag(name: str, value: object) -> list[str]:

@@ -12,21 +12,38 @@ from model_analyzer.domain.settings import Protocol, ServerSettings
 from model_analyzer.errors import ServerError
 
 LOOPBACK = "127.0.0.1"
+ANY = "0.0.0.0"
+
+# Triton's own ports, where a server that somebody else started is expected.
+_TRITON_HTTP = "localhost:8000"
+_TRITON_GRPC = "localhost:8001"
+_TRITON_METRICS = "http://localhost:8002/metrics"
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a server listens (`bind`) and where clients find it (`host`)."""
+    """Where a server listens (`bind`) and where clients find it (`host`).
+
+    `name` is the host as it was written: what a certificate is made out to. `is_https` where the
+    address said so.
+    """
 
     bind: str
     port: int
+    name: str = "localhost"
+    is_https: bool = False
 
     @property
     def host(self) -> str:
-        return LOOPBACK if self.bind in ("0.0.0.0", "::") else self.bind
+        return LOOPBACK if self.bind in (ANY, "::") else self.bind
 
     def __str__(self) -> str:
         return f"{self.host}:{self.port}"
+
+    @property
+    def as_written(self) -> str:
+        """For clients that compare names with certificates."""
+        return f"{'https://' if self.is_https else ''}{self.name}:{self.port}"
 
     @property
     def accepts(self) -> bool:
@@ -45,6 +62,10 @@ class Endpoints:
     http: Address
     grpc: Address
     metrics: Address
+
+    @property
+    def all(self) -> tuple[Address, ...]:
+        return self.http, self.grpc, self.metrics
 
     def of(self, protocol: Protocol) -> Address:
         return self.http if protocol is Protocol.HTTP else self.grpc
@@ -77,6 +98,15 @@ def choose_endpoints(settings: ServerSettings) -> Endpoints:
     return Endpoints(http, grpc, metrics)
 
 
+def remote_endpoints(settings: ServerSettings) -> Endpoints:
+    """The addresses given in the settings, and Triton's own ports for the others."""
+    return Endpoints(
+        http=_parse(settings.http_endpoint or _TRITON_HTTP),
+        grpc=_parse(settings.grpc_endpoint or _TRITON_GRPC),
+        metrics=_parse(settings.metrics_url or _TRITON_METRICS),
+    )
+
+
 def listening(endpoints: Endpoints, flags: Mapping[str, object]) -> bool:
     """Whether the server listens wherever its flags let it."""
     wanted = {
@@ -92,8 +122,10 @@ def listening(endpoints: Endpoints, flags: Mapping[str, object]) -> bool:
 
 
 def _parse(text: str) -> Address:
-    host, _, port = text.split("://")[-1].split("/")[0].rpartition(":")
-    return Address(LOOPBACK if host == "localhost" else host, int(port))
+    scheme, _, rest = text.rpartition("://")
+    host, _, port = rest.split("/")[0].rpartition(":")
+    bind = LOOPBACK if host == "localhost" else host
+    return Address(bind, int(port), name=host, is_https=scheme.lower() == "https")
 
 
 def _check_free(option: str, address: Address) -> None:

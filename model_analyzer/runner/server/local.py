@@ -7,18 +7,19 @@ from __future__ import annotations
 import logging
 import os
 import secrets
-import string
 from collections.abc import Mapping
 from pathlib import Path
 
 from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import ServerSettings
 from model_analyzer.domain.trials import ServerSetup
+from model_analyzer.runner.client.interface import ServerClient
 from model_analyzer.runner.process import Process
 from model_analyzer.runner.runtime import Program
-from model_analyzer.runner.server.command import server_command
+from model_analyzer.runner.server.command import expanded, server_command
 from model_analyzer.runner.server.endpoints import Endpoints, are_chosen, choose_endpoints
 from model_analyzer.runner.server.log import ServerLog
+from model_analyzer.runner.server.own import connect_to_own
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +35,10 @@ class LocalLauncher:
     @property
     def description(self) -> str:
         return str(self._program.path)
+
+    @property
+    def advice(self) -> str:
+        return "--triton-output-path FILE keeps its log"
 
     @property
     def ports_are_chosen(self) -> bool:
@@ -57,10 +62,9 @@ class LocalLauncher:
             shm_prefix=prefix,
         )
 
+    def connect(self, endpoints: Endpoints, setup: ServerSetup) -> ServerClient | None:
+        return connect_to_own(endpoints, self._settings, setup)
+
     def _environment(self, setup: ServerSetup) -> Mapping[str, str]:
         base = self._program.environment
-        expanded = {
-            name: string.Template(value).safe_substitute(base)
-            for name, value in setup.environment.items()
-        }
-        return {**base, **expanded}
+        return {**base, **expanded(setup.environment, base)}

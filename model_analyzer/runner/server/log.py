@@ -42,6 +42,11 @@ class ServerLog:
         self.path = path
         self._mark = 0
 
+    @property
+    def exists(self) -> bool:
+        """Whether there is one: a server that is not ours keeps its log to itself."""
+        return self.path.exists()
+
     def mark(self) -> None:
         """Remember this point: `errors` gives what comes behind it."""
         self._mark = self._size()

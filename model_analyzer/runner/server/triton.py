@@ -19,16 +19,18 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.settings import Protocol, ServerRestart, ServerSettings
 from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup
 from model_analyzer.errors import ServerError
-from model_analyzer.runner.client import ServerCallError, ServerClient, has_fixed_shapes
+from model_analyzer.runner.client.interface import ServerCallError, ServerClient, has_fixed_shapes
+from model_analyzer.runner.client.tls import wants_grpc_tls
 from model_analyzer.runner.process import describe_status
 from model_analyzer.runner.server.command import GRACE_S
-from model_analyzer.runner.server.endpoints import Endpoints, listening
+from model_analyzer.runner.server.endpoints import Endpoints
 from model_analyzer.runner.server.log import ServerLog, hint
 
 log = logging.getLogger(__name__)
 
 _DYING_S = 2.0
 _LOOK_S = 0.01
+_ASK_AGAIN_S = 0.2
 _PORT_TRIES = 5
 _SETTLE_S = 15.0
 _WARM_UP_S = 60.0
@@ -71,6 +73,10 @@ class Launcher(Interface):
         """What is started, for messages."""
 
     @property
+    def advice(self) -> str:
+        """What to do where no server comes up, for messages."""
+
+    @property
     def ports_are_chosen(self) -> bool:
         """Whether at least one port is ours to choose, so that another try may go better."""
 
@@ -80,29 +86,44 @@ class Launcher(Interface):
     def start(self, endpoints: Endpoints, setup: ServerSetup, log: ServerLog) -> Running:
         """Starts a server that listens there and writes its log; it need not be ready yet."""
 
+    def connect(self, endpoints: Endpoints, setup: ServerSetup) -> ServerClient | None:
+        """A connection, by the protocol of the settings; None as long as nobody listens.
+
+        Closing it undoes what it did to a server that is not ours.
+        """
+
 
 class TritonServer:
     """Starts, feeds and stops one server at a time.
 
     With `settles`, a changed variant counts as in place only when the processes of the old one
-    are gone, which memory metrics need.
+    are gone, which memory metrics need. With `renews`, a server whose own process has run a model
+    is not used for another variant: such backends keep GPU memory after a model is unloaded.
 
     A context manager: leaving it kills the server, if it still runs. Call `begin_stop` and `stop`
     before for an orderly end, with other work in between.
     """
 
     def __init__(
-        self, launcher: Launcher, settings: ServerSettings, log: ServerLog, *, settles: bool
+        self,
+        launcher: Launcher,
+        settings: ServerSettings,
+        log: ServerLog,
+        *,
+        settles: bool,
+        renews: bool = False,
     ) -> None:
         self._launcher = launcher
         self._settings = settings
         self._settles = settles
+        self._renews = renews
         self._log = log
         self._setup = ServerSetup()
         self._process: Running | None = None
         self._client: ServerClient | None = None
         self._endpoints: Endpoints | None = None
         self._loaded: dict[str, str] = {}
+        self._is_used = False
 
     def __enter__(self) -> TritonServer:
         return self
@@ -119,7 +140,18 @@ class TritonServer:
 
     def version(self, setup: ServerSetup) -> str:
         """Starts the server as `setup` says, unless it runs, and asks for its version."""
-        return self._running(setup).version()
+        try:
+            return self.client(setup).version()
+        except ServerCallError as error:
+            raise ServerError(f"{self._launcher.description} does not answer: {error}") from error
+
+    def client(self, setup: ServerSetup) -> ServerClient:
+        """The connection to the server, which is started as `setup` says unless it runs."""
+        if self._client is None or not self.is_alive:
+            self._start(setup)
+        assert self._client is not None
+        self._setup = setup  # the same launch; its GPUs may have become known since
+        return self._client
 
     def serve(self, variants: Sequence[ModelVariant], setup: ServerSetup) -> Failure | None:
         """Loads what is not in place yet, composing variants first.
@@ -143,8 +175,10 @@ class TritonServer:
         if self._process is not None:
             self._process.kill()
             self._process = None
-            log.debug("Stopped Triton Server.")
+            if self._log.exists:
+                log.debug("Stopped Triton Server.")
         self._loaded.clear()
+        self._is_used = False
 
     def begin_stop(self) -> None:
         """Asks the server to end, without waiting for it."""
@@ -161,13 +195,27 @@ class TritonServer:
         return self._process is not None and self._process.is_running
 
     def endpoint(self, protocol: Protocol) -> str:
-        """HOST:PORT for clients."""
+        """HOST:PORT for clients, with https:// in front where it speaks that."""
         assert self._endpoints is not None, "the server has not been started"
-        return str(self._endpoints.of(protocol))
+        address = self._endpoints.of(protocol)
+        grpc_tls = protocol is Protocol.GRPC and wants_grpc_tls(self._setup.access)
+        return address.as_written if grpc_tls or address.is_https else str(address)
 
     def log_tail(self) -> tuple[str, ...]:
         """The last telling lines of the log."""
         return self._log.tail()
+
+    @property
+    def metrics_url(self) -> str:
+        """Where the running server tells its metrics."""
+        assert self._endpoints is not None, "the server has not been started"
+        return f"http://{self._endpoints.metrics}/metrics"
+
+    def rest(self, seconds: float) -> None:
+        """Leaves the running server alone for so long. Raises ServerError if it dies."""
+        if self._process is not None and self._process.wait(seconds) is not None:
+            lines = self._log.tail()
+            raise ServerError(f"the server died while idle: {lines[-1] if lines else 'no reason'}")
 
     def processes(self) -> Sequence[psutil.Process]:
         """The server with the processes of its models."""
@@ -185,13 +233,8 @@ class TritonServer:
         if set(self._loaded) - set(wanted):
             return True  # another model would take its share of the machine
         changed = any(self._loaded.get(name) != v.identity for name, v in wanted.items())
-        return changed and bool(self._loaded) and self._settings.restart is ServerRestart.VARIANT
-
-    def _running(self, setup: ServerSetup) -> ServerClient:
-        if self._client is None or not self.is_alive:
-            self._start(setup)
-        assert self._client is not None
-        return self._client
+        is_due = self._settings.restart is ServerRestart.VARIANT or (self._renews and self._is_used)
+        return changed and bool(self._loaded) and is_due
 
     def _start(self, setup: ServerSetup) -> None:
         for attempt in range(1, _PORT_TRIES + 1):
@@ -199,13 +242,12 @@ class TritonServer:
             endpoints = self._launcher.endpoints()
             reason = self._start_once(endpoints, setup)
             if not reason:
-                self._setup, self._endpoints = setup, endpoints
+                self._endpoints = endpoints
                 return
             taken = "already in use" in reason and self._launcher.ports_are_chosen
             if not taken or attempt == _PORT_TRIES:
                 raise ServerError(
-                    f"{self._launcher.description} {reason}"
-                    " (--triton-output-path FILE keeps its log)"
+                    f"{self._launcher.description} {reason} ({self._launcher.advice})"
                 )
 
     def _start_once(self, endpoints: Endpoints, setup: ServerSetup) -> str:
@@ -213,8 +255,19 @@ class TritonServer:
         self._log.mark()
         self._process = self._launcher.start(endpoints, setup, self._log)
         deadline = time.monotonic() + self._settings.ready_timeout_s
-        while not listening(endpoints, setup.flags):
-            status = self._process.wait(_LOOK_S)
+        refusal = ""
+        while True:
+            self._client = self._client or self._launcher.connect(endpoints, setup)
+            if self._client is not None:
+                try:
+                    self._client.version()
+                except ServerCallError as error:
+                    refusal = f": {error}"
+                    if error.denied:
+                        return f"does not answer{refusal}"
+                else:
+                    return ""
+            status = self._process.wait(_ASK_AGAIN_S if self._client else _LOOK_S)
             if status is not None:
                 lines = self._log.tail()
                 return f"did not start: {lines[-1] if lines else describe_status(status)}"
@@ -222,15 +275,8 @@ class TritonServer:
                 self.discard()
                 return (
                     f"was not ready within {self._settings.ready_timeout_s} s"
-                    " (--client-max-retries gives it more)"
+                    f" (--client-max-retries gives it more){refusal}"
                 )
-        self._client = ServerClient(str(endpoints.grpc))
-        try:
-            self._client.version()
-        except ServerCallError as error:
-            lines = self._log.tail() if not self._process.is_running else ()
-            return f"does not answer: {lines[-1] if lines else error}"
-        return ""
 
     def _stop(self, grace_s: float) -> None:
         self._close_client()
@@ -249,16 +295,17 @@ class TritonServer:
         """Loads every variant that is not in place. Where that cannot leave the server in a known
         state, it is discarded.
         """
-        client = self._running(setup)
+        client = self.client(setup)
         for name, variant in wanted.items():
             if self._loaded.get(name) == variant.identity:
                 continue
             self._log.mark()
             try:
-                client.load(variant.config, self._settings.load_timeout_s)
+                client.load(name, variant.config, self._settings.load_timeout_s)
             except ServerCallError as error:
                 return self._load_failure(variant, error)
             self._loaded[name] = variant.identity
+            self._is_used = self._is_used or _runs_in_the_server(variant)
             self._warm_up(client, variant)
         if self._settles:
             self._settle(wanted)
@@ -293,7 +340,8 @@ class TritonServer:
             reason=FailureReason.MODEL_NOT_LOADED,
             message=f"{variant.name} did not load: {reason}",
             log=(*str(error).splitlines()[:8], *lines),
-            hint=hint(str(error), *lines),
+            hint=hint(str(error), *lines)
+            or ("" if self._log.exists else "the server's own log may tell more"),
         )
 
     def _warm_up(self, client: ServerClient, variant: ModelVariant) -> None:
@@ -339,8 +387,22 @@ class TritonServer:
 
 
 def _same_launch(a: ServerSetup, b: ServerSetup) -> bool:
-    """Whether a server started for one setup serves the other too. Secrets count here."""
-    return a.flags == b.flags and a.environment == b.environment
+    """Whether a server started for one setup serves the other too, through the same connection.
+
+    Secrets count here.
+    """
+    return (a.flags, a.environment, a.container, a.access) == (
+        b.flags,
+        b.environment,
+        b.container,
+        b.access,
+    )
+
+
+def _runs_in_the_server(variant: ModelVariant) -> bool:
+    """Whether its instances are in the server's own process; those of Python models are not."""
+    is_ensemble = "ensemble_scheduling" in variant.config
+    return not is_ensemble and variant.config.get("backend") != "python"
 
 
 def _parts_first(variant: ModelVariant) -> Iterator[ModelVariant]:

@@ -14,8 +14,10 @@ from model_analyzer.config.kinds import (
     Choice,
     Endpoint,
     Environment,
+    Fields,
     FilePath,
     Flags,
+    Gpus,
     Integer,
     Integers,
     Kind,
@@ -39,7 +41,7 @@ EVERY_KIND: list[Kind] = [
     Number(),
     Boolean(),
     Choice(Colour),
-    ListOf(Text().parse, "NAMES"),
+    ListOf(Text(), "NAMES"),
     Integers(1),
     Endpoint(),
     Flags("tool", ["verbose"], underscores=False),
@@ -201,7 +203,7 @@ def test_a_choice_refuses(written: str) -> None:
 
 # --------------------------------------------------------------------------------------- lists
 
-NAMES = ListOf(Text().parse, "NAMES")
+NAMES = ListOf(Text(), "NAMES")
 
 
 @pytest.mark.parametrize(
@@ -340,6 +342,14 @@ def test_an_endpoint_refuses(written: str) -> None:
     assert problem.what == f"expected HOST:PORT with a port from 1 to 65535, found {written!r}"
 
 
+@pytest.mark.parametrize("written", ["https://me:s3cr3t@host:443", "me:s3cr3t@host:8000"])
+def test_a_password_in_an_endpoint_is_refused_without_showing_it(written: str) -> None:
+    problem = parse_problem(Endpoint(), flag(written))
+    assert "without user and password" in problem.what
+    assert "http-header" in problem.hint
+    assert "s3cr3t" not in str(problem)
+
+
 def test_a_url_needs_a_port() -> None:
     problem = parse_problem(Endpoint(url=True), flag("http://localhost/metrics"))
     assert problem.what.startswith("expected URL with a port from 1 to 65535")
@@ -417,3 +427,76 @@ def test_names_of_variables_that_no_system_takes_are_refused() -> None:
 def test_a_variable_holds_no_list() -> None:
     problem = parse_problem(Environment(), yaml("A: [1, 2]"))
     assert (problem.where, problem.what) == ("f.yaml:1:4", "expected text, found a list")
+
+
+# --------------------------------------------------------------------------------- GPUs, fields
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("all", ("all",)),
+        ("0", ("0",)),
+        ("[0, 1]", ("0", "1")),
+        ("'0, 1'", ("0", "1")),
+        ("[GPU-1a, GPU-2b]", ("GPU-1a", "GPU-2b")),
+        ("[]", ()),
+        ("'[]'", ()),
+    ],
+)
+def test_gpus_are_all_or_some_or_none(written: str, meant: tuple[str, ...]) -> None:
+    assert Gpus().parse(yaml(written)) == meant
+
+
+def test_all_gpus_are_no_list() -> None:
+    problem = parse_problem(Gpus(), yaml("[all, 1]"))
+    assert (problem.what, problem.where) == ("'all' stands alone", "f.yaml:1:1")
+
+
+FIELDS = Fields("fields of a thing", {"size": Integer(1), "name": Text()})
+
+
+def test_each_field_is_read_by_its_kind_and_null_is_not_given() -> None:
+    assert FIELDS.parse(yaml("{size: '3', name: }")) == {"size": 3}
+
+
+def test_all_wrong_fields_are_reported() -> None:
+    problems = parse_problems(FIELDS, yaml("{siz: 3, size: 0, name: []}"))
+    assert [(problem.where, problem.what, problem.hint) for problem in problems] == [
+        ("f.yaml:1:2", "'siz' is not among the fields of a thing", "did you mean 'size'?"),
+        ("f.yaml:1:16", "must be at least 1, found 0", ""),
+        ("f.yaml:1:25", "expected text, found a list", ""),
+    ]
+
+
+def test_commas_within_whole_items_belong_to_them() -> None:
+    whole_items = ListOf(Text(), "NAMES", whole_items=True)
+    assert whole_items.parse(yaml("['a,b', c]")) == ("a,b", "c")
+    assert whole_items.parse(yaml("'a,b'")) == ("a", "b")
+
+
+def test_nothing_but_commas_is_no_list() -> None:
+    problem = parse_problem(NAMES, yaml("', ,'"))
+    assert problem.what == "expected values between commas, found ', ,'"
+
+
+def test_words_of_a_flag_stay_as_they_were_written() -> None:
+    flags = Flags("tool", ["limit", "verbose"], words=["limit"], underscores=False)
+    assert flags.parse(yaml("{limit: off, verbose: off}")) == {"limit": "off", "verbose": "false"}
+
+
+@pytest.mark.parametrize("written", ["http://me:secret@h:80", "me@h:80"])
+def test_an_endpoint_holds_no_password_and_does_not_show_one(written: str) -> None:
+    problem = parse_problem(Endpoint(), flag(written))
+    assert "without user and password" in problem.what
+    assert "secret" not in str(problem)
+
+
+@pytest.mark.parametrize("written", ["[::1]:8001", " h:80 ", "http://h:0080", "h-1.example:1"])
+def test_more_endpoints(written: str) -> None:
+    assert Endpoint().parse(flag(written)) == written.strip()
+
+
+@pytest.mark.parametrize("written", ["1_000", "\u0663", "0x10"])
+def test_a_whole_number_as_text_is_written_with_digits(written: str) -> None:
+    assert parse_problem(Integer(), flag(written)).what.startswith("expected a whole number")

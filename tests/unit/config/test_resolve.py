@@ -12,7 +12,7 @@ import pytest
 
 from model_analyzer.config.resolve import resolve_profile, resolve_report
 from model_analyzer.domain.goals import Constraint
-from model_analyzer.domain.settings import ModelSettings, Protocol
+from model_analyzer.domain.settings import ModelSettings, Protocol, SearchMode
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import ConfigError
 from tests.unit.builders import (
@@ -229,7 +229,7 @@ def two_models(text: str) -> tuple[ModelSettings, ModelSettings]:
             "triton_server_flags: {log_verbose: 1, rate-limit: off}",
             "triton_server_flags: {rate-limit: execution_count}",
             "server_flags",
-            {"rate-limit": "execution_count"}, {"log-verbose": "1", "rate-limit": "false"},
+            {"rate-limit": "execution_count"}, {"log-verbose": "1", "rate-limit": "off"},
         ),
         (
             "triton_server_environment: {A: 1, B: 2}",
@@ -409,6 +409,80 @@ def test_a_flag_that_the_program_decides_is_left_out_with_a_remark(name: str) ->
 
 def test_without_anything_odd_there_are_no_remarks() -> None:
     assert resolved("perf_analyzer_flags: {percentile: 95}").remarks == ()
+
+
+# -------------------------------------------------------------------------------------- remote
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "triton_server_flags: {log-verbose: 1}",
+        "triton_server_environment: {A: b}",
+        "triton_output_path: server.log",
+        "collect_cpu_metrics: true",
+        "profile_models: {m: {triton_server_flags: {log-verbose: 1}}}",
+        "profile_models: {m: {triton_server_environment: {A: b}}}",
+    ],
+)
+def test_what_a_remote_server_cannot_be_told_is_remarked_once(given: str) -> None:
+    (remark,) = resolved(f"triton_launch_mode: remote\n{given}").remarks
+
+    assert "has no effect in launch mode remote" in remark
+    assert remark.startswith("f.yaml:2:")
+
+
+def test_without_reloading_only_loads_are_searched() -> None:
+    result = resolved(
+        "triton_launch_mode: remote\nreload_model_disable: true\n"
+        "run_config_search_mode: optuna\n"
+        "profile_models: {m: {model_config_parameters: {max_batch_size: [1, 2]}}}"
+    )
+
+    (model,) = result.settings.models
+    assert dict(model.parameters) == {}
+    assert model.loads == ()
+    assert result.settings.search.disable
+    assert result.settings.search.mode is SearchMode.BRUTE
+    (remark,) = result.remarks
+    assert "only the configuration that the server has loaded is measured" in remark
+
+
+# ----------------------------------------------------------------------------------------- TLS
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("triton_server_flags: {grpc-use-ssl: true}", "the server would speak TLS"),
+        ("perf_analyzer_flags: {ssl-grpc-use-ssl: true}", "clients would speak TLS"),
+        (
+            "triton_server_flags: {grpc-use-ssl: true}\n"
+            "profile_models: {m: {perf_analyzer_flags: {percentile: 95}}}",
+            "m: the server would speak TLS",
+        ),
+    ],
+)
+def test_a_server_and_its_clients_both_speak_tls_or_neither(text: str, words: str) -> None:
+    (problem,) = profile_problems(text)
+    assert words in problem
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "triton_server_flags: {grpc-use-ssl: true}\nperf_analyzer_flags: {ssl-grpc-use-ssl: true}",
+        "triton_launch_mode: remote\nperf_analyzer_flags: {ssl-grpc-use-ssl: true}",
+        "client_protocol: http\ntriton_server_flags: {grpc-use-ssl: true}",
+    ],
+)
+def test_tls_on_one_side_is_fine_where_the_other_is_not_ours(text: str) -> None:
+    assert settings(text)
+
+
+def test_several_headers_can_be_given() -> None:
+    (model,) = settings("perf_analyzer_flags: {http-header: ['A: b', 'C: d']}").models
+    assert model.perf_analyzer_flags["http-header"] == ("A: b", "C: d")
 
 
 # -------------------------------------------------------------------------------------- report

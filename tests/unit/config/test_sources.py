@@ -5,21 +5,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from model_analyzer.config.nodes import Node
+from model_analyzer.config.kinds import Text
 from model_analyzer.config.sources import parse_yaml, read_yaml
 from model_analyzer.errors import ConfigError, Problem
-from tests.unit.builders import yaml
-
-
-def plain(node: Node) -> Any:
-    """The node as ordinary lists, dicts and scalars."""
-    if node.is_mapping:
-        return {entry.key: plain(entry.node) for entry in node.entries}
-    return [plain(item) for item in node.items] if node.is_list else node.value
+from tests.unit.builders import plain, yaml
 
 
 def problem_of(text: str) -> Problem:
@@ -153,8 +145,8 @@ def test_reasonable_nesting_is_fine() -> None:
 
 
 def test_control_characters_are_refused() -> None:
-    problem = problem_of("a: \x01")
-    assert problem.where == "f.yaml"
+    problem = problem_of("ä: 1\nb: \x01")
+    assert problem.where == "f.yaml:2:4"
     assert problem.what.startswith("not valid YAML")
 
 
@@ -177,11 +169,11 @@ def test_a_file_that_says_nothing_gives_nothing(tmp_path: Path, text: str) -> No
     assert read_yaml(path) is None
 
 
-def test_a_missing_file_is_named_with_the_option_to_check(tmp_path: Path) -> None:
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
     problem = problem_of_file(tmp_path / "missing.yaml")
     assert problem.where == str(tmp_path / "missing.yaml")
     assert problem.what == "cannot be read: No such file or directory"
-    assert problem.hint == "check --config-file"
+    assert problem.hint == "check the path"
 
 
 def test_a_directory_is_no_file(tmp_path: Path) -> None:
@@ -191,9 +183,9 @@ def test_a_directory_is_no_file(tmp_path: Path) -> None:
 
 def test_a_file_in_another_encoding_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "latin.yaml"
-    path.write_bytes("a: ä".encode("latin-1"))
+    path.write_bytes("a: 1\nb: ä".encode("latin-1"))
     problem = problem_of_file(path)
-    assert (problem.where, problem.what) == (str(path), "is not UTF-8 text")
+    assert (problem.where, problem.what) == (f"{path}:2:4", "is not UTF-8 text")
 
 
 def test_a_huge_file_is_not_even_read(tmp_path: Path) -> None:
@@ -231,3 +223,21 @@ def test_ranges_and_dates_are_the_text_that_was_written(value: str) -> None:
 def test_a_file_with_nothing_but_a_document_mark_is_empty(tmp_path: Path) -> None:
     (tmp_path / "f.yaml").write_text("---\n")
     assert read_yaml(tmp_path / "f.yaml") is None
+
+
+@pytest.mark.parametrize("written", ["1.10", "0x10", "1_000", "yes", "010", "2026-01-02", "1e3"])
+def test_what_was_written_is_kept_for_whoever_wants_text(written: str) -> None:
+    node = yaml(written)
+    assert node.text == written
+    assert Text().parse(node) == written
+
+
+def test_nesting_by_aliases_is_nesting() -> None:
+    def chain(length: int) -> str:
+        links = [f"x{i}: &b{i} [*b{i - 1}]\n" for i in range(1, length)]
+        return "".join(["x0: &b0 [1]\n", *links])
+
+    assert parse_yaml(chain(38), "f.yaml")
+    problem = problem_of(chain(3000))
+    assert problem.what == "nested too deeply"
+    assert problem.where.startswith("f.yaml:4")

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from model_analyzer.domain.goals import Constraint, Goal, ModelGoal
 from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.metrics import Source
 from tests.unit.builders import at_least, at_most, goal, measurement, objectives, together
 
 
@@ -234,7 +235,7 @@ def test_a_metric_that_was_not_measured_is_kept_but_named() -> None:
     [
         (at_most(perf_latency_p99=99)[0], "Max p99 Latency: 99 ms"),
         (at_least(perf_throughput=100)[0], "Min Throughput: 100 infer/sec"),
-        (at_most(gpu_used_memory=0.5)[0], "Max GPU Memory Usage: 0.5 MB"),
+        (at_most(gpu_used_memory=0.5)[0], "Max GPU Memory Usage: 0.5 MB over all GPUs"),
     ],
 )
 def test_a_constraint_in_words(constraint: Constraint, text: str) -> None:
@@ -280,3 +281,57 @@ def test_equally_near_ones_are_ordered_by_score() -> None:
 
 def test_nothing_in_order_is_nothing() -> None:
     assert best_first(goal()) == []
+
+
+# ----------------------------------------------------------------------------------------- GPUs
+
+
+def using(*memory: float, throughput: float = 100, utilization: float = 50) -> Measurement:
+    """A measurement with so much memory in use on each GPU."""
+    gpus = {
+        f"GPU-{index}": {"gpu_used_memory": used, "gpu_utilization": utilization}
+        for index, used in enumerate(memory)
+    }
+    return measurement(throughput, gpus=gpus)
+
+
+def test_less_gpu_memory_is_better_whatever_gpu_it_is_on() -> None:
+    least = goal(wished=objectives(gpu_used_memory=1))
+    assert least.score(using(100, 200), using(300, 300)) == pytest.approx(300 / 450)
+    assert least.score(using(300), using(100, 200)) == 0
+
+
+def test_a_gpu_objective_weighs_with_the_others() -> None:
+    both = goal(wished=objectives(perf_throughput=1, gpu_used_memory=3))
+    frugal, fast = using(100, throughput=100), using(200, throughput=200)
+    assert both.score(frugal, fast) == pytest.approx((-1 + 3) / 4 / 1.5)
+    busy = goal(wished=objectives(gpu_utilization=1))
+    assert busy.score(using(1, utilization=90), using(1, utilization=60)) > 0
+
+
+def test_a_gpu_objective_counts_for_every_model_of_a_trial() -> None:
+    less = ModelGoal(objectives=objectives(gpu_used_memory=1))
+    one, other = (
+        replace(together({}, {}), gpus={"GPU-0": {"gpu_used_memory": used}})
+        for used in (100.0, 300.0)
+    )
+    assert Goal(models=(less, less)).score(one, other) == pytest.approx(1.0)
+
+
+def test_where_no_gpu_was_observed_the_other_objectives_decide() -> None:
+    both = goal(wished=objectives(gpu_used_memory=9, perf_throughput=1))
+    assert both.score(measurement(300), measurement(100)) == pytest.approx(1.0)
+
+
+def test_a_goal_tells_whether_it_needs_gpus() -> None:
+    assert not ModelGoal().needs(Source.GPU)
+    assert ModelGoal(objectives=objectives(perf_latency=1, gpu_used_memory=1)).needs(Source.GPU)
+    assert ModelGoal(constraints=at_most(gpu_used_memory=1)).needs(Source.GPU)
+
+
+def test_a_constraint_on_gpu_memory_holds_for_the_sum_over_gpus() -> None:
+    bounded = goal(*at_most(gpu_used_memory=300))
+    assert bounded.passes(using(100, 200))
+    assert not bounded.passes(using(200, 200))
+    assert bounded.shortfall(using(200, 250)) == pytest.approx(50)
+    assert bounded.unchecked(measurement(1)) == ("gpu_used_memory",)

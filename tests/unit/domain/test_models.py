@@ -15,6 +15,7 @@ from model_analyzer.domain.models import (
     apply_parameters,
     fingerprint,
     freeze,
+    step_models,
     thaw,
 )
 from tests.unit.builders import variant
@@ -232,6 +233,38 @@ def test_variants_of_an_ensemble_hold_its_parts_as_they_are() -> None:
     assert VariantNames().default(ensemble).composing == made.composing
 
 
+def test_a_name_stands_for_all_that_is_loaded_with_the_model() -> None:
+    part = facts("part")
+    caller = facts("m", composing=(part,))
+    names = VariantNames()
+    one, two = (names.variant(part, {"max_batch_size": size}) for size in (1, 2))
+
+    made = [names.variant(caller, {}, [called]) for called in (one, two, one)]
+
+    assert [variant.name for variant in made] == ["m_config_0", "m_config_1", "m_config_0"]
+    assert made[1].composing == (two,)
+    assert names.knows(caller, {}, [two])
+    assert not names.knows(caller, {})
+
+
+def test_known_variants_tell_the_names_of_those_that_they_call() -> None:
+    part = facts("part")
+    caller = facts("m", composing=(facts("inner", composing=(part,)),))
+    names = VariantNames()
+    inner = [
+        names.variant(caller.composing[0], {}, [names.variant(part, {"max_batch_size": size})])
+        for size in (1, 2)
+    ]
+    made = [names.variant(caller, {}, [called]) for called in inner]
+
+    later = VariantNames.known(made[1:])
+
+    assert later.variant(part, {"max_batch_size": 2}).name == "part_config_1"
+    assert later.variant(part, {"max_batch_size": 4}).name == "part_config_0"
+    assert later.variant(caller.composing[0], {}, inner[1].composing).name == "inner_config_1"
+    assert later.variant(caller, {}, inner[1:]).name == "m_config_1"
+
+
 # ------------------------------------------------------------------------------ facts of a model
 
 
@@ -309,3 +342,39 @@ def test_a_variant_knows_its_batching() -> None:
     assert (batching.max_batch_size, batching.largest_preferred_batch_size) == (8, 8)
     assert batching.has_dynamic_batching
     assert variant(dynamic_batching={}).has_dynamic_batching
+
+
+def test_steps_are_named_once_and_in_their_order() -> None:
+    steps = [{"model_name": name} for name in ("b", "a", "b")]
+
+    assert step_models(freeze({"ensemble_scheduling": {"step": steps}})) == ("b", "a")
+    assert step_models(freeze({"backend": "python"})) == ()
+
+
+# ----------------------------------------------------------------------------------------- GPUs
+
+
+@pytest.mark.parametrize(
+    ("config", "gpus", "expected"),
+    [
+        ({"instance_group": [{"kind": "KIND_CPU"}]}, 1, False),
+        ({"instance_group": [{"kind": "KIND_CPU"}, {"kind": "KIND_GPU"}]}, 1, True),
+        ({}, 1, True),  # Triton puts an instance on each GPU then
+        ({}, 0, False),
+    ],
+)
+def test_a_variant_uses_gpus_if_an_instance_does(
+    config: Mapping[str, Any], gpus: int, expected: bool
+) -> None:
+    assert variant(**config).uses_gpus(gpus=gpus) == expected
+
+
+def test_a_variant_uses_the_gpus_of_what_it_calls() -> None:
+    parts = {
+        kind: variant("part", instance_group=[{"kind": f"KIND_{kind}"}]) for kind in ("CPU", "GPU")
+    }
+    for kind, part in parts.items():
+        ensemble = variant(ensemble_scheduling={}, composing=[part])
+        caller = variant(instance_group=[{"kind": "KIND_CPU"}], composing=[part])
+        assert ensemble.uses_gpus(gpus=1) == (kind == "GPU")
+        assert caller.uses_gpus(gpus=1) == (kind == "GPU")

@@ -104,3 +104,32 @@ def test_words_that_only_look_like_secrets_are_shown(name: str) -> None:
 def test_a_secret_with_equal_signs_is_masked_as_a_whole() -> None:
     shown = masked("http-restricted-api", "model-repository:admin-key=c2VjcmV0==")
     assert shown == f"model-repository:admin-key={MASK}"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("https://me:s3cr3t@host:8000/v2", f"https://me:{MASK}@host:8000/v2"),
+        ("s3://:s3cr3t@bucket", f"s3://:{MASK}@bucket"),
+        ("http://host:8000/a@b", "http://host:8000/a@b"),
+        ("localhost:8001", "localhost:8001"),
+    ],
+)
+def test_a_password_in_a_url_is_masked(value: str, shown: str) -> None:
+    assert masked("STORAGE", value) == shown
+
+
+def test_flags_of_a_command_are_masked_by_their_names() -> None:
+    command = [
+        "tritonserver", "--cache-config=redis,password=s3cr3t", "--http-restricted-api=a:k=s3cr3t",
+        "--api-key", "s3cr3t", "--grpc-server-key=certificates/server.key",
+        "--ssl-grpc-private-key-file", "client.key", "-H", "Authorization: s3cr3t",
+    ]  # fmt: skip
+
+    shown = masked_command(command)
+
+    assert "s3cr3t" not in shown
+    # a path is no secret, and needed to see what went wrong
+    assert "--grpc-server-key=certificates/server.key" in shown
+    assert "--ssl-grpc-private-key-file client.key" in shown
+    assert shlex.split(shown)[1] == f"--cache-config=redis,password={MASK}"

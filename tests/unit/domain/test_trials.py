@@ -111,6 +111,7 @@ def with_flags(**flags: Any) -> Trial:
         with_server_flags(http_restricted_api=("metadata:key=another",)),
         with_setup(environment={"HF_TOKEN": "abc", "OMP_NUM_THREADS": "4"}),
         with_setup(environment={"OMP_NUM_THREADS": "4", "HF_TOKEN": "xyz"}),
+        with_setup(container={"name": "n", "labels": ("a=b",), "volumes": ("/a:/b:ro",)}),
     ],
 )
 def test_addresses_paths_logs_secrets_and_order_do_not_make_another_trial(same: Trial) -> None:
@@ -142,6 +143,8 @@ DIFFERENT = [
     with_setup(protocol="http"),
     with_setup(version="2.52.0"),
     with_setup(launch="docker"),
+    with_setup(container={"image": "triton:1"}),
+    with_setup(container={"image": "triton:1", "mem_limit": "1g"}),
 ]
 
 

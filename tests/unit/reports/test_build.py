@@ -276,7 +276,7 @@ def test_a_detail_tells_all_about_one_variant() -> None:
     assert detail.variant == "m_config_4"
     assert detail.sentence == (
         "m_config_4 uses 4:GPU instances with a max batch size of 8 and has dynamic batching"
-        " enabled; platform unknown. 2 measurements on H200."
+        " enabled; platform unknown. 2 measurements on GPU(s) 2 x H200 with total memory 29.8 GB."
     )
     assert detail.configuration == 'name: "m"'
     assert detail.commands == ("perf -c 2", "perf -c 1")
@@ -293,6 +293,54 @@ def test_a_detail_of_a_machine_without_gpus_says_cpu() -> None:
         "m_config_0 uses 1:CPU instances with a max batch size of 0 and has dynamic batching"
         " disabled; platform python. 1 measurement on CPU."
     )
+
+
+# ------------------------------------------------------------------------------------------ GPUs
+
+
+def on_gpus(*uuids: str) -> Ranking:
+    gpus = {uuid: {"gpu_used_memory": 1000.0, "gpu_utilization": 50.0} for uuid in uuids}
+    return ranking(
+        record(BEST, measurement(250.5, 5.5, gpus=gpus)),
+        record(DEFAULT, measurement(1.5, 2.5)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "uuids", "line"),
+    [
+        (["H200"], ["GPU-0"], "GPU(s): 1 x H200. Total Available GPU Memory: 14.9 GB"),
+        (
+            ["H200", "A100", "H200"],
+            ["GPU-0", "GPU-1", "GPU-2"],
+            "GPU(s): 2 x H200, 1 x A100. Total Available GPU Memory: 44.7 GB."
+            " Memory is the sum over the GPUs; utilization and power are their means.",
+        ),
+        # only those that were observed
+        (["H200", "A100"], ["GPU-1"], "GPU(s): 1 x A100. Total Available GPU Memory: 14.9 GB"),
+        (["H200"], [], ""),
+    ],
+)
+def test_a_summary_names_the_gpus_that_were_observed(
+    names: list[str], uuids: list[str], line: str
+) -> None:
+    report = build_summary(
+        on_gpus(*uuids), best=3, origin=origin(*names), difference="", complete=True
+    )
+    assert report.gpus == line
+    assert ("Max GPU Memory Usage (MB)" in report.table.headers) == bool(uuids)
+
+
+def test_a_variant_on_cpus_is_reported_without_gpus_unless_asked_for() -> None:
+    found = ranking(record(DEFAULT, measurement(1.5, gpus={"GPU-0": {"gpu_used_memory": 7.0}})))
+    quiet = build_detail(found.results[0], origin=origin("H200"), configuration="")
+    asked = build_detail(
+        found.results[0], origin=origin("H200"), configuration="", always_gpus=True
+    )
+    assert "1 measurement on CPU." in quiet.sentence
+    assert "1 measurement on GPU(s) 1 x H200 with total memory 14.9 GB." in asked.sentence
+    assert "Max GPU Memory Usage (MB)" not in quiet.table.headers
+    assert "Max GPU Memory Usage (MB)" in asked.table.headers
 
 
 # ---------------------------------------------------------------------------------- for machines

@@ -15,8 +15,10 @@ from model_analyzer.reports.tables import (
     Table,
     answer_table,
     detailed_table,
+    gpu_table,
     inference_table,
     instances_text,
+    server_table,
     show,
     summary_table,
 )
@@ -164,6 +166,143 @@ def test_the_old_name_of_latency_is_the_p99_column() -> None:
 @pytest.mark.parametrize("rankings", [[], [ranking()]])
 def test_without_measurements_there_are_no_rows(rankings: list[Ranking]) -> None:
     assert inference_table(rankings, FIELDS, gpus=0).rows == ()
+
+
+def test_nothing_is_missed_in_a_table_without_rows(caplog: pytest.LogCaptureFixture) -> None:
+    assert inference_table([], ["model_name", "gpu_used_memory"], gpus=0).rows == ()
+    assert gpu_table([example()], ["gpu_uuid", "gpu_used_memory"], gpus=1, always=True).rows == ()
+    assert server_table({}, ["gpu_uuid", "gpu_used_memory"]).rows == ()
+    assert caplog.text == ""
+
+
+# ------------------------------------------------------------------------------------ GPU table
+
+GPU_FIELDS = (
+    "model_name", "gpu_uuid", "batch_size", "concurrency", "model_config_path", "instance_group",
+    "satisfies_constraints", "gpu_used_memory", "gpu_utilization", "gpu_power_usage",
+)  # fmt: skip
+
+SERVER_FIELDS = (
+    "model_name", "gpu_uuid", "gpu_used_memory", "gpu_utilization", "gpu_power_usage",
+)  # fmt: skip
+
+
+def of_gpus(used: float, **more: float) -> dict[str, dict[str, float]]:
+    """Values of two GPUs; the second has twice as much memory in use, and no power reading."""
+    return {
+        "GPU-a": {"gpu_used_memory": used, "gpu_utilization": 50.0, "gpu_power_usage": 70.5},
+        "GPU-b": {"gpu_used_memory": 2 * used, "gpu_utilization": 25.0, **more},
+    }
+
+
+def on_gpus() -> Ranking:
+    """The example, measured on two GPUs; the default only uses CPUs."""
+    return ranking(
+        record(DEFAULT, measurement(110.5, 9.25, gpus=of_gpus(100.0))),
+        record(LARGE, measurement(300.5, 12.5, gpus=of_gpus(200.0)), concurrency=4),
+        record(LARGE, measurement(200.5, 5.125, gpus=of_gpus(300.0)), concurrency=2),
+        by=goal(*at_most(perf_latency_p99=10)),
+    )
+
+
+def test_the_gpu_table_has_a_row_for_each_measurement_and_gpu() -> None:
+    table = gpu_table([on_gpus()], GPU_FIELDS, gpus=2, always=False)
+    assert table.headers == (
+        "Model",
+        "GPU UUID",
+        "Batch",
+        "Concurrency",
+        "Model Config Path",
+        "Instance Group",
+        "Satisfies Constraints",
+        "GPU Memory Usage (MB)",
+        "GPU Utilization (%)",
+        "GPU Power Usage (W)",
+    )
+    instances = "6:GPU + 2:CPU"
+    assert table.rows == (
+        ("m", "GPU-a", 1, 2, "m_config_0", instances, "Yes", 300.0, 50.0, 70.5),
+        ("m", "GPU-b", 1, 2, "m_config_0", instances, "Yes", 600.0, 25.0, None),
+        ("m", "GPU-a", 1, 4, "m_config_0", instances, "No", 200.0, 50.0, 70.5),
+        ("m", "GPU-b", 1, 4, "m_config_0", instances, "No", 400.0, 25.0, None),
+    )
+
+
+def test_variants_that_only_use_cpus_have_gpu_rows_when_asked_for() -> None:
+    table = gpu_table([on_gpus()], ["model_config_path", "gpu_uuid"], gpus=2, always=True)
+    assert table.rows[4:] == (("m_config_default", "GPU-a"), ("m_config_default", "GPU-b"))
+
+
+def test_an_ensemble_uses_the_gpus_of_its_parts() -> None:
+    part = variant("p_config_0", model="p", instance_group=[{"kind": "KIND_GPU"}])
+    whole = variant("m_config_0", ensemble_scheduling={}, composing=[part])
+    found = ranking(record(whole, measurement(1, gpus=of_gpus(1.0))))
+    assert len(gpu_table([found], ["gpu_uuid"], gpus=2, always=False).rows) == 2
+
+
+def test_the_table_of_the_idle_server_has_a_row_for_each_gpu() -> None:
+    table = server_table(of_gpus(10.0), SERVER_FIELDS)
+    assert table.headers == (
+        "Model",
+        "GPU UUID",
+        "GPU Memory Usage (MB)",
+        "GPU Utilization (%)",
+        "GPU Power Usage (W)",
+    )
+    assert table.rows == (
+        ("triton-server", "GPU-a", 10.0, 50.0, 70.5),
+        ("triton-server", "GPU-b", 20.0, 25.0, None),
+    )
+
+
+def test_fields_without_data_are_left_out_of_each_table(caplog: pytest.LogCaptureFixture) -> None:
+    found = ranking(record(LARGE, measurement(1, gpus={"MIG-a": {"gpu_used_memory": 1.0}})))
+    with caplog.at_level(logging.WARNING):
+        table = gpu_table(
+            [found], ["gpu_uuid", "gpu_power_usage", "nonsense"], gpus=1, always=False
+        )
+        server = server_table({"MIG-a": {"gpu_used_memory": 1.0}}, [*SERVER_FIELDS, "batch_size"])
+    assert table.headers == ("GPU UUID",)
+    assert server.headers == ("Model", "GPU UUID", "GPU Memory Usage (MB)")
+    assert caplog.messages == [
+        'GPU output field "gpu_power_usage", has no data',
+        'GPU output field "nonsense" is no metric and no column',
+        'Server output field "gpu_utilization", has no data',
+        'Server output field "gpu_power_usage", has no data',
+        'Server output field "batch_size" is no metric and no column',
+    ]
+
+
+def test_reports_show_gpu_memory_summed_and_utilization_as_a_mean() -> None:
+    found = on_gpus()
+    table = summary_table(found.results, found, gpus=2)
+    at = table.headers.index("Max GPU Memory Usage (MB)")
+    assert table.headers[at + 1] == "Average GPU Utilization (%)"
+    assert [row[at : at + 2] for row in table.rows] == [(900, 37.5), (None, None)]
+    detail = detailed_table(found.results[0], gpus=2)
+    assert detail.headers[-3:] == (
+        "Max GPU Memory Usage (MB)",
+        "Average GPU Utilization (%)",
+        "Requests",
+    )
+    assert [row[-3:-1] for row in detail.rows] == [(600, 37.5), (900, 37.5)]
+
+
+def test_reports_of_variants_on_cpus_have_no_gpu_columns_unless_asked_for() -> None:
+    found = ranking(record(DEFAULT, measurement(110.5, 9.25, gpus=of_gpus(100.0))))
+    assert "GPU" not in " ".join(summary_table(found.results, found, gpus=2).headers)
+    assert "GPU" not in " ".join(detailed_table(found.results[0], gpus=2).headers)
+    asked = summary_table(found.results, found, gpus=2, always_gpus=True)
+    assert "Max GPU Memory Usage (MB)" in asked.headers
+    asked = detailed_table(found.results[0], gpus=2, always_gpus=True)
+    assert "Max GPU Memory Usage (MB)" in asked.headers
+
+
+def test_a_report_leaves_out_the_utilization_that_a_mig_device_does_not_tell() -> None:
+    found = ranking(record(LARGE, measurement(1, gpus={"MIG-a": {"gpu_used_memory": 1.0}})))
+    headers = summary_table(found.results, found, gpus=1).headers
+    assert "Max GPU Memory Usage (MB)" in headers
+    assert "Average GPU Utilization (%)" not in headers
 
 
 # ------------------------------------------------------------------------------------- as text

@@ -234,6 +234,24 @@ def test_the_first_variant_is_a_copy_and_later_ones_link_to_it(make_model, tmp_p
     assert "max_batch_size: 2" in (second / "config.pbtxt").read_text()
 
 
+def test_of_models_that_are_elsewhere_only_configurations_are_written(
+    make_model, tmp_path: Path
+) -> None:
+    models = make_model("part")
+    add_ensemble(models, "m", "part")
+    facts = ModelRepository(models).facts("m")
+    create_output(tmp_path / "out")
+
+    OutputRepository(tmp_path / "out", None).write(VariantNames().default(facts))
+
+    files = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*.*")}
+    assert files == {
+        "m_config_default/config.pbtxt",
+        "part_config_default/config.pbtxt",
+        "part/config.pbtxt",
+    }
+
+
 def test_an_ensemble_is_written_with_its_parts_under_both_names(make_model, tmp_path: Path) -> None:
     models = make_model("part")
     add_ensemble(models, "m", "part")

@@ -5,14 +5,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import sqrt
 from types import MappingProxyType
 from typing import Any
 
 from model_analyzer.domain.goals import Constraint, ModelGoal, Objective
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
-from model_analyzer.domain.models import ModelFacts, VariantNames, freeze
+from model_analyzer.domain.models import ModelFacts, ModelVariant, VariantNames, freeze
 from model_analyzer.domain.protocols import Search
-from model_analyzer.domain.settings import ModelSettings, SearchSettings
+from model_analyzer.domain.settings import (
+    ComposingSettings,
+    ModelSettings,
+    QuickSettings,
+    SearchMode,
+    SearchSettings,
+)
 from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, ServerSetup, Trial
 from model_analyzer.search.choose import choose
 from model_analyzer.search.plan import PlannedSearch, SearchedModel, Subject
@@ -23,17 +30,50 @@ Respond = Callable[[Trial], Outcome]
 _ENDLESS = 5000
 
 
-def model(*, max_batch_size: int = 8, **config: Any) -> ModelFacts:
-    """A model called "m"; a `max_batch_size` of 0 means that it does not batch."""
+def model(
+    name: str = "m", *calls: ModelFacts, max_batch_size: int = 8, **config: Any
+) -> ModelFacts:
+    """A model that `calls` others; a `max_batch_size` of 0 means that it does not batch."""
     limit = {"max_batch_size": max_batch_size} if max_batch_size else {}
     return ModelFacts(
-        name="m", config=freeze({"name": "m", "backend": "python", **limit, **config}), files="f"
+        name=name,
+        config=freeze({"name": name, "backend": "python", **limit, **config}),
+        files="f",
+        composing=calls,
     )
+
+
+def ensemble(*parts: ModelFacts, name: str = "m", max_batch_size: int = 8) -> ModelFacts:
+    """An ensemble with one step for each part."""
+    steps = [{"model_name": part.name} for part in parts]
+    limit = {"max_batch_size": max_batch_size} if max_batch_size else {}
+    config = {"name": name, **limit, "ensemble_scheduling": {"step": steps}}
+    return ModelFacts(name=name, config=freeze(config), files="f", composing=parts)
+
+
+def composing(
+    name: str,
+    *,
+    cpu_only: bool | None = None,
+    parameters: Mapping[str, Sequence[Any]] = MappingProxyType({}),
+) -> ComposingSettings:
+    """What the user said about a model that is called."""
+    return ComposingSettings(name=name, cpu_only=cpu_only, parameters=freeze(parameters))
+
+
+def counts(*values: int, **others: Any) -> Mapping[str, Sequence[Any]]:
+    """Listed numbers of instances."""
+    return {"instance_group": [[{"count": value, **others}] for value in values]}
+
+
+def together(*subjects: Subject) -> Subject:
+    """The models of all subjects, measured together."""
+    return Subject(models=tuple(m for one in subjects for m in one.models), setup=ServerSetup())
 
 
 def subject(
     facts: ModelFacts | None = None,
-    *,
+    *said: ComposingSettings,
     loads: Sequence[int] = (),
     load_kind: LoadKind = LoadKind.CONCURRENCY,
     batch_sizes: Sequence[int] = (1,),
@@ -43,8 +83,9 @@ def subject(
     constraints: Sequence[Constraint] = (),
 ) -> Subject:
     """What is searched: by default a batching model without constraints and without lists."""
+    facts = facts or model()
     settings = ModelSettings(
-        name="m",
+        name=facts.name,
         cpu_only=cpu_only,
         goal=ModelGoal(
             objectives=(Objective(tag=objective),),
@@ -60,7 +101,9 @@ def subject(
         server_environment=MappingProxyType({}),
         docker_arguments=MappingProxyType({}),
     )
-    searched = SearchedModel(facts=facts or model(), settings=settings)
+    searched = SearchedModel(
+        facts=facts, settings=settings, composing={one.name: one for one in said}
+    )
     return Subject(models=(searched,), setup=ServerSetup())
 
 
@@ -77,12 +120,14 @@ def limits(
     steps: int = 5,
     disable: bool = False,
     early_exit: bool = False,
+    mode: SearchMode | None = None,
+    sweeps: bool = True,
 ) -> SearchSettings:
     """The bounds of a search; the defaults are those of the program."""
     return SearchSettings(
-        mode=None,
+        mode=mode,
         together=False,
-        sweep_disable=False,
+        sweep_disable=not sweeps,
         min_request_rate=request_rate[0],
         max_request_rate=request_rate[1],
         disable=disable,
@@ -97,10 +142,36 @@ def limits(
     )
 
 
+def bounds(
+    *,
+    concurrency: tuple[int | None, int | None] = (None, None),
+    instances: tuple[int | None, int | None] = (None, None),
+    batch: tuple[int | None, int | None] = (None, None),
+) -> QuickSettings:
+    """The bounds of a quick search; by default there are none."""
+    return QuickSettings(
+        min_concurrency=concurrency[0],
+        max_concurrency=concurrency[1],
+        min_instance_count=instances[0],
+        max_instance_count=instances[1],
+        min_model_batch_size=batch[0],
+        max_model_batch_size=batch[1],
+    )
+
+
+UNBOUNDED = bounds()
+QUICK = limits(mode=SearchMode.QUICK, sweeps=False)
+
+
 def search(
-    what: Subject, where: SearchSettings, *, names: VariantNames | None = None, best: int = 3
+    what: Subject,
+    where: SearchSettings,
+    *,
+    quick: QuickSettings = UNBOUNDED,
+    names: VariantNames | None = None,
+    best: int = 3,
 ) -> PlannedSearch:
-    return choose(what, where, names or VariantNames(), best=best)
+    return choose(what, where, quick, names or VariantNames(), best=best)
 
 
 def sequence(search: Search, respond: Respond) -> list[Trial]:
@@ -174,3 +245,37 @@ def growing(trial: Trial) -> Measurement:
 def flat(_trial: Trial) -> Measurement:
     """Nothing makes a difference."""
     return measurement(100.0)
+
+
+def saturating(trial: Trial) -> Measurement:
+    """Throughput of each model grows up to batches of 16 and 4 instances; a chain of models is
+    as fast as its slowest part. Latency is what the load makes of it.
+    """
+    models = []
+    for work in trial.workloads:
+        throughput = _capacity(work.variant)
+        latency = 1000 * work.load.value / throughput
+        models += measurement(throughput, latency=latency).models
+    return Measurement(models=tuple(models))
+
+
+def _capacity(variant: ModelVariant) -> float:
+    capacities = [_capacity(part) for part in variant.composing]
+    if "ensemble_scheduling" not in variant.config:
+        groups = variant.config.get("instance_group", ({},))
+        count = sum(group.get("count", 1) for group in groups)
+        capacities.append(
+            1000 * sqrt(min(max(variant.max_batch_size, 1), 16)) * sqrt(min(count, 4))
+        )
+    return min(capacities)
+
+
+def all_parts(trial: Trial) -> Mapping[str, ModelVariant]:
+    """Every variant that the server has for the trial, by model."""
+
+    def parts(variant: ModelVariant) -> Iterable[ModelVariant]:
+        yield variant
+        for part in variant.composing:
+            yield from parts(part)
+
+    return {part.model: part for work in trial.workloads for part in parts(work.variant)}

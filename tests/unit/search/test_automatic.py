@@ -173,16 +173,6 @@ def test_a_sequence_model_is_not_batched_dynamically() -> None:
     assert not any("dynamic_batching" in config(trial) for trial in trials)
 
 
-def test_of_an_ensemble_only_the_default_is_swept() -> None:
-    facts = model(ensemble_scheduling={"step": [{"model_name": "part"}]})
-    asked = search(subject(facts), limits(concurrency=(1, 8)))
-
-    trials = sequence(asked, growing)
-
-    assert visits(trials) == [("default", 1), ("default", 2), ("default", 4), ("default", 8)]
-    assert asked.most_trials == 4
-
-
 def test_listed_loads_replace_the_searched_ones() -> None:
     where = limits(instances=(1, 1), batch=(1, 1), concurrency=(1, 1024))
 

@@ -93,6 +93,9 @@ def rich_trial(concurrency: int = 4) -> Trial:
         environment=freeze(
             {"HF_TOKEN": SECRETS[0], "DB_PASSWORD": SECRETS[3], "LD_PRELOAD": "/lib/x.so"}
         ),
+        container=freeze(
+            {"image": "triton:1", "init": True, "environment": [f"API_TOKEN={SECRETS[0]}", "A=1"]}
+        ),
     )
     return Trial(
         workloads=(

@@ -58,7 +58,11 @@ def without_secrets(one: Trial) -> Trial:
     return replace(
         one,
         workloads=(replace(first, flags=freeze({"shape": ["IN:4"], "percentile": 95})), *others),
-        setup=replace(one.setup, environment=freeze({"LD_PRELOAD": "/lib/x.so"})),
+        setup=replace(
+            one.setup,
+            environment=freeze({"LD_PRELOAD": "/lib/x.so"}),
+            container=freeze({"image": "triton:1", "init": True, "environment": ["A=1"]}),
+        ),
     )
 
 

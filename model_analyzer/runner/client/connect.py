@@ -1,0 +1,38 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Opens the connection that the settings ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from model_analyzer.domain.settings import Protocol
+from model_analyzer.runner.client.grpc import GrpcClient
+from model_analyzer.runner.client.http import HttpClient
+from model_analyzer.runner.client.interface import ServerClient
+from model_analyzer.runner.client.tls import grpc_tls, headers, https_context
+from model_analyzer.runner.server.endpoints import Address, Endpoints
+
+
+def connect(endpoints: Endpoints, protocol: Protocol, flags: Mapping[str, Any]) -> ServerClient:
+    """A connection over `protocol`, with TLS and headers as perf_analyzer's `flags` say.
+
+    Nothing is sent yet. Raises ConfigError if a key or certificate cannot be used.
+    """
+    address = endpoints.of(protocol)
+    if protocol is Protocol.GRPC:
+        return GrpcClient(
+            str(address),
+            tls=grpc_tls(flags),
+            name=address.name if address.name != address.host else "",
+            headers=headers(flags),
+        )
+    return http_client(address, flags)
+
+
+def http_client(address: Address, flags: Mapping[str, Any]) -> HttpClient:
+    """A connection over HTTP, or HTTPS if the address says so."""
+    tls = https_context(flags) if address.is_https else None
+    host = address.name if address.is_https else address.host
+    return HttpClient(host, address.port, tls=tls, headers=headers(flags))

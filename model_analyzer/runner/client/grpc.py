@@ -1,0 +1,136 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""A Triton server over gRPC."""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+import tritonclient.grpc as grpcclient
+from tritonclient.utils import InferenceServerException, triton_to_np_dtype
+
+from model_analyzer.domain.models import ModelConfig
+from model_analyzer.runner.client.interface import (
+    QUICK_S,
+    Answer,
+    ServerCallError,
+    input_tensors,
+    loaded_versions,
+)
+from model_analyzer.runner.client.tls import GrpcTls
+from model_analyzer.runner.model_config import from_message, to_json
+
+T = TypeVar("T")
+
+_MOST_BYTES = 2**31 - 1
+
+# gRPC would wait for up to two minutes before it tries again to connect.
+_RECONNECT_MS = 1000
+
+_DENIED = ("UNAUTHENTICATED", "PERMISSION_DENIED")
+
+# gRPC's words for a key that can be read and does not work
+_BAD_KEY = "Failed to create security handshaker"
+
+
+class GrpcClient:
+    """A `ServerClient` over gRPC. `tls` is None for a connection in the clear.
+
+    `name` is the server's name in its certificate, where it differs from the address.
+    """
+
+    def __init__(
+        self, address: str, *, tls: GrpcTls | None, name: str, headers: Mapping[str, str]
+    ) -> None:
+        options: list[tuple[str, Any]] = [
+            ("grpc.max_send_message_length", _MOST_BYTES),
+            ("grpc.max_receive_message_length", _MOST_BYTES),
+            ("grpc.max_reconnect_backoff_ms", _RECONNECT_MS),
+        ]
+        if tls is not None and name:
+            options.append(("grpc.ssl_target_name_override", name))
+        files = {} if tls is None else {"ssl": True, **tls.files}
+        self._client = grpcclient.InferenceServerClient(address, channel_args=options, **files)
+        # names of gRPC metadata are in lower case
+        self._headers = {header.lower(): value for header, value in headers.items()}
+
+    def close(self) -> None:
+        self._client.close()
+
+    def version(self) -> str:
+        if not self._call(self._client.is_server_live):
+            raise ServerCallError("the server is not live", lost=True)
+        return str(self._call(self._client.get_server_metadata).version)
+
+    def models(self) -> Mapping[str, tuple[str, ...]]:
+        index = self._call(self._client.get_model_repository_index)
+        return loaded_versions([(one.name, one.version, one.state) for one in index.models])
+
+    def model_config(self, name: str) -> ModelConfig:
+        return from_message(self._call(self._client.get_model_config, name).config)
+
+    def load(self, name: str, config: ModelConfig | None, timeout_s: float) -> None:
+        override = None if config is None else to_json(config)
+        self._call(self._client.load_model, name, config=override, timeout_s=timeout_s)
+
+    def unload(self, name: str) -> None:
+        self._call(self._client.unload_model, name)
+
+    def infer_zeros(self, config: ModelConfig, count: int, timeout_s: float) -> Answer:
+        inputs = _zeros(config)
+        answers: queue.SimpleQueue[tuple[Any, Any]] = queue.SimpleQueue()
+        for _ in range(count):
+            self._client.async_infer(
+                config["name"],
+                inputs,
+                lambda result, error: answers.put((result, error)),
+                client_timeout=timeout_s,
+                headers=self._headers,
+            )
+        for _ in range(count):
+            try:
+                result, error = answers.get(timeout=timeout_s + 1)
+            except queue.Empty:
+                raise ServerCallError("no answer", timed_out=True) from None
+            if error is not None:
+                raise _call_error(error)
+            response = result.get_response()
+        names = [output.name for output in response.outputs]
+        # raw bytes: to make an array of too few of them is an error
+        return Answer(dict(zip(names, map(len, response.raw_output_contents), strict=False)))
+
+    def _call(
+        self, method: Callable[..., T], *arguments: Any, timeout_s: float = QUICK_S, **options: Any
+    ) -> T:
+        try:
+            return method(*arguments, headers=self._headers, client_timeout=timeout_s, **options)
+        except InferenceServerException as error:
+            raise _call_error(error) from error
+
+
+def _zeros(config: ModelConfig) -> list[Any]:
+    inputs = []
+    for tensor in input_tensors(config):
+        item = grpcclient.InferInput(tensor.name, list(tensor.shape), tensor.kind)
+        empty = b"" if tensor.kind == "BYTES" else 0
+        dtype = triton_to_np_dtype(tensor.kind)
+        item.set_data_from_numpy(np.full(tensor.shape, empty, dtype=dtype))
+        inputs.append(item)
+    return inputs
+
+
+def _call_error(error: InferenceServerException) -> ServerCallError:
+    status, message = str(error.status()), str(error.message())
+    if _BAD_KEY in message:
+        return ServerCallError(
+            "gRPC cannot use the private key or the certificate of the client", denied=True
+        )
+    return ServerCallError(
+        message,
+        timed_out="DEADLINE_EXCEEDED" in status,
+        lost="UNAVAILABLE" in status,
+        denied="handshake failed" in message or any(word in status for word in _DENIED),
+    )

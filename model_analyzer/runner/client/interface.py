@@ -1,0 +1,128 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What can be asked of a Triton server, over whichever protocol, always with a deadline."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from tritonclient.utils import triton_to_np_dtype
+
+from model_analyzer.domain.models import ModelConfig
+
+# The deadline of calls that every server answers at once.
+QUICK_S = 10.0
+
+# What the repository index says of a model that is not there; "" if it never was.
+# Larger tensors are not made up: such a request would be a load of its own.
+_MOST_ELEMENTS = 2**24
+
+_NOT_LOADED = ("", "UNAVAILABLE")
+
+
+class ServerCallError(Exception):
+    """The server refused, did not answer in time (`timed_out`) or went away (`lost`).
+
+    `denied`: keys, certificates or passwords do not fit, so that trying again is useless.
+    """
+
+    def __init__(
+        self, message: str, *, timed_out: bool = False, lost: bool = False, denied: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.timed_out = timed_out
+        self.lost = lost
+        self.denied = denied
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The outputs of one inference: name to number of bytes."""
+
+    sizes: Mapping[str, int]
+
+    @property
+    def is_empty(self) -> bool:
+        return bool(self.sizes) and not any(self.sizes.values())
+
+
+class ServerClient(Protocol):
+    """A connection to one server; close it with the server's end.
+
+    Every call raises ServerCallError where the server does not do as it is asked.
+    """
+
+    def close(self) -> None: ...
+
+    def version(self) -> str:
+        """The server's version; an error while it starts, and as soon as it is told to end."""
+
+    def models(self) -> Mapping[str, tuple[str, ...]]:
+        """The models of its repository, each with the versions that are loaded."""
+
+    def model_config(self, name: str) -> ModelConfig:
+        """The configuration of a loaded model, as the server has completed it."""
+
+    def load(self, name: str, config: ModelConfig | None, timeout_s: float) -> None:
+        """Loads a model with this configuration, in place of what the repository says.
+
+        The whole configuration is sent: the server would not merge a part of one. Without one
+        the repository's counts, unless another is in force since an earlier load.
+        """
+
+    def unload(self, name: str) -> None:
+        """Has the server unload a model (not its parts), without waiting for that."""
+
+    def infer_zeros(self, config: ModelConfig, count: int, timeout_s: float) -> Answer:
+        """Sends `count` requests of zeros (empty text) at once to a model whose shapes are all
+        fixed; the answer to the one that came back last.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class InputTensor:
+    """An input of a request; `kind` is its data type without TYPE_."""
+
+    name: str
+    kind: str
+    shape: tuple[int, ...]
+
+
+def input_tensors(config: ModelConfig) -> Iterator[InputTensor]:
+    """The inputs of a request of batch size 1 to a model whose shapes are all fixed."""
+    batch = (1,) if config.get("max_batch_size", 0) else ()
+    for tensor in config["input"]:
+        shape = (*batch, *(int(size) for size in tensor["dims"]))
+        yield InputTensor(tensor["name"], _kind(tensor), shape)
+
+
+def has_fixed_shapes(config: ModelConfig) -> bool:
+    """Whether a request can be made up for the model without knowing more about it."""
+    tensors: Sequence[Mapping[str, Any]] = (*config.get("input", ()), *config.get("output", ()))
+    sizes = [
+        math.prod(int(size) if int(size) > 0 else 0 for size in tensor.get("dims", (0,)))
+        for tensor in tensors
+    ]
+    return (
+        bool(config.get("input"))
+        and all(0 < size <= _MOST_ELEMENTS for size in sizes)
+        and all(triton_to_np_dtype(_kind(tensor)) for tensor in tensors)
+        and "sequence_batching" not in config
+        and not config.get("model_transaction_policy", {}).get("decoupled", False)
+    )
+
+
+def loaded_versions(index: Sequence[tuple[str, str, str]]) -> Mapping[str, tuple[str, ...]]:
+    """Rows of a repository index (name, version, state) as loaded versions by model."""
+    loaded: dict[str, tuple[str, ...]] = {}
+    for name, version, state in index:
+        here = () if state in _NOT_LOADED else (version,)
+        loaded[name] = (*loaded.get(name, ()), *here)
+    return loaded
+
+
+def _kind(tensor: Mapping[str, Any]) -> str:
+    return str(tensor["data_type"]).removeprefix("TYPE_").replace("STRING", "BYTES")

@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Keys, certificates and headers, as perf_analyzer is told about them, for our own clients too."""
+
+from __future__ import annotations
+
+import logging
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from model_analyzer.errors import ConfigError, Problem
+
+log = logging.getLogger(__name__)
+
+_GRPC_CA = "ssl-grpc-root-certifications-file"
+_GRPC_KEY = "ssl-grpc-private-key-file"
+_GRPC_CERTIFICATE = "ssl-grpc-certificate-chain-file"
+_HTTPS_CA = "ssl-https-ca-certificates-file"
+_HTTPS_KEY = "ssl-https-private-key-file"
+_HTTPS_CERTIFICATE = "ssl-https-client-certificate-file"
+_HTTPS_TYPES = ("ssl-https-private-key-type", "ssl-https-client-certificate-type")
+
+
+@dataclass(frozen=True, slots=True)
+class GrpcTls:
+    """The files of an encrypted gRPC connection, under the names that tritonclient gives them."""
+
+    files: Mapping[str, str]
+
+
+def access_flags(flags: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Those of perf_analyzer's flags that say how to get at the server."""
+    return {
+        name: value
+        for name, value in flags.items()
+        if name.startswith("ssl-") or name == "http-header"
+    }
+
+
+def headers(flags: Mapping[str, Any]) -> Mapping[str, str]:
+    """The headers to send with every call. Raises ConfigError for one without a colon."""
+    given = flags.get("http-header", ())
+    found = {}
+    for text in (given,) if isinstance(given, str) else given:
+        name, colon, value = text.partition(":")
+        if not colon or not name.strip():
+            # not shown: it may be a secret
+            raise _problem("http-header", "expected NAME:VALUE, found no name", "")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def wants_grpc_tls(flags: Mapping[str, Any]) -> bool:
+    return str(flags.get("ssl-grpc-use-ssl", "false")).lower() in ("true", "1", "yes", "on")
+
+
+def grpc_tls(flags: Mapping[str, Any]) -> GrpcTls | None:
+    """The TLS of gRPC, or None. Raises ConfigError if a file cannot be used."""
+    if not wants_grpc_tls(flags):
+        return None
+    # gRPC itself would only say that the handshake failed
+    _load(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), flags, _GRPC_CA, _GRPC_CERTIFICATE, _GRPC_KEY)
+    names = {
+        "root_certificates": _GRPC_CA,
+        "private_key": _GRPC_KEY,
+        "certificate_chain": _GRPC_CERTIFICATE,
+    }
+    return GrpcTls({name: flags[flag] for name, flag in names.items() if flag in flags})
+
+
+def https_context(flags: Mapping[str, Any]) -> ssl.SSLContext:
+    """The TLS of HTTPS, checked as perf_analyzer checks it: the server's certificate and its name,
+    unless a flag is 0. Raises ConfigError if a file cannot be used.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    verifies = _number(flags, "ssl-https-verify-peer", 1) != 0
+    context.check_hostname = verifies and _number(flags, "ssl-https-verify-host", 2) != 0
+    context.verify_mode = ssl.CERT_REQUIRED if verifies else ssl.CERT_NONE
+    if _HTTPS_CA not in flags:
+        context.load_default_certs()
+    if any(str(flags.get(name, "PEM")).upper() != "PEM" for name in _HTTPS_TYPES):
+        log.warning(
+            "perf_analyzer uses the client certificate, but model-analyzer itself reads only PEM:"
+            " convert it with openssl if the server asks for one"
+        )
+        flags = {name: value for name, value in flags.items() if name == _HTTPS_CA}
+    _load(context, flags, _HTTPS_CA, _HTTPS_CERTIFICATE, _HTTPS_KEY)
+    return context
+
+
+def _load(
+    context: ssl.SSLContext, flags: Mapping[str, Any], ca: str, certificate: str, key: str
+) -> None:
+    """Has `context` use the files that these flags name."""
+    if ca in flags:
+        try:
+            context.load_verify_locations(flags[ca])
+        except (OSError, ssl.SSLError) as error:
+            raise _unusable(ca, flags[ca], error, "certificates in PEM form") from error
+    if (certificate in flags) != (key in flags):
+        given, other = (key, certificate) if key in flags else (certificate, key)
+        raise _problem(given, f"is of no use without {other}", "give both")
+    if key not in flags:
+        return
+    _must_be_readable(certificate, flags[certificate])
+    _must_be_readable(key, flags[key])
+    try:
+        # an empty password: never ask on the terminal
+        context.load_cert_chain(flags[certificate], flags[key], password="")
+    except (OSError, ssl.SSLError) as error:
+        what = f"an unencrypted private key in PEM form that fits {flags[certificate]}"
+        raise _unusable(key, flags[key], error, what) from error
+
+
+def _must_be_readable(flag: str, path: str) -> None:
+    try:
+        with open(path, "rb"):
+            pass
+    except OSError as error:
+        raise _unusable(flag, path, error, "") from error
+
+
+def _unusable(flag: str, path: str, error: OSError, wanted: str) -> ConfigError:
+    if isinstance(error, ssl.SSLError):
+        return _problem(flag, f"{path} does not hold {wanted}", error.reason or "")
+    return _problem(flag, f"{path}: {error.strerror}", "")
+
+
+def _problem(flag: str, what: str, hint: str) -> ConfigError:
+    return ConfigError(Problem(where=f"perf_analyzer flag {flag}", what=what, hint=hint))
+
+
+def _number(flags: Mapping[str, Any], name: str, default: int) -> int:
+    text = str(flags.get(name, default)).strip()
+    if not text.isdecimal():
+        raise _problem(name, f"expected 0, 1 or 2, found {text!r}", "")
+    return int(text)

@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a server says about its models, where their files are out of reach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+from model_analyzer.domain.models import ModelConfig, ModelFacts, fingerprint
+from model_analyzer.errors import RepositoryError, ServerError
+from model_analyzer.runner.client.interface import ServerCallError, ServerClient
+from model_analyzer.runner.model_config import without_completions
+
+
+def served_facts(
+    client: ServerClient, name: str, *, calls: Sequence[str] = (), timeout_s: float
+) -> ModelFacts:
+    """What the model is, from the server; it is loaded for that, unless it is. `calls` names
+    models that a BLS model calls.
+
+    Of its files only the numbers of the loaded versions are known: they stand for the content.
+    Raises RepositoryError where the server has no such model, ServerError where it does not load.
+    """
+    config = served_config(client, name, timeout_s=timeout_s)
+    steps = [step["model_name"] for step in config.get("ensemble_scheduling", {}).get("step", ())]
+    return ModelFacts(
+        name=name,
+        config=config,
+        files=fingerprint(["versions", sorted(client.models().get(name, ()))]),
+        composing=tuple(
+            served_facts(client, part, timeout_s=timeout_s)
+            for part in dict.fromkeys((*steps, *calls))
+        ),
+    )
+
+
+def served_config(client: ServerClient, name: str, *, timeout_s: float) -> ModelConfig:
+    """The model's configuration, as the server has completed it; the model stays loaded."""
+    try:
+        models = client.models()
+        if name not in models:
+            raise RepositoryError(f"the server has no model {name!r} ({_hint(name, models)})")
+        if not models[name]:
+            client.load(name, None, timeout_s)
+        config = without_completions(client.model_config(name))
+    except ServerCallError as error:
+        raise ServerError(f"{name}: the server does not load it: {error}") from error
+    if not config.get("input") or not config.get("output"):
+        raise RepositoryError(
+            f"{name}: the server could not complete its configuration: write a config.pbtxt with"
+            " inputs and outputs"
+        )
+    return config
+
+
+def other_models(client: ServerClient, profiled: Iterable[ModelFacts]) -> Sequence[str]:
+    """Models that the server has loaded beside those that are to be profiled."""
+    own = {part.name for model in profiled for part in model.with_parts()}
+    return sorted(
+        name for name, versions in client.models().items() if versions and name not in own
+    )
+
+
+def _hint(name: str, models: Iterable[str]) -> str:
+    near = get_close_matches(name, models, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"it has: {', '.join(sorted(models)[:12])}"

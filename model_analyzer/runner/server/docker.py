@@ -1,0 +1,221 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Servers in containers of the Docker engine.
+
+The container belongs to a child process, container.py, which follows its log, ends when it ends,
+and removes it. What even that could not remove is removed at the next start.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import secrets
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from model_analyzer.domain.settings import DockerSettings, ServerSettings
+from model_analyzer.domain.trials import ServerSetup
+from model_analyzer.errors import RuntimeNotFound, ServerError
+from model_analyzer.runner.client.interface import ServerClient
+from model_analyzer.runner.owner import has_ended, this_process
+from model_analyzer.runner.process import Process
+from model_analyzer.runner.repository import links_outside
+from model_analyzer.runner.server.container_arguments import (
+    OWNER_LABEL,
+    VARIABLE,
+    container_arguments,
+)
+from model_analyzer.runner.server.endpoints import Endpoints, are_chosen, choose_endpoints
+from model_analyzer.runner.server.log import ServerLog
+from model_analyzer.runner.server.own import connect_to_own
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+    from docker.models.images import Image
+
+log = logging.getLogger(__name__)
+
+INSTALL = "pip install 'model-analyzer[docker]'"
+
+# How long the engine may take to remove a container; killing a server in it is quick.
+_REMOVAL_S = 20.0
+_ROOT = Path(__file__).parents[3]
+
+
+def connect() -> DockerClient:
+    """The Docker engine that DOCKER_HOST or the current Docker context names, rid of what killed
+    runs have left there.
+
+    Raises RuntimeNotFound if there is none.
+    """
+    try:
+        import docker  # at the moment of use: it comes with an extra
+    except ImportError:
+        raise RuntimeNotFound(
+            f"launch mode docker needs the Docker SDK for Python: run {INSTALL}"
+        ) from None
+    try:
+        engine = docker.from_env()
+        _remove_orphans(engine)
+    except (docker.errors.DockerException, OSError) as error:
+        raise _no_engine(error) from error
+    return engine
+
+
+class ContainerLauncher:
+    """Starts tritonserver in a container that sees `repository`, at the same path, read-only."""
+
+    def __init__(
+        self,
+        engine: DockerClient,
+        docker: DockerSettings,
+        settings: ServerSettings,
+        repository: Path,
+    ) -> None:
+        self._engine = engine
+        self._docker = docker
+        self._settings = settings
+        self._repository = Path(os.path.abspath(repository))
+
+    @property
+    def description(self) -> str:
+        return self._docker.image
+
+    @property
+    def advice(self) -> str:
+        return "--triton-output-path FILE keeps its log"
+
+    @property
+    def ports_are_chosen(self) -> bool:
+        return are_chosen(self._settings)
+
+    def endpoints(self) -> Endpoints:
+        return choose_endpoints(self._settings)
+
+    def connect(self, endpoints: Endpoints, setup: ServerSetup) -> ServerClient | None:
+        return connect_to_own(endpoints, self._settings, setup)
+
+    def start(self, endpoints: Endpoints, setup: ServerSetup, log_file: ServerLog) -> Process:
+        arguments = container_arguments(
+            setup,
+            self._docker,
+            endpoints,
+            self._repository,
+            links=links_outside(self._repository),
+            variables=self._variables(str(setup.container["image"])),
+            name=f"model-analyzer-{secrets.token_hex(4)}",
+            owner=this_process(),
+        )
+        log.debug("Starting %s in %s", " ".join(arguments["command"]), arguments["image"])
+        return _Container(self._engine, arguments, log_file.path)
+
+    def _variables(self, image: str) -> Mapping[str, str]:
+        """The image's own variables. The image is pulled if it is not here."""
+        import docker
+
+        try:
+            found = self._find(image)
+            if found is None:
+                self._pull(image)
+                found = self._engine.images.get(image)
+        except docker.errors.APIError as error:
+            raise ServerError(
+                f"image {image} is not here and cannot be pulled: {_cause(error)}; check"
+                " triton_docker_image, and `docker login` if it is private"
+            ) from error
+        except OSError as error:
+            raise _no_engine(error) from error
+        variables = found.attrs["Config"].get("Env") or ()
+        return dict(text.split("=", 1) for text in variables if "=" in text)
+
+    def _find(self, image: str) -> Image | None:
+        import docker
+
+        try:
+            return self._engine.images.get(image)
+        except docker.errors.ImageNotFound:
+            return None
+
+    def _pull(self, image: str) -> None:
+        import docker
+
+        log.info("Pulling the image %s", image)
+        for event in self._engine.api.pull(image, stream=True, decode=True):
+            if "error" in event:  # the status of the answer says nothing about it
+                raise docker.errors.APIError("not pulled", explanation=event["error"])
+
+
+class _Container(Process):
+    """A container by the process that runs it."""
+
+    def __init__(self, engine: DockerClient, arguments: Mapping[str, Any], output: Path) -> None:
+        self._engine = engine
+        self._name = str(arguments["name"])
+        super().__init__(
+            # in a directory of ours: the interpreter looks for modules where it is started
+            [sys.executable, "-m", "model_analyzer.runner.server.container"],
+            directory=_ROOT,
+            environment={**os.environ, VARIABLE: json.dumps(arguments)},
+            output=output,
+            farewell_s=_REMOVAL_S,
+        )
+
+    def tree(self) -> Sequence[psutil.Process]:
+        """The container's processes; none where the engine's process numbers are not ours."""
+        import docker
+
+        try:
+            top = self._engine.containers.get(self._name).top(ps_args="-eo pid,comm")
+        except (docker.errors.DockerException, OSError):
+            return []
+        rows = [row for row in top["Processes"] or () if len(row) == 2 and row[0].isdecimal()]
+        return [process for pid, name in rows for process in _processes(int(pid), name)]
+
+
+def _processes(pid: int, name: str) -> Sequence[psutil.Process]:
+    """The process with this number, if it has this name too: else it is another one."""
+    try:
+        process = psutil.Process(pid)
+        return [process] if process.name()[:15] == name[:15] else []
+    except psutil.Error:
+        return []
+
+
+def _remove_orphans(engine: DockerClient) -> None:
+    """Removes containers whose owner has ended without doing so."""
+    import docker
+
+    for container in engine.containers.list(
+        all=True, filters={"label": OWNER_LABEL}, ignore_removed=True
+    ):
+        if has_ended(container.labels[OWNER_LABEL]):
+            log.info("Removing the container %s that a killed run has left", container.name)
+            try:
+                container.remove(force=True, v=True)
+            except docker.errors.APIError as error:
+                log.debug("%s", error)  # somebody else was faster
+
+
+def _no_engine(error: Exception) -> RuntimeNotFound:
+    place = os.environ.get("DOCKER_HOST") or "the default address"
+    return RuntimeNotFound(
+        f"no Docker engine answers at {place} ({_cause(error)}): start it, set DOCKER_HOST, or"
+        " use another --triton-launch-mode"
+    )
+
+
+def _cause(error: BaseException) -> str:
+    """What was wrong in the first place, in one line."""
+    inner: BaseException | None = error
+    while inner is not None:
+        words = getattr(inner, "explanation", None) or getattr(inner, "strerror", None)
+        if words:
+            return " ".join(str(words).split())
+        inner = inner.__cause__ or inner.__context__
+    return str(error)

@@ -1,0 +1,20 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""How we get at servers that we started ourselves, in whatever they run."""
+
+from __future__ import annotations
+
+from model_analyzer.domain.settings import ServerSettings
+from model_analyzer.domain.trials import ServerSetup
+from model_analyzer.runner.client.connect import connect
+from model_analyzer.runner.client.interface import ServerClient
+from model_analyzer.runner.server.endpoints import Endpoints, listening
+
+
+def connect_to_own(
+    endpoints: Endpoints, settings: ServerSettings, setup: ServerSetup
+) -> ServerClient | None:
+    """A connection by the protocol of the settings; None until it listens wherever it should."""
+    if not listening(endpoints, setup.flags):
+        return None
+    return connect(endpoints, settings.protocol, setup.access)

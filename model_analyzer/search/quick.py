@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Quick search: measures the default, then climbs from the smallest sizes of all models.
+
+Every variant is measured under one load, which keeps it busy.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Generator, Sequence
+
+from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.domain.models import ModelVariant, VariantNames
+from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.settings import QuickSettings
+from model_analyzer.domain.trials import Trial
+from model_analyzer.search.climb import Climb
+from model_analyzer.search.plan import Plan, SearchedModel, Subject
+from model_analyzer.search.space import UNBOUNDED, Coordinate, SearchSpace, search_space
+from model_analyzer.search.variants import filling_concurrency, sized_variant
+
+log = logging.getLogger(__name__)
+
+
+def quick_space(subject: Subject, bounds: QuickSettings) -> SearchSpace:
+    """Where a quick search may go: anywhere, but for the bounds that the user gave."""
+    low, high = UNBOUNDED
+    return search_space(
+        subject,
+        batch_limits=(bounds.min_model_batch_size or low, bounds.max_model_batch_size or high),
+        instances=(bounds.min_instance_count or low, bounds.max_instance_count or high),
+    )
+
+
+class QuickSearch:
+    """The plan of a quick search over one model, or over several that are measured together."""
+
+    def __init__(self, subject: Subject, bounds: QuickSettings, names: VariantNames) -> None:
+        self._subject = subject
+        self._bounds = bounds
+        self._names = names
+        self._space = quick_space(subject, bounds)
+        self._outcomes: dict[tuple[str, str], Outcome] = {}
+        self._records: list[TrialRecord] = []
+
+    def plan(self) -> Plan:
+        log.info("")
+        log.info("Starting quick mode search to find optimal configs")
+        log.info("")
+        yield from self._measure(self._default())
+        climb = Climb(self._space, self._subject.goal)
+        coordinate: Coordinate | None = self._space.start
+        while coordinate is not None:
+            measurement = yield from self._measure(self._at(coordinate))
+            coordinate = climb.after(coordinate, measurement)
+        return self._records
+
+    def _measure(self, trial: Trial) -> Generator[Trial, Outcome, Measurement | None]:
+        """The measurement of `trial`, which is asked for once: several coordinates may stand for
+        the same sizes.
+        """
+        if not trial.is_legal:
+            log.info("Skipping illegal run configuration: %s", trial)
+            return None
+        identity = (trial.key, trial.variants)
+        if identity not in self._outcomes:
+            outcome = yield trial
+            self._outcomes[identity] = outcome
+            self._records.append(TrialRecord(trial=trial, outcome=outcome))
+        known = self._outcomes[identity]
+        return known if isinstance(known, Measurement) else None
+
+    def _default(self) -> Trial:
+        gpus = len(self._subject.setup.devices)
+        variants = [self._names.default(model.facts) for model in self._subject.models]
+        return self._trial(variants, gpus=gpus)
+
+    def _at(self, coordinate: Coordinate) -> Trial:
+        sizes = self._space.sizes(coordinate)
+        variants = [sized_variant(model, sizes, self._names) for model in self._subject.models]
+        # a size is the number of instances that was asked for, on however many GPUs they are
+        return self._trial(variants, gpus=1)
+
+    def _trial(self, variants: Sequence[ModelVariant], *, gpus: int) -> Trial:
+        return self._subject.trial(
+            *(
+                model.workload(variant, self._load(model, variant, gpus), self._batch_size(model))
+                for model, variant in zip(self._subject.models, variants, strict=True)
+            )
+        )
+
+    def _load(self, model: SearchedModel, variant: ModelVariant, gpus: int) -> int:
+        if model.settings.loads:
+            (load,) = model.settings.loads
+            return load
+        low, high = self._bounds.min_concurrency or 1, self._bounds.max_concurrency
+        wanted = max(filling_concurrency(variant, gpus=gpus), low)
+        return wanted if high is None else min(wanted, high)
+
+    @staticmethod
+    def _batch_size(model: SearchedModel) -> int:
+        (batch_size,) = model.settings.batch_sizes
+        return batch_size

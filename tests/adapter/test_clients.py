@@ -1,0 +1,174 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Both clients of a server, gRPC and HTTP, keep the same promises."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from model_analyzer.domain.settings import Protocol
+from model_analyzer.errors import ConfigError
+from model_analyzer.runner.client.connect import connect
+from model_analyzer.runner.client.interface import ServerCallError, ServerClient
+from model_analyzer.runner.server.endpoints import Address, Endpoints
+
+Connect = Callable[..., ServerClient]
+
+CONFIG = {
+    "name": "m",
+    "backend": "python",
+    "max_batch_size": 4,
+    "input": ({"name": "IN", "data_type": "TYPE_FP32", "dims": (4,)},
+              {"name": "TEXT", "data_type": "TYPE_STRING", "dims": (2,)}),
+    "output": ({"name": "OUT", "data_type": "TYPE_FP32", "dims": (4,)},),
+}  # fmt: skip
+
+
+def with_fake(what: str) -> dict[str, Any]:
+    return {**CONFIG, "parameters": {"fake": {"string_value": what}}}
+
+
+@pytest.fixture(params=list(Protocol), ids=lambda protocol: protocol.value)
+def protocol(request: pytest.FixtureRequest) -> Protocol:
+    chosen: Protocol = request.param
+    return chosen
+
+
+@pytest.fixture
+def client(elsewhere, protocol: Protocol) -> Connect:
+    """Starts a server with a plan and connects to it, with perf_analyzer flags."""
+
+    def make(flags: dict[str, Any] | None = None, **plan: Any) -> ServerClient:
+        server = elsewhere(**plan)
+        addresses = [
+            Address("127.0.0.1", int(text.rpartition(":")[2]))
+            for text in (server.http, server.grpc)
+        ]
+        return connect(Endpoints(*addresses, addresses[0]), protocol, flags or {})
+
+    return make
+
+
+def test_a_server_tells_its_version(client: Connect) -> None:
+    assert client(version="2.51.0").version() == "2.51.0"
+
+
+def test_models_are_listed_with_their_loaded_versions(client: Connect) -> None:
+    listed = client(repository=["a", "b"], loaded=["b"]).models()
+
+    assert dict(listed) == {"a": (), "b": ("1",)}
+
+
+def test_a_model_is_loaded_as_the_repository_has_it(client: Connect) -> None:
+    server = client(repository=["a"])
+
+    server.load("a", None, 5)
+
+    config = server.model_config("a")
+    assert config["input"][0]["dims"] == (4,)
+    assert config["dynamic_batching"]["preferred_batch_size"] == (8,)
+
+
+def test_a_model_is_loaded_with_a_configuration_and_unloaded(client: Connect) -> None:
+    server = client()
+
+    server.load("m", CONFIG, 5)
+    assert server.model_config("m")["max_batch_size"] == 4
+    server.unload("m")
+
+    assert server.models().get("m", ()) == ()
+
+
+def test_requests_of_zeros_are_answered_with_sizes(client: Connect) -> None:
+    server = client()
+    server.load("m", CONFIG, 5)
+
+    answer = server.infer_zeros(CONFIG, 3, 5)
+
+    assert answer.sizes == {"OUT": 16}
+    assert not answer.is_empty
+
+
+def test_an_answer_without_values_is_seen(client: Connect) -> None:
+    server = client()
+    server.load("m", with_fake("empty"), 5)
+
+    assert server.infer_zeros(with_fake("empty"), 1, 5).is_empty
+
+
+def test_a_refusal_is_passed_on_in_the_servers_words(client: Connect) -> None:
+    with pytest.raises(ServerCallError, match="No module named 'nosuch'") as told:
+        client().load("m", with_fake("fail"), 5)
+
+    assert not told.value.timed_out
+    assert not told.value.denied
+
+
+def test_a_load_has_a_deadline(client: Connect) -> None:
+    began = time.monotonic()
+
+    with pytest.raises(ServerCallError) as told:
+        client().load("m", with_fake("hang"), 0.5)
+
+    assert told.value.timed_out
+    assert time.monotonic() - began < 15
+
+
+def test_a_server_that_dies_is_lost(client: Connect) -> None:
+    server = client()
+
+    with pytest.raises(ServerCallError) as told:
+        server.load("m", with_fake("die"), 5)
+    assert told.value.lost
+    with pytest.raises(ServerCallError) as told:
+        server.version()
+    assert told.value.lost
+
+
+def test_nobody_there_is_said_at_once(protocol: Protocol) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = Address("127.0.0.1", free.getsockname()[1])
+    began = time.monotonic()
+
+    with pytest.raises(ServerCallError) as told:
+        connect(Endpoints(address, address, address), protocol, {}).version()
+
+    assert told.value.lost
+    assert time.monotonic() - began < 5
+
+
+def test_headers_are_sent(client: Connect) -> None:
+    flags = {"http-header": ("Authorization: Bearer s3cr3t", "X-Tenant:one")}
+
+    assert client(flags, header="authorization:Bearer s3cr3t").version()
+
+
+def test_who_is_not_let_in_need_not_try_again(client: Connect) -> None:
+    with pytest.raises(ServerCallError, match="who are you") as told:
+        client(header="authorization:Bearer s3cr3t").version()
+
+    assert told.value.denied
+
+
+def test_a_header_without_a_name_is_refused_without_showing_it(protocol: Protocol) -> None:
+    address = Address("127.0.0.1", 1)
+
+    with pytest.raises(ConfigError) as told:
+        connect(Endpoints(address, address, address), protocol, {"http-header": "s3cr3t"})
+
+    assert "http-header" in str(told.value)
+    assert "s3cr3t" not in str(told.value)
+
+
+def test_something_that_is_no_triton_server_is_told(protocol: Protocol, tls_proxy) -> None:
+    """A port that speaks TLS, addressed in the clear."""
+    address = Address("127.0.0.1", int(tls_proxy(1).rpartition(":")[2]))
+
+    with pytest.raises(ServerCallError):
+        connect(Endpoints(address, address, address), protocol, {}).version()

@@ -1,0 +1,251 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""A server that is not ours: found, used, never ended, and left as it was."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model_analyzer.domain.models import ModelFacts, ModelVariant, VariantNames
+from model_analyzer.domain.settings import LaunchMode, Protocol, ServerRestart, ServerSettings
+from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup
+from model_analyzer.errors import RepositoryError, ServerError
+from model_analyzer.runner.served_models import other_models, served_facts
+from model_analyzer.runner.server.log import ServerLog
+from model_analyzer.runner.server.remote import RemoteLauncher
+from model_analyzer.runner.server.triton import TritonServer
+
+SETTINGS = ServerSettings(
+    launch=LaunchMode.REMOTE,
+    path=None,
+    install_path=Path("/opt/tritonserver"),
+    reload_disable=False,
+    protocol=Protocol.GRPC,
+    http_endpoint=None,
+    grpc_endpoint=None,
+    metrics_url=None,
+    log=None,
+    ready_timeout_s=1,
+    load_timeout_s=2,
+    restart=ServerRestart.AUTO,
+)
+SETUP = ServerSetup(launch="remote")
+
+Make = Callable[..., TritonServer]
+
+
+def settings_for(there: Any, **changes: Any) -> ServerSettings:
+    return replace(
+        SETTINGS,
+        http_endpoint=there.http,
+        grpc_endpoint=there.grpc,
+        metrics_url=there.metrics,
+        **changes,
+    )
+
+
+@pytest.fixture(params=list(Protocol), ids=lambda protocol: protocol.value)
+def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
+    with ExitStack() as stack:
+
+        def build(there: Any, **changes: Any) -> TritonServer:
+            settings = settings_for(there, **{"protocol": request.param, **changes})
+            log = ServerLog(tmp_path / "none")
+            server = TritonServer(RemoteLauncher(settings), settings, log, settles=False)
+            return stack.enter_context(server)
+
+        yield build
+
+
+def facts(name: str = "m", fake: str = "") -> ModelFacts:
+    config: dict[str, Any] = {
+        "name": name,
+        "backend": "python",
+        "max_batch_size": 8,
+        "input": ({"name": "IN", "data_type": "TYPE_FP32", "dims": (4,)},),
+        "output": ({"name": "OUT", "data_type": "TYPE_FP32", "dims": (4,)},),
+    }
+    if fake:
+        config["parameters"] = {"fake": {"string_value": fake}}
+    return ModelFacts(name=name, config=config, files="f")
+
+
+def variant(name: str = "m", count: int = 1, fake: str = "") -> ModelVariant:
+    group = {"instance_group": [{"count": count, "kind": "KIND_CPU"}]}
+    return VariantNames().variant(facts(name, fake), group)
+
+
+def changes(pretend) -> list[str]:
+    """What was asked of the server, without requests and batch limits."""
+    return [
+        " ".join(call.split()[:3]) for call in pretend.server_calls if call[:4] in ("load", "unlo")
+    ]
+
+
+def test_variants_are_loaded_in_place_and_taken_away_at_the_end(elsewhere, pretend, make) -> None:
+    server = make(elsewhere(repository=["m"]))
+
+    for count in (1, 2):
+        assert server.serve([variant(count=count)], SETUP) is None
+    server.begin_stop()
+    server.stop()
+
+    assert changes(pretend) == ["load m count=1", "load m count=2", "unload m"]
+
+
+def test_what_was_loaded_before_is_loaded_again_as_it_was(elsewhere, pretend, make) -> None:
+    there = elsewhere(repository=["m"], loaded=["m"])
+    server = make(there)
+
+    server.serve([variant(count=3)], SETUP)
+    server.stop()
+
+    assert changes(pretend) == ["load m count=3", "unload m", "load m count=1"]
+    assert there.process.poll() is None
+
+
+def test_nothing_is_touched_where_nothing_was_served(elsewhere, pretend, make) -> None:
+    server = make(elsewhere(loaded=["m"], version="2.51.0"))
+
+    assert server.version(SETUP) == "2.51.0"
+    server.stop()
+
+    assert changes(pretend) == []
+
+
+def test_another_model_gets_the_server_without_the_last_one(elsewhere, pretend, make) -> None:
+    server = make(elsewhere())
+
+    server.serve([variant("a")], SETUP)
+    server.serve([variant("b")], SETUP)
+
+    assert changes(pretend) == ["load a count=1", "unload a", "load b count=1"]
+
+
+def test_a_restart_for_each_variant_is_an_unload(elsewhere, pretend, make) -> None:
+    there = elsewhere()
+    server = make(there, restart=ServerRestart.VARIANT)
+
+    for count in (1, 2):
+        server.serve([variant(count=count)], SETUP)
+
+    assert changes(pretend) == ["load m count=1", "unload m", "load m count=2"]
+    assert there.process.poll() is None
+
+
+def test_a_failed_variant_is_taken_away(elsewhere, pretend, make) -> None:
+    server = make(elsewhere())
+
+    failure = server.serve([variant(fake="fail")], SETUP)
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.MODEL_NOT_LOADED
+    assert changes(pretend)[-1] == "unload m"
+
+
+def test_for_what_only_its_log_tells_the_user_is_sent_there(elsewhere, make) -> None:
+    failure = make(elsewhere()).serve([variant(fake="refuse")], SETUP)
+
+    assert isinstance(failure, Failure)
+    assert failure.hint == "the server's own log may tell more"
+
+
+def test_a_server_that_polls_is_told_with_both_ways_out(elsewhere, make) -> None:
+    server = make(elsewhere(loaded=["m"], polls=True))
+
+    with pytest.raises(ServerError, match=r"--model-control-mode=explicit.*--reload-model-disable"):
+        server.serve([variant()], SETUP)
+
+
+def test_without_reloading_what_is_there_is_used(elsewhere, pretend, make) -> None:
+    server = make(elsewhere(loaded=["m"], polls=True), reload_disable=True)
+
+    assert server.serve([variant()], SETUP) is None
+    server.stop()
+
+    assert changes(pretend) == []
+
+
+def test_without_reloading_what_is_not_there_ends_the_run(elsewhere, make) -> None:
+    server = make(elsewhere(repository=["m"]), reload_disable=True)
+
+    with pytest.raises(ServerError, match="m is not loaded on the server"):
+        server.serve([variant()], SETUP)
+
+
+def test_a_server_that_goes_away_is_noticed_and_waited_for(elsewhere, make) -> None:
+    there = elsewhere()
+    server = make(there)
+    server.serve([variant()], SETUP)
+    assert server.is_alive
+
+    there.process.kill()
+    there.process.wait()
+
+    assert not server.is_alive
+    began = time.monotonic()
+    with pytest.raises(ServerError, match=r"was not ready within 1 s.*_endpoint"):
+        server.serve([variant(count=2)], SETUP)
+    assert 1 <= time.monotonic() - began < 10
+
+
+def test_a_server_that_lets_nobody_in_is_not_waited_for(elsewhere, make) -> None:
+    server = make(elsewhere(header="authorization:Bearer s3cr3t"), ready_timeout_s=60)
+
+    with pytest.raises(ServerError, match="does not answer: .*who are you"):
+        server.version(SETUP)
+
+
+def test_clients_get_the_address_as_it_was_given(elsewhere, make) -> None:
+    there = elsewhere()
+    server = make(there)
+    server.version(SETUP)
+
+    assert server.endpoint(Protocol.GRPC) == there.grpc.replace("localhost", "127.0.0.1")
+    assert server.processes() == ()
+
+
+def test_with_tls_clients_get_the_name_on_the_certificate() -> None:
+    settings = replace(
+        SETTINGS, http_endpoint="https://models.example.com:443", protocol=Protocol.HTTP
+    )
+
+    (http, grpc) = (RemoteLauncher(settings).endpoints().of(one) for one in Protocol)
+
+    assert http.as_written == "https://models.example.com:443"
+    assert grpc.as_written == "localhost:8001"
+    assert str(grpc) == "127.0.0.1:8001"
+
+
+def test_facts_come_from_the_server_fit_to_be_changed(elsewhere, pretend, make) -> None:
+    server = make(elsewhere(repository=["m"]))
+
+    found = served_facts(server.client(SETUP), "m", timeout_s=5)
+    server.discard()
+
+    assert found.config["max_batch_size"] == 8
+    assert found.config["dynamic_batching"] == {}
+    assert changes(pretend) == ["load m count=1", "unload m"]
+
+
+def test_a_loaded_model_is_not_loaded_for_its_facts(elsewhere, pretend, make) -> None:
+    server = make(elsewhere(loaded=["m", "n"]))
+
+    found = served_facts(server.client(SETUP), "m", timeout_s=5)
+
+    assert changes(pretend) == []
+    assert other_models(server.client(SETUP), [found]) == ["n"]
+
+
+def test_a_model_that_the_server_does_not_have_is_named(elsewhere, make) -> None:
+    server = make(elsewhere(repository=["resnet", "bert"]))
+
+    with pytest.raises(RepositoryError, match=r"no model 'resent' \(did you mean 'resnet'\?\)"):
+        served_facts(server.client(SETUP), "resent", timeout_s=5)

@@ -1,0 +1,191 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""`config validate` and `config schema`, and how flags may be written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+USAGE = 2
+EXAMPLES = sorted((Path(__file__).parents[2] / "config").glob("*.yaml"))
+
+
+def write(directory: Path, name: str, text: str) -> str:
+    (directory / name).write_text(text)
+    return name
+
+
+def test_a_good_file_gets_one_line(run, tmp_path: Path) -> None:
+    names = [
+        write(tmp_path, "a.yaml", "batch_sizes: 4"),
+        write(tmp_path, "empty.yaml", ""),
+    ]
+
+    assert run("config", "validate", *names) == (0, "a.yaml: valid\nempty.yaml: valid\n", "")
+
+
+def test_the_examples_are_valid(run) -> None:
+    status, output, error = run("config", "validate", *map(str, EXAMPLES))
+
+    assert (status, error) == (0, "")
+    assert output.count(": valid\n") == len(EXAMPLES) > 0
+
+
+def test_all_problems_of_all_files_are_told_in_reading_order(run, tmp_path: Path) -> None:
+    names = [
+        write(tmp_path, "a.yaml", "run_config_search_mode: quick\nconcurrency: 4\nbatchsizes: 1\n"),
+        write(tmp_path, "good.yaml", "batch_sizes: 4"),
+        write(tmp_path, "b.yaml", "profile_models: {m: {cpu: 1}}\nconcurrency: [x]\na: [1"),
+        "none.yaml",
+    ]
+
+    status, output, error = run("config", "validate", *names)
+
+    assert status == USAGE
+    assert output == "good.yaml: valid\n"
+    first, second, third, fourth = error.splitlines()
+    assert first.startswith("model-analyzer: a.yaml:2:14: search mode quick takes no concurrency")
+    assert second == (
+        "model-analyzer: a.yaml:3:1: unknown option 'batchsizes' (did you mean 'batch_sizes'?)"
+    )
+    assert third.startswith("model-analyzer: b.yaml:4:1: not valid YAML")
+    assert fourth.startswith("model-analyzer: none.yaml: cannot be read: No such file")
+
+
+def test_a_remark_is_no_problem(run, tmp_path: Path) -> None:
+    name = write(tmp_path, "a.yaml", "triton_docker_labels: {a: b}")
+
+    status, output, error = run("config", "validate", name)
+
+    assert (status, output) == (0, "a.yaml: valid\n")
+    assert error.startswith("model-analyzer: warning: a.yaml:1:23: triton_docker_labels has no")
+
+
+def test_other_programs_get_one_document(run, tmp_path: Path) -> None:
+    names = [
+        write(tmp_path, "a.yaml", "batch_size: 4"),
+        write(tmp_path, "b.yaml", "triton_docker_labels: {a: b}"),
+        "none.yaml",
+    ]
+
+    status, output, error = run("config", "validate", "--json", *names)
+
+    assert (status, error) == (USAGE, "")
+    a, b, missing = json.loads(output)["files"]
+    assert a == {
+        "file": "a.yaml",
+        "valid": False,
+        "problems": [
+            {
+                "where": "a.yaml:1:1",
+                "line": 1,
+                "column": 1,
+                "what": "unknown option 'batch_size'",
+                "hint": "did you mean 'batch_sizes'?",
+            }
+        ],
+        "remarks": [],
+    }
+    assert (b["valid"], b["problems"], len(b["remarks"])) == (True, [], 1)
+    assert [problem["line"] for problem in missing["problems"]] == [None]
+
+
+def test_files_to_validate_are_named(run) -> None:
+    status, _, error = run("config", "validate")
+
+    assert status == USAGE
+    assert "Missing argument 'FILE...'" in error
+
+
+def test_the_schema_is_printed(run) -> None:
+    status, output, error = run("config", "schema")
+
+    assert (status, error) == (0, "")
+    schema = json.loads(output)
+    Draft202012Validator.check_schema(schema)
+    assert "profile_models" in schema["properties"]
+
+
+# ------------------------------------------------------------------------------------- the flags
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--run-config-search-max-bin", "x"],
+        ["--run-config-search-max-binary-search-steps=x"],
+        ["--run_config_search_max_binary_search_steps", "x"],
+        ["--run-config-search-max-binary-search-steps", "3", "--run-config-search-max-bin=x"],
+    ],
+)
+def test_a_flag_may_be_shortened_joined_to_its_value_and_repeated(run, arguments) -> None:
+    status, _, error = run("profile", "-m", "models", "--profile-models", "m", *arguments)
+
+    assert status == USAGE
+    assert error == (
+        "model-analyzer: --run-config-search-max-binary-search-steps: expected a whole number,"
+        " found 'x'\n"
+    )
+
+
+def test_of_a_repeated_flag_the_last_counts(run) -> None:
+    status, _, error = run(
+        "profile", "-m", "models", "--profile-models", "m", "-b", "x", "-b", "4", "-r", "x"
+    )
+
+    assert status == USAGE
+    assert error == "model-analyzer: --client-max-retries: expected a whole number, found 'x'\n"
+
+
+def test_a_prefix_of_several_flags_is_none(run) -> None:
+    status, _, error = run("profile", "--run-config-search-max", "4")
+
+    assert status == USAGE
+    assert "No such option '--run-config-search-max'" in error
+
+
+@pytest.mark.parametrize(
+    "flag", ["--always-report-gpu-metrics", "--always_report-gpu-metrics", "--always-rep"]
+)
+def test_gpu_metrics_of_a_report_in_every_spelling(run, flag: str) -> None:
+    status, _, error = run("report", flag, "-n", "m_config_default")
+
+    assert status == 1
+    assert "no checkpoint found" in error
+
+
+def test_a_switch_takes_no_value(run) -> None:
+    status, _, error = run("profile", "--perf-output=false")
+
+    assert status == USAGE
+    assert "does not take a value" in error
+
+
+def test_a_file_named_in_the_file_is_not_read(run, tmp_path: Path) -> None:
+    name = write(tmp_path, "a.yaml", "config_file: other.yaml\nbatch_sizes: x")
+
+    status, _, error = run("report", "-f", name, "-n", "m_config_default")
+
+    assert status == USAGE
+    assert error == "model-analyzer: a.yaml:2:14: expected a whole number, found 'x'\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "default"),
+    [
+        ("report", "html"),
+        ("report", "checkpoints"),
+        ("profile", "grpc"),
+        ("profile", "all"),
+        ("profile", "1024"),
+    ],
+)
+def test_help_shows_defaults_as_one_would_write_them(run, command: str, default: str) -> None:
+    _, output, _ = run(command, "--help")
+
+    assert f"[default: {default}]" in " ".join(output.split())
+    assert "default: OutputFormat" not in " ".join(output.split())

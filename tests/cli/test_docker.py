@@ -1,0 +1,207 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Launch mode docker, whole runs: pretend programs in a stand-in for the Docker engine."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+IMAGE = "tritonserver:test"
+
+
+@pytest.fixture
+def docker(setting, engine, pretend, mark, monkeypatch) -> None:
+    """The configuration of `setting`, in a container."""
+    monkeypatch.setenv("DOCKER_HOST", engine.host)
+    variables = [f"PATH={pretend.directory}:{os.defpath}", f"MODEL_ANALYZER_TEST={mark.value}"]
+    engine.plan(images={IMAGE: {"Env": variables}, "other:1": {"Env": variables}})
+    setting.config.update(
+        triton_launch_mode="docker",
+        triton_docker_image=IMAGE,
+        triton_server_path="/nonsense/tritonserver",
+        triton_install_path="/nonsense",
+    )
+
+
+def measuring_slowly(setting, pretend) -> None:
+    setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({"sleep_s": 30}))
+
+
+def test_a_run_needs_no_server_on_this_machine(docker, setting, engine) -> None:
+    status, output = setting.profile()
+
+    assert status == 0, output
+    assert len(setting.rows) == 10
+    assert len(engine.created) == 1
+    assert engine.containers == []
+    assert IMAGE in (setting.directory / "reports/summaries/m/result_summary.html").read_text()
+
+
+@pytest.mark.parametrize("path", ["models", "./checkpoints/../models/"])
+def test_a_relative_repository_is_mounted_at_its_whole_path(
+    docker, setting, engine, path: str
+) -> None:
+    (setting.directory / "checkpoints").mkdir()
+    status, output = setting.profile("--run-config-search-disable", model_repository=path)
+
+    assert status == 0, output
+    (mount,) = engine.created[0]["HostConfig"]["Mounts"]
+    assert mount["Source"] == mount["Target"] == str(setting.directory / "models")
+
+
+def test_models_with_other_arguments_get_other_containers(
+    docker, setting, engine, make_model
+) -> None:
+    make_model("n")
+
+    status, output = setting.profile(
+        "--run-config-search-disable",
+        triton_docker_args={"mem_limit": "1g", "labels": ["a=b"]},
+        triton_docker_labels={"team": "vision"},
+        profile_models={"m": {}, "n": {"triton_docker_args": {"image": "other:1"}}},
+    )
+
+    assert status == 0, output
+    first, second = engine.created
+    assert (first["Image"], second["Image"]) == (IMAGE, "other:1")
+    assert first["HostConfig"]["Memory"] == 2**30
+    assert "Memory" not in second["HostConfig"]
+    assert {"a": "b", "team": "vision"}.items() <= first["Labels"].items()
+    assert second["Labels"]["team"] == "vision"
+
+
+def test_another_image_is_another_measurement(docker, setting) -> None:
+    assert setting.profile("--run-config-search-disable")[0] == 0
+
+    status, output = setting.profile("--run-config-search-disable", triton_docker_image="other:1")
+
+    assert status == 0, output
+    assert "Existing measurement found" not in output
+    status, output = setting.profile(
+        "--run-config-search-disable",
+        triton_docker_labels={"other": "label"}, triton_docker_args={"name": "other-name"},
+    )  # fmt: skip
+    assert output.count("Existing measurement found") == 1
+
+
+def test_a_container_that_is_killed_in_a_trial_is_replaced(
+    docker, setting, engine, pretend
+) -> None:
+    setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({}, {"sleep_s": 30}, {}))
+    process = setting.start()
+    setting.wait_until(lambda: len(pretend.launches) == 2)
+
+    os.kill(engine.containers[0].attrs["State"]["Pid"], signal.SIGKILL)
+    output, _ = process.communicate(timeout=60)
+
+    assert process.returncode == 0, output
+    assert "the server died while m_config_default was measured" in output
+    assert len(setting.rows) == 10
+    assert len(engine.created) == 2
+
+
+def test_the_third_interrupt_removes_the_container(docker, setting, engine, pretend) -> None:
+    pretend.tritonserver(deaf=True)
+    measuring_slowly(setting, pretend)
+    process = setting.start()
+    setting.wait_until(lambda: len(pretend.launches) == 1)
+
+    for _ in range(3):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.05)
+    began = time.monotonic()
+    output, _ = process.communicate(timeout=20)
+
+    assert time.monotonic() - began < 3
+    assert "Traceback" not in output
+    assert engine.containers == []
+
+
+@pytest.mark.parametrize("moment", ["is created", "starts", "measures"])
+def test_the_container_goes_though_we_are_killed(
+    docker, setting, engine, pretend, moment: str
+) -> None:
+    reached = {
+        "is created": lambda: engine.created,
+        "starts": lambda: pretend.server_calls,
+        "measures": lambda: pretend.launches,
+    }
+    pretend.tritonserver(start_s=30 if moment == "starts" else 0)
+    engine.plan(create_s=0.5 if moment == "is created" else 0)
+    measuring_slowly(setting, pretend)
+    process = setting.start()
+    setting.wait_until(lambda: bool(reached[moment]()))
+
+    process.kill()
+    process.communicate()
+
+    assert setting.mark.gone(within_s=5)
+    assert engine.containers == []
+
+
+def test_what_a_run_killed_with_all_its_children_leaves_is_removed_by_the_next(
+    docker, setting, engine, pretend
+) -> None:
+    measuring_slowly(setting, pretend)
+    process = setting.start()
+    setting.wait_until(lambda: bool(pretend.launches))
+    ours = psutil.Process(process.pid)
+    for one in (ours, *ours.children(recursive=True)):
+        one.kill()
+    process.communicate()
+    (left,) = engine.containers
+    pretend.perf_analyzer({})
+
+    status, output = setting.profile("--run-config-search-disable")
+
+    assert status == 0, output
+    assert f"Removing the container {left.name} that a killed run has left" in output
+    assert engine.containers == []
+
+
+def test_an_engine_that_dies_ends_the_run_with_its_name(docker, setting, engine, pretend) -> None:
+    measuring_slowly(setting, pretend)
+    process = setting.start()
+    setting.wait_until(lambda: bool(pretend.launches))
+    owner = psutil.Process(engine.containers[0].attrs["State"]["Pid"]).parent()
+    assert owner is not None
+
+    owner.terminate()
+    output, _ = process.communicate(timeout=60)
+
+    assert process.returncode == 1
+    assert "Traceback" not in output
+    assert "no Docker engine answers" in output
+
+
+def test_without_the_sdk_its_installation_is_told(
+    docker, setting, tmp_path: Path, monkeypatch
+) -> None:
+    hidden = tmp_path / "hidden" / "docker"
+    hidden.mkdir(parents=True)
+    (hidden / "__init__.py").write_text("raise ImportError('not installed')\n")
+    before = os.environ.get("PYTHONPATH", "")
+    monkeypatch.setenv("PYTHONPATH", f"{hidden.parent}:{before}")
+
+    status, output = setting.profile()
+
+    assert status == 1
+    assert output.splitlines()[-1].endswith("run pip install 'model-analyzer[docker]'")
+    assert "Traceback" not in output
+
+
+def test_without_an_engine_nothing_is_touched(docker, setting, monkeypatch) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent.sock")
+
+    status, output = setting.profile()
+
+    assert status == 1
+    assert "no Docker engine answers at unix:///nonexistent.sock" in output.splitlines()[-1]
+    assert "Traceback" not in output
+    assert not (setting.directory / "output_model_repository").exists()

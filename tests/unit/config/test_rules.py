@@ -1,0 +1,482 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Rules between options: what does not go together is told, with its place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from model_analyzer.config.resolve import check_file, resolve_profile, resolve_report
+from model_analyzer.config.table import ANALYZE
+from model_analyzer.domain.settings import LaunchMode, ModelType, SearchMode
+from model_analyzer.domain.trials import LoadKind
+from model_analyzer.errors import ConfigError
+from tests.unit.builders import (
+    CWD,
+    at_most,
+    model_settings,
+    on_line,
+    profile_problems,
+    resolved,
+    settings,
+    yaml,
+)
+
+QUICK = "run_config_search_mode: quick\n"
+BRUTE = "run_config_search_mode: brute\n"
+TOGETHER = "run_config_profile_models_concurrently_enable: true\n"
+
+
+# ------------------------------------------------------------------ models and repository
+
+
+def test_only_a_remote_server_has_models_of_its_own() -> None:
+    given = on_line(profile_models="m", triton_launch_mode="remote")
+    assert resolve_profile(given, None, CWD).settings.repository.path is None
+    given = on_line(profile_models="m", triton_launch_mode="docker")
+    with pytest.raises(ConfigError, match="no model repository is given"):
+        resolve_profile(given, None, CWD)
+
+
+def test_analyze_needs_no_repository() -> None:
+    given = on_line(profile_models="m")
+    assert resolve_profile(given, None, CWD, command=ANALYZE).settings.repository.path is None
+
+
+def test_a_file_by_itself_may_leave_models_and_repository_to_the_command_line() -> None:
+    assert check_file(yaml("batch_sizes: 4"), CWD) == ()
+    assert check_file(None, CWD) == ()
+    with pytest.raises(ConfigError, match=r"^f.yaml:1:1: unknown option 'x'"):
+        check_file(yaml("x: 1"), CWD)
+
+
+def test_a_file_by_itself_keeps_the_rules() -> None:
+    with pytest.raises(ConfigError, match="search mode quick takes no concurrency"):
+        check_file(yaml(QUICK + "concurrency: 4"), CWD)
+    with pytest.raises(ConfigError, match="share one server"):
+        check_file(
+            yaml(
+                TOGETHER + "profile_models: {a: {triton_server_flags: {log-verbose: 1}}, b: {}}\n"
+            ),
+            CWD,
+        )
+
+
+# -------------------------------------------------------------------------- search mode quick
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "what"),
+    [
+        ("concurrency: 4", "2:14", "concurrency"),
+        ("batch_sizes: [1]", "2:14", "batch_sizes"),
+        ("request_rate: 10", "2:15", "request_rate"),
+        ("request_rate_search_enable: true", "2:29", "request_rate_search_enable"),
+        (
+            "run_config_search_max_request_rate: 99",
+            "2:37",
+            "run_config_search_max_request_rate",
+        ),
+        (
+            "profile_models: {m: {parameters: {concurrency: 4}}}",
+            "2:48",
+            "concurrency of m",
+        ),
+        (
+            "profile_models: [{m: {parameters: {batch_sizes: 4}}}]",
+            "2:49",
+            "batch_sizes of m",
+        ),
+        (
+            "profile_models: [n, {m: {model_config_parameters: {max_batch_size: 4}}}]",
+            "2:51",
+            "max_batch_size of m",
+        ),
+        (
+            "profile_models: {m: {model_config_parameters: {instance_group: [{count: 1}]}}}",
+            "2:47",
+            "instance_group of m",
+        ),
+    ],
+)
+def test_a_quick_search_takes_no_lists_of_what_it_searches(
+    text: str, where: str, what: str
+) -> None:
+    (problem,) = profile_problems(QUICK + text)
+    assert problem.startswith(f"f.yaml:{where}: search mode quick takes no {what} (")
+
+
+def test_a_quick_search_takes_what_nobody_gave() -> None:
+    text = QUICK + "concurrency: []\nrequest_rate_search_enable: false"
+    assert settings(text).search.mode is SearchMode.QUICK
+
+
+def test_a_quick_search_takes_one_value_of_other_fields() -> None:
+    fields = "dynamic_batching: {max_queue_delay_microseconds: %s}"
+    text = QUICK + f"profile_models: [{{m: {{model_config_parameters: {{{fields}}}}}}}]"
+    assert settings(text % "100")
+    (problem,) = profile_problems(text % "[100, 200]")
+    assert "takes one value of each field of m" in problem
+
+
+@pytest.mark.parametrize(
+    "listed",
+    ["bls_composing_models: m", "ensemble_composing_models: m", "cpu_only_composing_models: m"],
+)
+def test_a_quick_search_takes_lists_of_models_that_others_call(listed: str) -> None:
+    models = "profile_models: {m: {model_config_parameters: {max_batch_size: [4, 8]}}}"
+    assert settings(f"{QUICK}{listed}\n{models}")
+
+
+def test_a_quick_search_is_not_disabled() -> None:
+    (problem,) = profile_problems(QUICK + "run_config_search_disable: true")
+    assert problem.startswith("f.yaml:2:28: run_config_search_disable leaves nothing")
+    assert settings("run_config_search_mode: optuna\nrun_config_search_disable: true")
+
+
+# ----------------------------------------------------------------------------- composing models
+
+
+def composing(option: str, fields: str) -> str:
+    return f"{option}: [{{c: {{model_config_parameters: {{{fields}}}}}}}]\n"
+
+
+@pytest.mark.parametrize("option", ["bls_composing_models", "ensemble_composing_models"])
+@pytest.mark.parametrize(
+    ("fields", "what"),
+    [
+        ("instance_group: [{count: [1, 2, 4, 8]}]", ""),
+        ("instance_group: [{count: [3, 4, 5]}]", ""),
+        ("instance_group: [{kind: KIND_CPU}]", ""),
+        ("max_batch_size: [1, 7, 9]", ""),
+        ("instance_group: [{count: [1, 4, 6]}]", "cannot step through the instance counts of c"),
+        ("dynamic_batching: [{}, null]", "takes one value of each field of c"),
+        ("dynamic_batching: {preferred_batch_size: [[4], [8]]}", "takes one value"),
+    ],
+)
+def test_instance_counts_of_composing_models_are_the_steps_of_a_quick_search(
+    option: str, fields: str, what: str
+) -> None:
+    text = QUICK + composing(option, fields)
+    if what:
+        (problem,) = profile_problems(text)
+        assert what in problem
+        assert problem.startswith("f.yaml:2:")
+    else:
+        assert settings(text)
+
+
+def test_optuna_is_free_in_its_choice_of_composing_counts() -> None:
+    text = composing("bls_composing_models", "instance_group: [{count: [1, 4, 6]}]")
+    assert settings("run_config_search_mode: optuna\n" + text)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (BRUTE, "search mode brute cannot search bls_composing_models"),
+        ("profile_models: [a, b]\n", "needs one profiled model alone"),
+        (TOGETHER + "profile_models: m\n", "cannot be profiled concurrently"),
+    ],
+)
+def test_a_bls_model_is_profiled_alone_and_not_by_brute_force(text: str, what: str) -> None:
+    (problem,) = profile_problems(text + "bls_composing_models: [c]")
+    assert what in problem
+    assert problem.startswith("f.yaml:")
+
+
+def test_a_bls_model_must_be_named_itself() -> None:
+    with pytest.raises(ConfigError, match="no model is named"):
+        resolve_profile(on_line(bls_composing_models="c", model_repository="r"), None, CWD)
+
+
+def test_what_is_said_about_composing_models_stays_with_them() -> None:
+    chosen = settings(
+        "bls_composing_models: [a, {b: {cpu_only: false}}]\ncpu_only_composing_models: ' b , c'"
+    )
+    assert chosen.bls_calls == ("a", "b")
+    assert {name: model.cpu_only for name, model in chosen.composing.items()} == {
+        "a": None,
+        "b": True,
+        "c": True,
+    }
+
+
+def test_what_a_composing_model_cannot_have_is_remarked() -> None:
+    text = "ensemble_composing_models: {c: {weighting: 2, cpu_only: true}}"
+    assert resolved(text).remarks == ("f.yaml:1:44: weighting has no effect for a composing model",)
+
+
+# ---------------------------------------------------------------------------- concurrent models
+
+
+def test_concurrent_models_are_not_searched_by_brute_force() -> None:
+    (problem,) = profile_problems(BRUTE + TOGETHER + "profile_models: a,b")
+    assert problem.startswith("f.yaml:1:25: search mode brute is not for models")
+    assert settings(TOGETHER + "profile_models: a,b").search.mode is None
+
+
+def test_a_model_is_not_profiled_concurrently_with_itself() -> None:
+    (problem,) = profile_problems(TOGETHER + "profile_models: [a, b, a]")
+    assert problem.startswith("f.yaml:2:24: model 'a' cannot be profiled concurrently with itself")
+
+
+def test_a_model_named_twice_is_remarked() -> None:
+    result = resolved("profile_models: [a, b, {a: {cpu_only: true}}]")
+    assert [model.name for model in result.settings.models] == ["a", "b"]
+    assert result.settings.models[0].cpu_only
+    assert result.remarks == ("f.yaml:1:25: model 'a' replaces that of f.yaml:1:18",)
+
+
+@pytest.mark.parametrize(
+    ("option", "other"),
+    [
+        ("triton_server_flags: {log-verbose: 1}", "triton_server_flags: {log-verbose: 2}"),
+        ("triton_server_environment: {A: 1}", "triton_server_environment: {}"),
+    ],
+)
+def test_concurrent_models_share_one_server(option: str, other: str) -> None:
+    models = f"profile_models: {{a: {{{option}}}, b: {{%s}}}}\n"
+    assert settings(TOGETHER + models % option)
+    assert settings(models % other)
+    (problem,) = profile_problems(TOGETHER + models % other)
+    assert "share one server" in problem
+
+
+def test_a_weighting_belongs_to_each_model() -> None:
+    (problem,) = profile_problems("weighting: 2\nprofile_models: {a: {weighting: 3}, b: {}}")
+    assert problem.startswith("f.yaml:1:12: a weighting for all models says nothing, and b has")
+    chosen = settings("weighting: 2\nprofile_models: {a: {weighting: 3}, b: {weighting: 0.5}}")
+    assert [model.goal.weighting for model in chosen.models] == [3, 0.5]
+
+
+# ------------------------------------------------------------------------------- kinds of load
+
+
+@pytest.mark.parametrize(
+    "rate",
+    [
+        "request_rate: 10",
+        "request_rate_search_enable: true",
+        "run_config_search_min_request_rate: 10",
+        "run_config_search_max_request_rate: 10",
+    ],
+)
+@pytest.mark.parametrize(
+    "concurrency",
+    [
+        "concurrency: 10",
+        "run_config_search_min_concurrency: 10",
+        "run_config_search_max_concurrency: 10",
+    ],
+)
+def test_the_load_is_a_concurrency_or_a_request_rate(rate: str, concurrency: str) -> None:
+    text = f"run_config_search_min_request_rate: 1\n{rate}\n{concurrency}"
+    (problem,) = profile_problems(text)
+    assert problem.startswith("f.yaml:3:")
+    assert "cannot both be given" in problem
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "request_rate: 10",
+        "request_rate_search_enable: true",
+        "run_config_search_min_request_rate: 20",
+        "run_config_search_max_request_rate: 20",
+        "profile_models: {m: {parameters: {request_rate: 10}}}",
+    ],
+)
+def test_with_request_rates_tables_have_their_column(text: str) -> None:
+    chosen = settings(text)
+    assert chosen.models[0].load_kind is LoadKind.REQUEST_RATE
+    assert chosen.export.inference_fields[2] == chosen.export.gpu_fields[3] == "request_rate"
+
+
+def test_a_model_takes_its_request_rate_over_a_global_concurrency() -> None:
+    model = model_settings("concurrency: 4\nprofile_models: {m: {parameters: {request_rate: 9}}}")
+    assert (model.load_kind, model.loads) == (LoadKind.REQUEST_RATE, (9,))
+
+
+def test_a_model_has_not_both_loads() -> None:
+    (problem,) = profile_problems(
+        "request_rate: 4\nprofile_models: {m: {parameters: {concurrency: 9}}}"
+    )
+    assert problem.startswith("f.yaml:2:18: model 'm' has both concurrency and request_rate")
+
+
+def test_all_models_have_the_same_kind_of_load() -> None:
+    (problem,) = profile_problems("profile_models: {a: {parameters: {request_rate: 9}}, b: {}}")
+    assert problem.startswith("f.yaml:1:17: some models have a request_rate, but b has none")
+
+
+def test_an_empty_list_of_a_model_means_search_whatever_is_listed_for_all() -> None:
+    model = model_settings("concurrency: 4\nprofile_models: {m: {parameters: {concurrency: []}}}")
+    assert model.loads == ()
+
+
+# ----------------------------------------------------------------------------------- the server
+
+
+@pytest.mark.parametrize("key", ["dcgm_disable", "reload_model_disable"])
+def test_what_only_makes_sense_with_a_remote_server(key: str) -> None:
+    (problem,) = profile_problems(f"{key}: true")
+    assert problem == f"f.yaml:1:{len(key) + 3}: {key} needs triton_launch_mode: remote"
+    assert settings(f"{key}: true\ntriton_launch_mode: remote")
+    assert settings(f"{key}: false")
+
+
+def test_an_image_has_a_name() -> None:
+    text = "triton_docker_image: '  '\n"
+    (problem,) = profile_problems(text + "triton_launch_mode: docker")
+    assert problem == "f.yaml:1:22: the image has no name"
+    assert settings(text)
+
+
+@pytest.mark.parametrize("written", ["/a:/b", "/a:/b:rw:z", "/a::ro", "/a:/b:x"])
+def test_a_mount_has_three_parts(written: str) -> None:
+    (problem,) = profile_problems(f"triton_docker_mounts: ['/c:/d:ro', '{written}']")
+    assert problem.startswith("f.yaml:1:36: expected HOST:CONTAINER:ro or HOST:CONTAINER:rw")
+
+
+def test_texts_of_a_container_keep_their_commas() -> None:
+    model = model_settings(
+        "triton_launch_mode: docker\ntriton_docker_args: {environment: ['A=1,2'], cap_add: 'X,Y'}"
+    )
+    assert dict(model.docker_arguments) == {"environment": ("A=1,2",), "cap_add": ("X", "Y")}
+
+
+@pytest.mark.parametrize(
+    ("mode", "option", "ignored"),
+    [
+        ("local", "triton_docker_mounts: /a:/b:ro", True),
+        ("local", "triton_docker_labels: {a: b}", True),
+        ("remote", "triton_docker_args: {user: me}", True),
+        ("docker", "triton_docker_args: {user: me}", False),
+        ("c_api", "triton_server_flags: {log-verbose: 1}", True),
+        ("c_api", "triton_output_path: log", True),
+        ("remote", "triton_output_path: log", True),
+        ("local", "triton_output_path: log", False),
+        ("local", "triton_docker_labels: {}", False),
+    ],
+)
+def test_what_a_launch_mode_ignores_is_remarked(mode: str, option: str, ignored: bool) -> None:
+    result = resolved(f"triton_launch_mode: {mode}\n{option}")
+    key = option.split(":")[0]
+    assert result.settings.server.launch is LaunchMode(mode)
+    assert result.remarks == (
+        (f"f.yaml:2:{len(key) + 3}: {key} has no effect in launch mode {mode}",) if ignored else ()
+    )
+
+
+def test_flags_of_the_server_that_the_program_decides_are_remarked() -> None:
+    (remark,) = resolved("profile_models: {m: {triton_server_flags: {http_port: 1}}}").remarks
+    assert remark.startswith("f.yaml:1:43: tritonserver flag 'http-port' is decided")
+
+
+@pytest.mark.parametrize(("word", "meant"), [("off", "off"), ("execution_count", None)])
+def test_off_is_a_word_of_the_rate_limit(word: str, meant: str | None) -> None:
+    model = model_settings(f"triton_server_flags: {{rate-limit: {word}, log_info: {word}}}")
+    assert dict(model.server_flags) == {
+        "rate-limit": meant or word,
+        "log-info": "false" if meant else word,
+    }
+
+
+# --------------------------------------------------------------------------- goals and language
+
+
+def test_a_summary_of_all_models_needs_constraints_for_all() -> None:
+    (problem,) = profile_problems("num_top_model_configs: 2")
+    assert problem.startswith("f.yaml:1:24: num_top_model_configs needs global constraints")
+    for bound in (
+        "latency_budget: 5",
+        "min_throughput: 5",
+        "constraints: {gpu_used_memory: {max: 1}}",
+    ):
+        assert settings(f"num_top_model_configs: 2\n{bound}").export.best_of_all == 2
+
+
+def test_a_fraction_of_a_millisecond_is_a_bound() -> None:
+    model = model_settings("constraints: {perf_latency_p99: {max: 0.5}}\nlatency_budget: 1.9")
+    assert model.goal.constraints == at_most(perf_latency_p99=0.5)
+
+
+@pytest.mark.parametrize("word", ["LLM", "llm", "Llm"])
+def test_an_llm_is_one_however_it_is_spelled_and_keeps_its_columns(word: str) -> None:
+    chosen = settings(f"model_type: {word}\nrequest_rate: 4")
+    assert chosen.load_generator.model_type is ModelType.LLM
+    assert chosen.export.inference_fields[2] == "request_rate"
+    assert chosen.export.inference_fields[-1] == "output_token_throughput"
+
+
+def test_flags_of_genai_perf_are_remarked_without_an_llm() -> None:
+    text = "genai_perf_flags: {streaming: true}"
+    (remark,) = resolved(text).remarks
+    assert "genai_perf_flags has no effect without model_type: LLM" in remark
+    assert resolved(f"{text}\nmodel_type: LLM").remarks == ()
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        ("min_percentage_of_search_space: 20", "max_percentage_of_search_space: 10"),
+        ("optuna_min_trials: 20", "optuna_max_trials: 10"),
+        ("run_config_search_min_request_rate: 20", "run_config_search_max_request_rate: 10"),
+    ],
+)
+def test_least_is_not_above_most(low: str, high: str) -> None:
+    (problem,) = profile_problems(f"{low}\n{high}")
+    assert problem.startswith("f.yaml:1:")
+    assert "is above" in problem
+
+
+def test_two_tables_are_two_files_even_where_one_has_its_default() -> None:
+    (problem,) = profile_problems("filename_model_inference: metrics-server-only.csv")
+    assert problem.startswith("f.yaml:1:27: ")
+    assert "are the same file 'metrics-server-only.csv'" in problem
+
+
+# -------------------------------------------------------------------------------------- report
+
+
+@pytest.mark.parametrize(
+    "written", ["x,y", "[x, y]", "{x: , y: {}}", "[x, {y: {plots: {}}}]", "[' x ', y]"]
+)
+def test_variants_to_report_have_the_forms_of_models(written: str) -> None:
+    report = resolve_report([], yaml(f"report_model_configs: {written}"), CWD).settings
+    assert report.variants == ("x", "y")
+
+
+def test_a_variant_has_its_own_plots_or_those_of_all() -> None:
+    plot = "{title: T, x_axis: perf_latency, y_axis: batch_size, monotonic: 'yes'}"
+    report = resolve_report(
+        [], yaml(f"report_model_configs: [x, {{y: {{plots: {{}}}}}}]\nplots: [{{p: {plot}}}]"), CWD
+    ).settings
+    (shown,) = report.plots["x"]
+    assert (shown.name, shown.x_axis, shown.monotonic) == ("p", "perf_latency_p99", True)
+    assert report.plots["y"] == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("plots: 3", "f.yaml:1:8: expected a mapping of plots, found 3"),
+        ("plots: {p: {title: t, x_axis: batch_size}}", "f.yaml:1:12: plot 'p' has no y_axis"),
+        ("plots: {a/b: {}}", "f.yaml:1:9: 'a/b' is not a file name"),
+        (
+            "plots: {p: {title: t, x_axis: batch, y_axis: perf_throughput}}",
+            "f.yaml:1:31: no metric is called 'batch' (did you mean 'batch_size'?)",
+        ),
+        ("output_formats: [pdf, doc]", "f.yaml:1:23: expected one of html, pdf, csv, png"),
+        ("report_model_configs: {x: {plot: {}}}", "f.yaml:1:28: 'plot' is not among the options"),
+        ("report_model_configs: []", "f.yaml:1:23: names no variant"),
+    ],
+)
+def test_what_is_wrong_with_a_report_is_located(text: str, problem: str) -> None:
+    given: Any = on_line(report_model_configs="x") if "report_model" not in text else []
+    with pytest.raises(ConfigError) as raised:
+        resolve_report(given, yaml(text), CWD)
+    assert str(raised.value.problems[0]).startswith(problem)

@@ -1,0 +1,168 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which search is for which models, and what cannot be searched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from model_analyzer.domain.settings import SearchMode, SearchSettings
+from model_analyzer.domain.trials import LoadKind
+from model_analyzer.errors import ConfigError
+from model_analyzer.search.choose import check, mode_of
+from model_analyzer.search.plan import Subject
+from tests.unit.search.surfaces import (
+    UNBOUNDED,
+    composing,
+    ensemble,
+    flat,
+    limits,
+    model,
+    search,
+    sequence,
+    subject,
+    together,
+    visits,
+)
+
+BRUTE, QUICK, OPTUNA = SearchMode.BRUTE, SearchMode.QUICK, SearchMode.OPTUNA
+
+PLAIN = subject()
+ENSEMBLE = subject(ensemble(model("a"), model("b")))
+BLS = subject(model("m", model("a")))
+SEVERAL = together(subject(model("m")), subject(model("n")))
+
+
+@pytest.mark.parametrize(
+    ("what", "where", "mode"),
+    [
+        (PLAIN, limits(), BRUTE),
+        (PLAIN, limits(mode=QUICK), QUICK),
+        (ENSEMBLE, limits(), QUICK),
+        (BLS, limits(), QUICK),
+        (SEVERAL, limits(), QUICK),
+        (ENSEMBLE, limits(disable=True), BRUTE),
+        (SEVERAL, limits(disable=True), BRUTE),
+        (subject(ensemble(model("a")), loads=(1, 2)), limits(), BRUTE),
+        (together(subject(model("m"), loads=(1,)), subject(model("n"))), limits(), BRUTE),
+        (PLAIN, limits(mode=OPTUNA), OPTUNA),
+    ],
+)
+def test_without_a_choice_the_kind_of_the_models_decides(
+    what: Subject, where: SearchSettings, mode: SearchMode
+) -> None:
+    assert mode_of(what, where) is mode
+
+
+@pytest.mark.parametrize(
+    ("what", "log"),
+    [
+        (PLAIN, "Starting automatic brute search"),
+        (ENSEMBLE, "Starting quick mode search to find optimal configs"),
+        (BLS, "Starting quick mode search to find optimal configs"),
+    ],
+)
+def test_the_search_is_that_of_the_mode(
+    what: Subject, log: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level("INFO"):
+        search(what, limits(concurrency=(1, 1))).ask()
+
+    assert log in caplog.messages
+
+
+@pytest.mark.parametrize("facts", [ensemble(model("a")), model("m", model("a"))])
+def test_with_listed_loads_what_calls_others_is_measured_as_it_is(facts: object) -> None:
+    what = subject(facts, loads=(1, 3, 5))  # type: ignore[arg-type]
+
+    asked = search(what, limits())
+
+    assert visits(sequence(asked, flat)) == [("default", 1), ("default", 3), ("default", 5)]
+    assert asked.most_trials == 3
+
+
+def test_two_models_with_searching_disabled_are_measured_in_all_combinations() -> None:
+    models = [subject(model(name), loads=(1, 2), batch_sizes=(1, 2)) for name in ("m", "n")]
+
+    trials = sequence(search(together(*models), limits(disable=True)), flat)
+
+    # the default again, as what is listed
+    assert [trial.variants for trial in trials] == ["m_config_default,n_config_default"] * 32
+    assert len({trial.key for trial in trials}) == 16
+
+
+@pytest.mark.parametrize(
+    "what", [PLAIN, ENSEMBLE, BLS, SEVERAL, subject(loads=(1, 2), batch_sizes=(1, 2))]
+)
+def test_what_can_be_searched_passes(what: Subject) -> None:
+    assert check([what], limits(), UNBOUNDED) == []
+
+
+@pytest.mark.parametrize(
+    ("what", "where", "message"),
+    [
+        (ENSEMBLE, limits(mode=BRUTE), "brute cannot search m, which is an ensemble"),
+        (together(ENSEMBLE, subject(model("n"))), limits(), "ensemble cannot be profiled concu"),
+        (PLAIN, limits(mode=OPTUNA), "optuna"),
+        (subject(load_kind=LoadKind.REQUEST_RATE), limits(mode=QUICK), "not with request rates"),
+        (
+            subject(ensemble(model("a")), load_kind=LoadKind.REQUEST_RATE),
+            limits(),
+            "not with request rates",
+        ),
+        (subject(loads=(1, 2)), limits(mode=QUICK), "takes one load, not 2"),
+        (
+            subject(ensemble(model("a")), batch_sizes=(1, 2, 4)),
+            limits(),
+            "takes one batch size, not 3",
+        ),
+        (
+            subject(
+                ensemble(model("a")),
+                composing("a", parameters={"optimization": [{}, {"priority": 1}]}),
+            ),
+            limits(),
+            "optimization has 2 values",
+        ),
+    ],
+)
+def test_what_cannot_be_searched_is_an_error_before_anything_runs(
+    what: Subject, where: SearchSettings, message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        check([PLAIN, what] if where.mode is None else [what], where, UNBOUNDED)
+
+
+@pytest.mark.parametrize(
+    "what", [subject(ensemble(model("a")), loads=(2,)), subject(ensemble(model("a")))]
+)
+def test_brute_measures_an_ensemble_as_it_is_where_that_is_meant(what: Subject) -> None:
+    where = limits(mode=BRUTE, disable=not what.lists_loads)
+
+    assert check([what], where, UNBOUNDED) == []
+
+
+@pytest.mark.parametrize("others", [(), (PLAIN,)])
+def test_options_for_models_that_nobody_calls_are_told_and_not_used(
+    others: Sequence[Subject],
+) -> None:
+    what = subject(ensemble(model("a")), composing("a"), composing("b", cpu_only=True))
+
+    assert check([what, *others], limits(), UNBOUNDED) == [
+        "b is not called by any model of this run: ignored"
+    ]
+
+
+def test_options_for_the_parts_of_a_model_without_parts_are_told() -> None:
+    assert check([subject(model("m"), composing("a"))], limits(), UNBOUNDED) == [
+        "a is not called by any model of this run: ignored"
+    ]
+
+
+def test_cpu_only_parts_of_a_model_without_parts_are_an_error() -> None:
+    with pytest.raises(ConfigError, match="a is not called") as raised:
+        check([subject(model("m"), composing("a", cpu_only=True))], limits(), UNBOUNDED)
+
+    assert raised.value.problems[0].where == "cpu_only_composing_models"

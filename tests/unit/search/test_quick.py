@@ -1,0 +1,468 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Quick search of one model: where the walk goes on known surfaces, and what is measured there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import cycle
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from model_analyzer.domain.goals import Constraint
+from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.models import thaw
+from model_analyzer.domain.settings import QuickSettings, SearchMode
+from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
+from model_analyzer.search.plan import Subject
+from tests.unit.search.surfaces import (
+    QUICK,
+    UNBOUNDED,
+    Respond,
+    batch_limit,
+    bounds,
+    client_batch,
+    config,
+    counts,
+    ensemble,
+    failure,
+    flat,
+    growing,
+    instances,
+    latency_within,
+    limits,
+    load,
+    measurement,
+    model,
+    saturating,
+    search,
+    sequence,
+    short_name,
+    subject,
+    visits,
+)
+
+# (variant, batch limit, instances, concurrency)
+Step = tuple[str, int, int, int]
+
+DEFAULT: Step = ("default", 8, 1, 16)
+TO_THE_FIRST_STEP: list[Step] = [
+    DEFAULT, ("0", 1, 1, 2), ("1", 1, 2, 4), ("2", 2, 1, 4), ("3", 4, 3, 24),
+]  # fmt: skip
+
+
+def walk(what: Subject, respond: Respond, quick: QuickSettings = UNBOUNDED) -> list[Step]:
+    """Every trial of a quick search without the sweep behind it."""
+    trials = sequence(search(what, QUICK, quick=quick), respond)
+    return [(short_name(t), batch_limit(t), instances(t), load(t)) for t in trials]
+
+
+# -- worked sequences --------------------------------------------------------------------------
+
+
+def test_without_constraints_it_climbs_until_nothing_grows() -> None:
+    assert walk(subject(), saturating) == [
+        *TO_THE_FIRST_STEP,
+        ("4", 16, 5, 160),
+        ("5", 16, 6, 192),
+        ("6", 32, 5, 320),
+        ("7", 32, 6, 384),
+    ]
+
+
+def test_where_a_constraint_breaks_it_steps_back_and_looks_all_around() -> None:
+    assert walk(subject(constraints=[latency_within(12)]), saturating) == [
+        *TO_THE_FIRST_STEP,
+        ("4", 16, 5, 160),  # 20 ms
+        *[("5", 2, 3, 12), ("6", 8, 3, 48), ("7", 4, 2, 16), ("8", 4, 4, 32)],
+        *[("9", 16, 3, 96), ("10", 8, 2, 32), ("11", 8, 4, 64)],
+        *[("12", 16, 4, 128), ("13", 8, 5, 80)],
+    ]
+
+
+def test_bounds_limit_the_values_and_not_the_walk() -> None:
+    small = bounds(instances=(None, 2), batch=(None, 4))
+
+    assert walk(subject(), saturating, small) == [*TO_THE_FIRST_STEP[:4], ("3", 4, 2, 16)]
+
+
+def test_on_a_flat_surface_it_stays() -> None:
+    assert walk(subject(), flat) == TO_THE_FIRST_STEP
+
+
+# -- the walk ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("respond", [saturating, flat])
+@pytest.mark.parametrize("constraints", [(), (latency_within(12),), (latency_within(0.1),)])
+@pytest.mark.parametrize("max_batch_size", [0, 1, 8])
+def test_nothing_is_asked_twice(
+    respond: Respond, constraints: Sequence[Constraint], max_batch_size: int
+) -> None:
+    what = subject(model(max_batch_size=max_batch_size), constraints=constraints)
+
+    trials = sequence(search(what, QUICK, quick=bounds(batch=(None, 32))), respond)
+
+    assert len({(trial.key, trial.variants) for trial in trials}) == len(trials)
+    assert len({trial.variants for trial in trials}) == len(trials)
+
+
+def test_without_anything_that_passes_it_goes_where_less_is_missing() -> None:
+    def slower_with_instances(trial: Trial) -> Outcome:
+        return measurement(100.0, latency=100.0 / batch_limit(trial) + instances(trial))
+
+    what = subject(constraints=[latency_within(1)])
+
+    found = walk(what, slower_with_instances, bounds(batch=(None, 64)))
+
+    assert max(limit for _, limit, _, _ in found) == 64
+
+
+def test_a_failing_start_ends_it() -> None:
+    assert walk(subject(), lambda t: failure() if short_name(t) == "0" else flat(t)) == [
+        DEFAULT,
+        ("0", 1, 1, 2),
+    ]
+
+
+def test_a_default_that_fails_does_not_end_it() -> None:
+    def respond(trial: Trial) -> Outcome:
+        return failure() if short_name(trial) == "default" else saturating(trial)
+
+    assert walk(subject(), respond) == walk(subject(), saturating)
+
+
+def test_the_default_is_no_place_to_step_back_to() -> None:
+    """A start that fails a constraint which the default keeps is only the beginning."""
+    at_least = Constraint(tag="perf_throughput", minimum=2500)
+
+    found = walk(subject(constraints=[at_least]), saturating)
+
+    assert saturating_throughput(DEFAULT) > 2500 > saturating_throughput(found[1])
+    assert max(map(saturating_throughput, found)) == 8000
+
+
+def saturating_throughput(step: Step) -> float:
+    return float(1000 * min(step[1], 16) ** 0.5 * min(step[2], 4) ** 0.5)
+
+
+def test_a_home_that_fails_is_left_for_the_best_so_far() -> None:
+    def large_ones_do_not_load(trial: Trial) -> Outcome:
+        return failure() if instances(trial) > 4 else saturating(trial)
+
+    found = walk(subject(), large_ones_do_not_load, bounds(batch=(None, 16)))
+
+    assert found[5] == ("4", 16, 5, 160)
+    best = max(found[:5] + found[6:], key=saturating_throughput)
+    assert best[1:3] == (16, 4)
+
+
+def test_neighbours_that_fail_are_passed_over() -> None:
+    def pairs_do_not_load(trial: Trial) -> Outcome:
+        return failure() if instances(trial) == 2 else saturating(trial)
+
+    found = walk(subject(), pairs_do_not_load)
+
+    assert max(map(saturating_throughput, found)) == 8000
+
+
+def test_when_all_around_is_measured_and_too_little_it_says_so(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    what = subject(model(max_batch_size=0), parameters=counts(1, 2))
+
+    with caplog.at_level("INFO"):
+        found = walk(what, flat)
+
+    assert [count for _, _, count, _ in found] == [1, 1, 2]
+    assert "No coordinate to measure. Exiting" in caplog.messages
+
+
+@pytest.mark.parametrize("numbers", [(1, 8), (1, 2, 4), (1, 3, 8)])
+def test_only_listed_instances_are_measured(numbers: Sequence[int]) -> None:
+    found = walk(subject(parameters=counts(*numbers)), saturating)
+
+    assert {count for _, _, count, _ in found} == set(numbers)
+
+
+def test_one_listed_count_leaves_the_batch_limit() -> None:
+    found = walk(subject(parameters=counts(3)), saturating, bounds(batch=(None, 16)))
+
+    assert {count for _, _, count, _ in found[1:]} == {3}
+    assert {limit for _, limit, _, _ in found[1:]} == {1, 2, 4, 8, 16}
+
+
+def test_minimums_are_where_it_starts() -> None:
+    found = walk(subject(), saturating, bounds(batch=(4, None), instances=(2, None)))
+
+    assert found[1:4] == [("0", 4, 2, 16), ("1", 4, 3, 24), ("2", 8, 2, 32)]
+
+
+def test_preferred_batches_make_no_start_illegal() -> None:
+    what = subject(model(dynamic_batching={"preferred_batch_size": [4, 8]}))
+
+    found = walk(what, saturating)
+
+    assert found[1] == ("0", 8, 1, 16)
+    assert len(found) > 4
+
+
+ANSWERS = st.lists(
+    st.one_of(st.tuples(st.floats(0, 1000), st.floats(0.5, 100)), st.none()),
+    min_size=1,
+    max_size=40,
+)
+SUBJECTS = st.builds(
+    subject,
+    st.sampled_from(
+        [
+            model(),
+            model(max_batch_size=0),
+            ensemble(model("a"), model("b", max_batch_size=0), max_batch_size=0),
+            model("m", ensemble(model("a"), model("b"), name="e")),
+        ]
+    ),
+    constraints=st.sampled_from([(), (latency_within(30),)]),
+)
+
+
+@settings(derandomize=True, deadline=None, max_examples=150)
+@given(what=SUBJECTS, answers=ANSWERS)
+def test_whatever_the_answers_it_ends_and_asks_the_same_again(
+    what: Subject, answers: Sequence[tuple[float, float] | None]
+) -> None:
+    quick = bounds(batch=(2, 16), instances=(1, 3), concurrency=(2, 50))
+
+    def in_turn() -> Respond:
+        turn = cycle(answers)
+
+        def respond(_trial: Trial) -> Outcome:
+            answer = next(turn)
+            return measurement(answer[0], latency=answer[1]) if answer else failure()
+
+        return respond
+
+    one, two = (sequence(search(what, QUICK, quick=quick), in_turn()) for _ in range(2))
+
+    assert one == two
+    for trial in one[1:]:
+        assert trial.is_legal
+        assert 2 <= load(trial) <= 50
+        for part in trial.workloads[0].variant.served:
+            assert part.max_batch_size in (0, 2, 4, 8, 16)
+            assert 1 <= part.config["instance_group"][0]["count"] <= 3
+
+
+# -- what is measured --------------------------------------------------------------------------
+
+
+def test_a_variant_has_its_size_and_batches_dynamically() -> None:
+    trials = sequence(search(subject(), QUICK), flat)
+
+    assert thaw(config(trials[4])) == {
+        "name": "m",
+        "backend": "python",
+        "max_batch_size": 4,
+        "instance_group": [{"count": 3, "kind": "KIND_GPU"}],
+        "dynamic_batching": {},
+    }
+    assert "dynamic_batching" not in config(trials[0])
+
+
+@pytest.mark.parametrize(
+    ("facts", "parameters", "expected"),
+    [
+        ({}, {"dynamic_batching": [{"max_queue_delay_microseconds": 9}]}, True),
+        ({}, {"dynamic_batching": [None]}, False),
+        ({"sequence_batching": {}}, {}, False),
+        ({"max_batch_size": 0}, {}, False),
+    ],
+)
+def test_dynamic_batching_is_enabled_where_it_can_be_and_nothing_was_said(
+    facts: dict[str, Any], parameters: dict[str, Any], expected: bool
+) -> None:
+    trials = sequence(search(subject(model(**facts), parameters=parameters), QUICK), flat)
+
+    assert {"dynamic_batching" in config(trial) for trial in trials[1:]} == {expected}
+    if expected:
+        assert thaw(config(trials[1])["dynamic_batching"]) == {"max_queue_delay_microseconds": 9}
+
+
+def test_other_fields_of_the_user_are_in_every_variant() -> None:
+    what = subject(parameters={"optimization": [{"priority": "PRIORITY_MAX"}]})
+
+    trials = sequence(search(what, QUICK), flat)
+
+    assert all(config(trial)["optimization"]["priority"] == "PRIORITY_MAX" for trial in trials[1:])
+
+
+@pytest.mark.parametrize(
+    ("cpu_only", "groups", "expected"),
+    [
+        (False, None, {"count": 1, "kind": "KIND_GPU"}),
+        (True, None, {"count": 1, "kind": "KIND_CPU"}),
+        (False, [{"kind": "KIND_CPU"}], {"count": 1, "kind": "KIND_CPU"}),
+        (True, [{"kind": "KIND_GPU"}], {"count": 1, "kind": "KIND_GPU"}),
+        (False, [{"gpus": [1]}], {"count": 1, "kind": "KIND_GPU", "gpus": [1]}),
+        (
+            True,
+            [{"count": 2, "kind": "KIND_GPU", "gpus": [0]}],
+            {"count": 2, "kind": "KIND_GPU", "gpus": [0]},
+        ),
+    ],
+)
+def test_the_kind_of_the_instances_is_the_users_or_follows_cpu_only(
+    cpu_only: bool, groups: Any, expected: dict[str, Any]
+) -> None:
+    parameters = {} if groups is None else {"instance_group": [groups]}
+    trials = sequence(search(subject(cpu_only=cpu_only, parameters=parameters), QUICK), flat)
+
+    (group,) = config(trials[1])["instance_group"]
+
+    assert thaw(group) == expected
+    assert list(group)[:2] == ["count", "kind"]  # as scripts read it in the log
+
+
+def test_the_log_tells_of_new_variants_as_scripts_expect(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO"):
+        sequence(search(subject(cpu_only=True), QUICK), flat)
+
+    assert caplog.messages[:9] == [
+        "",
+        "Starting quick mode search to find optimal configs",
+        "",
+        "Creating model config: m_config_0",
+        "  Setting instance_group to [{'count': 1, 'kind': 'KIND_CPU'}]",
+        "  Setting max_batch_size to 1",
+        "  Enabling dynamic_batching",
+        "",
+        "Creating model config: m_config_1",
+    ]
+
+
+# -- loads -------------------------------------------------------------------------------------
+
+
+def test_the_default_is_kept_busy_by_all_its_instances() -> None:
+    groups = [{"count": 2, "kind": "KIND_CPU"}, {"count": 3, "kind": "KIND_GPU", "gpus": [0, 1]}]
+    what = subject(model(max_batch_size=4, instance_group=groups))
+
+    assert load(sequence(search(what, QUICK), flat)[0]) == 2 * 4 * (2 + 3 * 2)
+
+
+@pytest.mark.parametrize(("devices", "expected"), [((), 4), (("a",), 4), (("a", "b", "c"), 12)])
+def test_instances_of_the_default_are_on_every_gpu(devices: tuple[str, ...], expected: int) -> None:
+    facts = model(max_batch_size=1, instance_group=[{"count": 2, "kind": "KIND_GPU"}])
+    what = Subject(models=subject(facts).models, setup=ServerSetup(devices=devices))
+
+    trials = sequence(search(what, QUICK), flat)
+
+    assert [load(trial) for trial in trials[:3]] == [expected, 2, 4]
+
+
+def test_a_model_that_does_not_batch_has_requests_too() -> None:
+    what = subject(model(max_batch_size=0))
+
+    assert walk(what, flat) == [
+        ("default", 0, 1, 2), ("0", 0, 1, 2), ("1", 0, 2, 4), ("2", 0, 3, 6), ("3", 0, 4, 8),
+    ]  # fmt: skip
+
+
+def test_concurrency_keeps_the_bounds_that_were_given() -> None:
+    trials = sequence(search(subject(), QUICK, quick=bounds(concurrency=(3, 20))), saturating)
+
+    assert {load(trial) for trial in trials} == {16, 3, 4, 20}
+
+
+def test_a_load_of_the_users_flags_is_the_load_of_every_variant() -> None:
+    what = subject(loads=(7,), load_kind=LoadKind.REQUEST_RATE)
+
+    trials = sequence(search(what, limits(mode=SearchMode.QUICK)), saturating)
+
+    assert {load(trial) for trial in trials} == {7}
+    assert {trial.workloads[0].load.kind for trial in trials} == {LoadKind.REQUEST_RATE}
+
+
+def test_a_batch_size_of_the_client_is_used_throughout() -> None:
+    trials = sequence(search(subject(batch_sizes=(4,)), QUICK), flat)
+
+    assert {client_batch(trial) for trial in trials} == {4}
+    assert min(map(batch_limit, trials)) == 4
+
+
+# -- the sweep behind it -----------------------------------------------------------------------
+
+
+def test_the_best_and_the_default_are_swept_over_all_loads(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    where = limits(mode=SearchMode.QUICK, concurrency=(1, 8))
+
+    with caplog.at_level("INFO"):
+        trials = sequence(search(subject(), where, best=1), growing_up_to_two)
+
+    walked = len(walk(subject(), growing_up_to_two))
+    swept = visits(trials[walked:])
+    assert swept == [
+        *[("3", 1), ("3", 2), ("3", 4), ("3", 8)],
+        *[("default", 1), ("default", 2), ("default", 4), ("default", 8)],
+    ]
+    assert caplog.messages[-2:] == [
+        "Done with quick mode search. Gathering concurrency sweep measurements for reports",
+        "Done gathering concurrency sweep measurements for reports",
+    ]
+
+
+def growing_up_to_two(trial: Trial) -> Outcome:
+    """Variant 3 is the best; more load is always better."""
+    better = 1.01 if short_name(trial) == "3" else 1.0
+    return measurement(better * (100 + load(trial) * 0.001))
+
+
+def test_the_sweep_ends_where_nothing_grows_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    where = limits(mode=SearchMode.QUICK)
+
+    with caplog.at_level("INFO"):
+        trials = sequence(search(subject(), where, best=1), flat)
+
+    assert visits(trials[5:]) == [("default", 1), ("default", 2), ("default", 4), ("default", 8)]
+    assert "Terminating concurrency sweep - throughput is decreasing" in caplog.messages
+
+
+def test_the_sweep_finds_the_highest_load_that_passes() -> None:
+    where = limits(mode=SearchMode.QUICK, concurrency=(1, 16))
+    what = subject(constraints=[latency_within(45)])
+
+    trials = sequence(search(what, where, best=0), growing_in_load)
+
+    assert [value for name, value in visits(trials) if name == "default"][-3:] == [8, 6, 5]
+
+
+def growing_in_load(trial: Trial) -> Outcome:
+    return measurement(100.0 * load(trial), latency=10.0 * load(trial))
+
+
+@pytest.mark.parametrize("loads", [(), (4,)])
+def test_there_is_no_sweep_where_it_is_not_wanted(
+    loads: Sequence[int], caplog: pytest.LogCaptureFixture
+) -> None:
+    where = QUICK if not loads else limits(mode=SearchMode.QUICK)
+
+    with caplog.at_level("INFO"):
+        trials = sequence(search(subject(loads=loads), where), flat)
+
+    assert len(trials) == 5
+    assert caplog.messages[-1] == "Done with quick mode search."
+
+
+def test_how_long_it_takes_depends_on_the_answers() -> None:
+    assert search(subject(), QUICK).most_trials is None
+
+
+def test_growth_without_end_is_ended_by_bounds_alone() -> None:
+    found = walk(subject(), growing, bounds(batch=(None, 8), instances=(None, 4)))
+
+    assert max(found, key=lambda step: step[1] * step[2])[1:3] == (8, 4)

@@ -1,0 +1,178 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which sizes there are: dimensions, their values, and what a coordinate stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from model_analyzer.errors import ConfigError
+from model_analyzer.search.plan import Subject
+from model_analyzer.search.space import SearchSpace, search_space
+from model_analyzer.search.variants import Size
+from tests.unit.search.surfaces import composing, counts, ensemble, model, subject, together
+
+
+def space(
+    what: Subject, *, batches: tuple[int, int] = (1, 8), instances: tuple[int, int] = (1, 3)
+) -> SearchSpace:
+    return search_space(what, batch_limits=batches, instances=instances)
+
+
+def values(of: SearchSpace) -> dict[str, list[list[int]]]:
+    """The values of the dimensions of each model."""
+    found: dict[str, list[list[int]]] = {}
+    for dimension in of.dimensions:
+        found.setdefault(dimension.model, []).append(list(dimension.values))
+    return found
+
+
+def listed(parameters: Mapping[str, Sequence[Any]], **facts: Any) -> list[list[int]]:
+    return values(space(subject(model(**facts), parameters=parameters)))["m"]
+
+
+def test_a_model_has_its_batch_limit_and_its_instances() -> None:
+    assert listed({}) == [[1, 2, 4, 8], [1, 2, 3]]
+
+
+def test_a_model_that_does_not_batch_has_its_instances_alone() -> None:
+    assert listed({}, max_batch_size=0) == [[1, 2, 3]]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "limits"),
+    [
+        ((1, 1), [1]),
+        ((1, 4), [1, 2, 4]),
+        ((3, 20), [3, 4, 8, 16, 20]),
+        ((16, 64), [16, 32, 64]),
+        ((5, 6), [5, 6]),
+    ],
+)
+def test_batch_limits_double_between_bounds_that_can_be_reached(
+    bounds: tuple[int, int], limits: list[int]
+) -> None:
+    (found, _) = space(subject(), batches=bounds).dimensions
+
+    assert list(found.values) == limits
+
+
+def test_instances_begin_at_the_minimum() -> None:
+    assert [list(d.values) for d in space(subject(), instances=(2, 4)).dimensions][1] == [2, 3, 4]
+
+
+@pytest.mark.parametrize("numbers", [(4,), (1, 2, 4), (1, 8), (3, 4, 5), (1, 3, 8)])
+def test_listed_instances_are_the_only_ones(numbers: Sequence[int]) -> None:
+    assert listed(counts(*numbers))[1] == list(numbers)
+
+
+def test_lists_are_brought_into_order() -> None:
+    assert listed({**counts(4, 1, 2), "max_batch_size": [8, 2, 2]}) == [[2, 8], [1, 2, 4]]
+
+
+def test_a_list_is_all_there_is_where_a_bound_may_be_overstepped() -> None:
+    (limit, instances) = space(subject(parameters=counts(1, 4))).dimensions
+
+    assert [instances.holds(index) for index in (-1, 0, 1, 2)] == [False, True, True, False]
+    assert [limit.holds(index) for index in (-1, 3, 4, 99)] == [False, True, True, True]
+    assert [limit.value(index) for index in (0, 3, 4, 99)] == [1, 8, 8, 8]
+
+
+def test_there_is_nothing_beside_a_single_value() -> None:
+    (_, instances) = space(subject(), instances=(2, 2)).dimensions
+
+    assert not instances.holds(1)
+
+
+def test_the_nearest_coordinate_of_the_space_keeps_its_ends() -> None:
+    of = space(subject(parameters=counts(1, 4)))
+
+    assert of.nearest((-2, -1)) == of.start == (0, 0)
+    assert of.nearest((7, 7)) == (7, 1)
+
+
+def test_the_size_is_the_number_of_combinations() -> None:
+    assert space(subject()).size == 12
+    assert space(subject(ensemble(model("a"), model("b", max_batch_size=0)))).size == 12 * 3
+
+
+def test_a_batch_limit_is_not_below_the_preferred_batches() -> None:
+    preferring = {"dynamic_batching": {"preferred_batch_size": [2, 4]}}
+
+    assert listed({}, **preferring)[0] == [4, 8]
+    assert listed({"max_batch_size": [1, 4, 8]}, **preferring)[0] == [4, 8]
+    assert listed({"dynamic_batching": [{"preferred_batch_size": [2]}]}, **preferring)[0] == [
+        2,
+        4,
+        8,
+    ]
+
+
+def test_a_batch_limit_is_not_below_what_the_client_sends() -> None:
+    of = space(subject(ensemble(model("a"), model("b")), batch_sizes=(4,)))
+
+    assert values(of) == {"a": [[4, 8], [1, 2, 3]], "b": [[4, 8], [1, 2, 3]]}
+
+
+def test_an_ensemble_has_only_the_dimensions_of_its_parts_in_step_order() -> None:
+    assert list(values(space(subject(ensemble(model("z"), model("a")))))) == ["z", "a"]
+
+
+def test_a_bls_model_has_its_own_dimensions_before_those_of_what_it_calls() -> None:
+    assert list(values(space(subject(model("m", model("a"), model("b")))))) == ["m", "a", "b"]
+
+
+def test_of_nested_models_each_has_its_dimensions_once() -> None:
+    inner = ensemble(model("a"), model("b"), name="inner")
+    many = [model(f"x{number}") for number in range(5)]
+
+    of = space(subject(ensemble(inner, model("a"), *many)))
+
+    assert list(values(of)) == ["a", "b", "x0", "x1", "x2", "x3", "x4"]
+    assert len(of.dimensions) == 14
+
+
+def test_all_profiled_models_come_before_what_they_call() -> None:
+    of = space(together(subject(model("m", model("a"))), subject(model("n"))))
+
+    assert list(values(of)) == ["m", "n", "a"]
+
+
+def test_options_of_composing_models_bound_their_dimensions() -> None:
+    what = subject(ensemble(model("a"), model("b")), composing("a", parameters=counts(1, 2, 4)))
+
+    assert values(space(what)) == {
+        "a": [[1, 2, 4, 8], [1, 2, 4]],
+        "b": [[1, 2, 4, 8], [1, 2, 3]],
+    }
+
+
+def test_a_coordinate_stands_for_a_size_of_every_model() -> None:
+    of = space(subject(ensemble(model("a"), model("b", max_batch_size=0))))
+
+    assert of.sizes((3, 1, 2)) == {
+        "a": Size(instances=2, batch_limit=8),
+        "b": Size(instances=3, batch_limit=None),
+    }
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"optimization": [{}, {"priority": 1}]}, "optimization has 2 values"),
+        (
+            {"instance_group": [[{"count": 1}], [{"count": 1, "kind": "KIND_CPU"}]]},
+            "the same number of instances",
+        ),
+    ],
+)
+def test_what_else_varies_is_an_error(parameters: Mapping[str, Any], message: str) -> None:
+    what = subject(ensemble(model("a")), composing("a", parameters=parameters))
+
+    with pytest.raises(ConfigError, match=message) as raised:
+        space(what)
+
+    assert raised.value.problems[0].where == "model_config_parameters of a"
