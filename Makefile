@@ -12,15 +12,16 @@ quickstart: environment
 	test -d quick-start || $(BIN)/model-analyzer init quick-start
 	$(BIN)/model-analyzer profile -f quick-start/config.yaml
 
-# All tests, with those on the real server and the real perf_analyzer.
+# All tests but the slow ones, with those on the real server and the real perf_analyzer.
 test: environment
 	$(BIN)/model-analyzer runtime install
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 # The same without the real programs: for the time between two edits.
 fast: environment
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not e2e"
 
+# Everything on the real programs, slow or not, with a table of the scenarios; qa/run Q4 runs one.
 qa: environment
 	$(BIN)/model-analyzer runtime install
 	$(BIN)/python -m pytest qa -v

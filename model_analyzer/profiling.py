@@ -48,7 +48,8 @@ Event = TrialStarted | TrialFinished | GivenUp
 
 def profile(search: Search, runner: Runner, state: State) -> Iterator[Event]:
     """Runs a search to its end. Stopping early is to stop iterating, after any event."""
-    failures, successes, tried = 0, 0, 0
+    successes, tried = 0, 0
+    failed: set[str] = set()  # a variant under two names fails once
     while (trial := search.ask()) is not None:
         outcome = state.outcome_of(trial)
         known = outcome is not None
@@ -59,10 +60,10 @@ def profile(search: Search, runner: Runner, state: State) -> Iterator[Event]:
         state.record(trial, outcome)  # on disk before anything else happens
         yield TrialFinished(trial, outcome, known)
         search.tell(trial, outcome)
-        if isinstance(outcome, Failure):
-            failures += 1
-        else:
+        if not isinstance(outcome, Failure):
             successes += 1
-        if isinstance(outcome, Failure) and not successes and failures >= PATIENCE:
-            yield GivenUp(failures, outcome, known=not tried)
+            continue
+        failed.add(trial.key)
+        if not successes and len(failed) >= PATIENCE:
+            yield GivenUp(len(failed), outcome, known=not tried)
             return

@@ -6,96 +6,11 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 SMALL = {
     "run_config_search_max_concurrency": 2,
     "run_config_search_max_instance_count": 2,
     "run_config_search_max_model_batch_size": 1,
 }
-COUNTS = {"instance_group": [{"count": [1, 2], "kind": "KIND_CPU"}]}
-
-
-@pytest.mark.parametrize(
-    ("config", "model", "rows"),
-    [
-        (
-            {"run_config_search_disable": True, "concurrency": [1]},
-            {"model_config_parameters": COUNTS},
-            3,
-        ),
-        (SMALL, {"model_config_parameters": COUNTS}, 6),
-        (SMALL, {}, 6),
-        (SMALL, {"parameters": {"concurrency": [1]}}, 3),
-        (SMALL, {"parameters": {"concurrency": [1]}, "model_config_parameters": COUNTS}, 3),
-    ],
-)
-def test_the_number_of_measurements_is_known(scene, config, model, rows) -> None:
-    models = {"add_sub": {"cpu_only": True, **model}}
-
-    for _ in range(2):  # the second run finds everything in the checkpoint
-        status, output = scene.profile(**config, profile_models=models)
-        assert status == 0, output
-        assert len(scene.rows) == rows
-    assert scene.checkpoints == ["0.ckpt"]
-
-
-def test_a_cpu_model_without_batching_is_swept_over_instances(scene) -> None:
-    scene.model("plain", PASS_ON, max_batch_size=0)
-
-    status, output = scene.profile(
-        "-v",
-        profile_models={"plain": {"cpu_only": True}},
-        run_config_search_max_concurrency=4,
-        run_config_search_max_instance_count=2,
-        run_config_search_max_model_batch_size=1,
-    )
-
-    assert status == 0, output
-    assert len(scene.rows) == 9
-    assert all(len(row) == 9 for row in scene.rows)
-    # one instance is what it has by default: that is not measured twice
-    assert output.count("Profiling plain_config") == 6
-
-
-PASS_ON = """
-import triton_python_backend_utils as pb
-
-class TritonPythonModel:
-    def execute(self, requests):
-        return [
-            pb.InferenceResponse(output_tensors=[
-                pb.Tensor("OUTPUT", pb.get_input_tensor_by_name(request, "INPUT").as_numpy())
-            ])
-            for request in requests
-        ]
-"""
-
-
-def test_batch_sizes_and_concurrencies_are_combined(scene) -> None:
-    status, output = scene.profile(
-        "--skip-summary-reports",
-        "-b", "1,2",
-        "-c", "1,2",
-        "--run-config-search-disable",
-        profile_models=["add_sub", "scale"],
-    )  # fmt: skip
-
-    assert status == 0, output
-    assert output.count("Profiling add_sub_config_default") == 4
-    assert output.count("Profiling scale_config_default") == 4
-    assert not (scene.directory / "results").exists()
-    assert scene.checkpoints == ["0.ckpt", "1.ckpt"]
-
-
-@pytest.mark.parametrize("protocol", ["http", "grpc"])
-def test_both_protocols_measure(scene, protocol: str) -> None:
-    status, output = scene.profile(
-        "--client-protocol", protocol, "--run-config-search-disable", "-b", "4", "-c", "4"
-    )
-
-    assert status == 0, output
-    assert float(scene.rows[0][7]) > 0
 
 
 def test_an_ensemble_is_measured_with_its_parts(scene) -> None:

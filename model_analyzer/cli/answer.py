@@ -136,7 +136,7 @@ def _tables(
 
 def _with_best_of_all(rankings: Sequence[Ranking], settings: ProfileSettings) -> Sequence[Ranking]:
     """The rankings, and one across all models where that was asked for."""
-    if not settings.export.best_of_all or len(rankings) < 2:
+    if not settings.export.best_of_all:
         return rankings
     across = rank_across(rankings, Goal(models=(settings.goal,)), _ACROSS_MODELS)
     return [*rankings, across]

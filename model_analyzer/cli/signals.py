@@ -82,6 +82,7 @@ class Interrupts:
                 " measurement."
             )
         elif self._count == MOST:
+            self._say(f"Received SIGINT {self._count}/{MOST}.")  # scripts count these lines
             self._say(
                 "Received SIGINT maximum number of times. Saving state and exiting immediately."
             )

@@ -73,6 +73,7 @@ def test_the_third_interrupt_leaves_at_once(setting, pretend) -> None:
 
     assert time.monotonic() - began < 2
     assert process.returncode == 1
+    assert "Received SIGINT 3/3." in output
     assert "Received SIGINT maximum number of times" in output
     assert "Traceback" not in output
 

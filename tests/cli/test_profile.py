@@ -7,6 +7,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 
 def measured(pretend) -> list[str]:
     """The concurrency of each launch."""
@@ -424,21 +426,20 @@ def test_request_rates_are_searched_and_shown(setting, pretend) -> None:
     assert all("--request-rate-range" in launch for launch in pretend.launches)
 
 
-def test_the_best_of_all_models_are_shown_together(setting, make_model) -> None:
+@pytest.mark.parametrize("names", [["m"], ["m", "other"]])
+def test_the_best_of_all_models_are_shown_together(setting, make_model, names: list[str]) -> None:
+    """Of one model, too: scripts look for the page whatever the number of models."""
     make_model("other")
 
     status, output = setting.profile(
         "--num-top-model-configs", "2", "--latency-budget", "1000",
-        profile_models={"m": {"cpu_only": True}, "other": {"cpu_only": True}},
+        profile_models={name: {"cpu_only": True} for name in names},
     )  # fmt: skip
 
     assert status == 0, output
     summaries = setting.directory / "reports" / "summaries"
-    assert {path.name for path in summaries.iterdir()} == {
-        "m",
-        "other",
-        "Best Configs Across All Models",
-    }
+    found = {path.name for path in summaries.iterdir()}
+    assert found == {*names, "Best Configs Across All Models"}
 
 
 def test_verbose_shows_the_resolved_configuration_without_secrets(setting) -> None:

@@ -244,6 +244,16 @@ def test_a_single_failure_is_no_reason_to_give_up() -> None:
     assert [type(event) for event in events] == [TrialStarted, TrialFinished]
 
 
+def test_the_same_trial_asked_twice_fails_once() -> None:
+    one, two, three = several(3)
+    runner = PretendRunner(failing_at(1))
+
+    events = list(profile(ListedSearch([one, one, two, three]), runner, MemoryState()))
+
+    assert runner.ran == [one, two, three]
+    assert not any(isinstance(event, GivenUp) for event in events)
+
+
 def test_a_success_of_an_earlier_run_counts() -> None:
     trials = several(4)
     state = MemoryState()
