@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 from types import ModuleType
+from typing import Any
 
-from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import OptunaSettings, SearchSettings
-from model_analyzer.domain.trials import Failure
+from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.search.plan import Plan, Subject
 from model_analyzer.search.space import Coordinate
@@ -27,6 +28,11 @@ log = logging.getLogger(__name__)
 
 # Any will do, as long as it stays: a search is continued by repeating it.
 _SEED = 0
+
+_BASELINE_FAILED = (
+    "%s: the search ends here: everything would be compared with the default configuration, and"
+    " that failed (%s). Make it work, or leave run_config_search_mode: optuna out"
+)
 
 # The least score by objectives alone, which is that of no throughput against some.
 _LEAST_SCORE = -2.0
@@ -40,7 +46,7 @@ def require_optuna() -> ModuleType:
         raise ConfigError(
             Problem(
                 where="run_config_search_mode",
-                what=f"search mode optuna needs the extra of that name ({error})",
+                what=f"search mode optuna needs the extra of that name: {error}",
                 hint="pip install 'model-analyzer[optuna]'",
             )
         ) from error
@@ -83,32 +89,34 @@ class OptunaSearch:
         baseline = yield trial
         records = [TrialRecord(trial=trial, outcome=baseline)]
         if isinstance(baseline, Failure):
-            log.error(
-                "%s: the search ends here, since the default configuration is what everything"
-                " is compared with, and it failed (%s). Make it work, or use search mode quick",
-                self._subject.name,
-                baseline.message,
-            )
+            log.error(_BASELINE_FAILED, self._subject.name, baseline.message)
             return records
-        best, best_score, best_number = trial, _score(baseline, baseline, self._subject.goal), 0
+        best, best_number = (trial, self._score(baseline, baseline)), 0
         for number in range(1, self._most + 1):
-            coordinate = self._sampler.ask()
-            if coordinate is None:
+            proposal = self._sampler.ask()
+            if proposal is None:
                 break
-            trial = self._space.trial(coordinate, self._names)
+            trial = self._space.trial(proposal.coordinate, self._names)
             outcome = yield trial
             records.append(TrialRecord(trial=trial, outcome=outcome))
-            score = _score(outcome, baseline, self._subject.goal)
-            self._sampler.tell(score)
-            if score is not None and (best_score is None or score > best_score):
-                best, best_score, best_number = trial, score, number
-            log.debug(
-                "Objective score for %s: %s --- Best: %s (%s)",
-                trial.variants, _percent(score), best.variants, _percent(best_score),
-            )  # fmt: skip
+            score = None if isinstance(outcome, Failure) else self._score(outcome, baseline)
+            self._sampler.tell(proposal, score)
+            if score is not None and score > best[1]:
+                best, best_number = (trial, score), number
+            _tell((trial, score), best)
             if number >= self._least and number - best_number >= self._patience:
                 break
         return records
+
+    def _score(self, measurement: Measurement, baseline: Measurement) -> float:
+        """How much better than the default.
+
+        What misses constraints is below all that keeps them, the further it misses the lower.
+        """
+        shortfall = self._subject.goal.shortfall(measurement)
+        if shortfall:
+            return _LEAST_SCORE - shortfall / 100
+        return self._subject.goal.score(measurement, baseline)
 
     def _describe(self) -> None:
         log.debug("Number of configs in search space: %d", self._space.size)
@@ -140,19 +148,20 @@ def trial_counts(size: int, settings: OptunaSettings) -> tuple[int, int]:
     return kept(max(given(settings.min_percentage, settings.min_trials)), most), most
 
 
-def _score(outcome: Outcome, baseline: Measurement, goal: Goal) -> float | None:
-    """How much better than the default, or None for a failure.
-
-    What misses constraints is below all that keeps them, the further it misses the lower.
-    """
-    if isinstance(outcome, Failure):
-        return None
-    shortfall = goal.shortfall(outcome)
-    return _LEAST_SCORE - shortfall / 100 if shortfall else goal.score(outcome, baseline)
+def _tell(scored: tuple[Trial, float | None], best: tuple[Trial, float]) -> None:
+    text = [
+        (trial.variants, "none" if score is None else str(int(100 * score)))
+        for trial, score in (scored, best)
+    ]
+    log.debug("Objective score for %s: %s --- Best: %s (%s)", *text[0], *text[1])
 
 
-def _percent(score: float | None) -> str:
-    return "none" if score is None else str(int(100 * score))
+@dataclass(frozen=True, slots=True)
+class _Proposal:
+    """A coordinate to try, and what Optuna calls it."""
+
+    coordinate: Coordinate
+    ticket: Any
 
 
 class _Sampler:
@@ -178,24 +187,24 @@ class _Sampler:
             return distributions.IntDistribution(0, indices[-1])
         return distributions.CategoricalDistribution(indices)
 
-    def ask(self) -> Coordinate | None:
-        """The next coordinate to try; None when all are known."""
-        self._asked = self._study.ask(self._ranges)
-        drawn = tuple(self._asked.params[name] for name in self._ranges)
+    def ask(self) -> _Proposal | None:
+        """What to try next; None when everything is known."""
+        ticket = self._study.ask(self._ranges)
+        drawn = tuple(ticket.params[name] for name in self._ranges)
         new = self._space.nearest(drawn, self._known)
         if new is None:
             return None
         if new != drawn:
-            # without an answer it counts for nothing
-            self._study.tell(self._asked, state=self._optuna.trial.TrialState.FAIL)
+            # what fails without a value counts for nothing
+            self._study.tell(ticket, state=self._optuna.trial.TrialState.FAIL)
             self._study.enqueue_trial(dict(zip(self._ranges, new, strict=True)))
-            self._asked = self._study.ask(self._ranges)
+            ticket = self._study.ask(self._ranges)
         self._known.add(new)
-        return new
+        return _Proposal(new, ticket)
 
-    def tell(self, score: float | None) -> None:
-        """The score of the coordinate asked last; None, which is worse than any, if it failed."""
+    def tell(self, proposal: _Proposal, score: float | None) -> None:
+        """What came of it; None, if it failed, is worse than any score."""
         if score is None:
-            self._study.tell(self._asked, state=self._optuna.trial.TrialState.PRUNED)
+            self._study.tell(proposal.ticket, state=self._optuna.trial.TrialState.PRUNED)
         else:
-            self._study.tell(self._asked, score)
+            self._study.tell(proposal.ticket, score)
