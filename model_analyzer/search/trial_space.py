@@ -28,10 +28,10 @@ from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.trials import LoadKind, Trial, Workload
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.search.plan import SearchedModel, Subject, VariedModel, load_values
-from model_analyzer.search.quick import filling_concurrency
 from model_analyzer.search.space import Coordinate, Quantity, search_space
 from model_analyzer.search.variants import (
     Size,
+    filling_concurrency,
     listed_batch_limits,
     other_parameters,
     sized_variant,
