@@ -381,7 +381,14 @@ def _measure(session: _Session, interrupts: Interrupts, view: View) -> bool:
         if interrupts.requested:
             return False
         names = VariantNames.known(session.state.profile.variants)
-        search = choose(subject, settings.search, settings.quick, names, best=settings.export.best)
+        search = choose(
+            subject,
+            settings.search,
+            settings.quick,
+            settings.optuna,
+            names,
+            best=settings.export.best,
+        )
         view.begin(subject.name, search.most_trials, subject.goal)
         for event in profile(search, session.runner, session.state):
             view.show(event)

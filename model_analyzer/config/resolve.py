@@ -112,7 +112,7 @@ def resolve_profile(
         monitors=MonitorSettings(**sections["monitors"]),
         search=SearchSettings(**sections["search"]),
         quick=_quick(given),
-        optuna=OptunaSettings(**sections["optuna"]),
+        optuna=_optuna(given, OptunaSettings(**sections["optuna"])),
         checkpoint=CheckpointSettings(**sections["checkpoint"]),
         export=ExportSettings(**sections["export"]),
         offline=offline,
@@ -308,6 +308,21 @@ def _quick(given: Given) -> QuickSettings:
             for end in ("min", "max")
             for what in ("concurrency", "instance_count", "model_batch_size")
         }
+    )
+
+
+def _optuna(given: Given, settings: OptunaSettings) -> OptunaSettings:
+    """A number of trials that somebody gave takes the place of a share that nobody did."""
+
+    def share(end: str, value: int | None) -> int | None:
+        is_number = f"optuna_{end}_trials" in given.values
+        is_share = f"{end}_percentage_of_search_space" in given.values
+        return None if is_number and not is_share else value
+
+    return replace(
+        settings,
+        min_percentage=share("min", settings.min_percentage),
+        max_percentage=share("max", settings.max_percentage),
     )
 
 

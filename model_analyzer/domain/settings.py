@@ -200,13 +200,14 @@ class QuickSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptunaSettings:
-    """How long an Optuna search goes on; numbers of trials that nobody gave are None.
+    """How long an Optuna search goes on: shares of the space, in percent, and numbers of trials.
 
-    `early_exit_threshold` is the number of trials without a new best before it stops.
+    What nobody gave is None; of each pair one is not. `early_exit_threshold` is the number of
+    trials without a new best before it stops.
     """
 
-    min_percentage: int
-    max_percentage: int
+    min_percentage: int | None
+    max_percentage: int | None
     min_trials: int | None
     max_trials: int | None
     early_exit_threshold: int

@@ -7,16 +7,24 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 
+from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.settings import QuickSettings, SearchMode, SearchSettings
+from model_analyzer.domain.settings import (
+    OptunaSettings,
+    QuickSettings,
+    SearchMode,
+    SearchSettings,
+)
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.search.brute import BruteSearch
+from model_analyzer.search.optuna_search import OptunaSearch, require_optuna
 from model_analyzer.search.plan import Plan, PlannedSearch, Subject, load_values
 from model_analyzer.search.product import product_search
 from model_analyzer.search.quick import QuickSearch, quick_space
 from model_analyzer.search.refine import refine
+from model_analyzer.search.trial_space import TrialSpace
 
 log = logging.getLogger(__name__)
 
@@ -53,6 +61,9 @@ def check(
             raise ConfigError(*problems)
         if mode is SearchMode.QUICK:
             quick_space(subject, quick)
+        if mode is SearchMode.OPTUNA:
+            require_optuna()
+            TrialSpace(subject, settings, use_formula=False)
     return _composing(subjects)
 
 
@@ -60,6 +71,7 @@ def choose(
     subject: Subject,
     settings: SearchSettings,
     quick: QuickSettings,
+    optuna: OptunaSettings,
     names: VariantNames,
     *,
     best: int,
@@ -67,8 +79,14 @@ def choose(
     """The search for the models of `subject`, which were checked; the `best` variants are refined
     at its end.
     """
-    if mode_of(subject, settings) is SearchMode.QUICK:
-        return PlannedSearch(_quick(subject, settings, quick, names, best), None)
+    mode = mode_of(subject, settings)
+    if mode is SearchMode.QUICK:
+        climb = QuickSearch(subject, quick, names)
+        return PlannedSearch(_swept(climb.plan(), "quick", subject, settings, best), None)
+    if mode is SearchMode.OPTUNA:
+        sampled = OptunaSearch(subject, settings, optuna, names)
+        most = sampled.most_trials + _most_swept(subject, settings, best)
+        return PlannedSearch(_swept(sampled.plan(), "Optuna", subject, settings, best), most)
     if len(subject.models) > 1:
         return product_search(subject, settings, names)
     brute = BruteSearch(subject, settings, names)
@@ -85,21 +103,35 @@ def choose(
     return PlannedSearch(plan(), most)
 
 
-def _quick(
-    subject: Subject,
-    settings: SearchSettings,
-    quick: QuickSettings,
-    names: VariantNames,
-    best: int,
-) -> Plan:
-    records = yield from QuickSearch(subject, quick, names).plan()
-    done = "Done with quick mode search."
-    if settings.sweep_disable or subject.lists_loads:
+def _swept(plan: Plan, mode: str, subject: Subject, settings: SearchSettings, best: int) -> Plan:
+    """The plan with the load sweep behind it, unless nothing was measured."""
+    records = yield from plan
+    if not any(isinstance(record.outcome, Measurement) for record in records):
+        return records
+    done = f"Done with {mode} mode search."
+    if not _sweeps(subject, settings):
         log.info("%s", done)
     else:
         log.info("%s Gathering concurrency sweep measurements for reports", done)
         records += yield from _refine(subject, settings, records, best)
     return records
+
+
+def _sweeps(subject: Subject, settings: SearchSettings) -> bool:
+    """Whether a search is followed by a load sweep: not where a load is fixed, or where models
+    have different lists.
+    """
+    lists = {model.settings.loads for model in subject.models}
+    return not settings.sweep_disable and len(lists) == 1 and len(*lists) != 1
+
+
+def _most_swept(subject: Subject, settings: SearchSettings, best: int) -> int:
+    """How many trials the sweep has at most."""
+    if not _sweeps(subject, settings):
+        return 0
+    boundary = any(model.constraints for model in subject.goal.models) and not subject.lists_loads
+    steps = settings.max_binary_search_steps if boundary else 0
+    return (best + 1) * (len(load_values(subject.models[0], settings)) + steps)
 
 
 def _refine(
@@ -110,7 +142,8 @@ def _refine(
         records,
         best=best,
         loads=load_values(subject.models[0], settings),
-        steps=settings.max_binary_search_steps,
+        # what is listed is all that is measured
+        steps=0 if subject.lists_loads else settings.max_binary_search_steps,
     )
     log.info("Done gathering concurrency sweep measurements for reports")
     return added
@@ -124,10 +157,6 @@ def _kinds(subject: Subject, settings: SearchSettings, mode: SearchMode) -> Iter
             where=ensembles[0],
             what="an ensemble cannot be profiled concurrently with other models",
             hint="leave run_config_profile_models_concurrently_enable out",
-        )
-    if mode is SearchMode.OPTUNA:
-        yield Problem(
-            where=_MODE, what="search mode optuna is not there yet", hint="quick may do instead"
         )
     lists = settings.disable or subject.lists_loads
     if ensembles and mode is SearchMode.BRUTE and not lists:

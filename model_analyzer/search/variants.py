@@ -145,11 +145,7 @@ def listed_batch_limits(model: VariedModel) -> Sequence[int]:
 
 def single_parameters(model: VariedModel) -> Mapping[str, Any]:
     """The other fields that the user gave. Raises ConfigError if one has several values."""
-    fields = {
-        field: values
-        for field, values in model.parameters.items()
-        if field not in (_BATCH_LIMIT, _INSTANCES)
-    }
+    fields = other_parameters(model)
     for field, values in fields.items():
         if len(values) > 1:
             raise ConfigError(
@@ -160,6 +156,15 @@ def single_parameters(model: VariedModel) -> Mapping[str, Any]:
                 )
             )
     return {field: value for field, (value,) in fields.items()}
+
+
+def other_parameters(model: VariedModel) -> Mapping[str, tuple[Any, ...]]:
+    """What the user listed beside sizes: the values of each field."""
+    return {
+        field: values
+        for field, values in model.parameters.items()
+        if field not in (_BATCH_LIMIT, _INSTANCES)
+    }
 
 
 def _group_without_count(model: VariedModel) -> Mapping[str, Any]:

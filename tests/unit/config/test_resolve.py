@@ -541,3 +541,20 @@ def test_flags_that_define_the_load_twice_are_refused() -> None:
     )
     assert "several flags define the load" in problem
     assert problem.split(":")[1].isdecimal()
+
+
+@pytest.mark.parametrize(
+    ("text", "shares"),
+    [
+        ("", (5, 10)),
+        ("optuna_max_trials: 6", (5, None)),
+        ("optuna_min_trials: 6", (None, 10)),
+        ("optuna_max_trials: 6\nmax_percentage_of_search_space: 10", (5, 10)),
+        ("optuna_min_trials: 6\nmin_percentage_of_search_space: 7", (7, 10)),
+    ],
+)
+def test_a_number_of_trials_takes_the_place_of_a_share_that_nobody_gave(
+    text: str, shares: tuple[int | None, int | None]
+) -> None:
+    optuna = settings(text).optuna
+    assert (optuna.min_percentage, optuna.max_percentage) == shares

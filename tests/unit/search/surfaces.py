@@ -16,6 +16,7 @@ from model_analyzer.domain.protocols import Search
 from model_analyzer.domain.settings import (
     ComposingSettings,
     ModelSettings,
+    OptunaSettings,
     QuickSettings,
     SearchMode,
     SearchSettings,
@@ -159,7 +160,27 @@ def bounds(
     )
 
 
+def shares(
+    least: int | None = 5,
+    most: int | None = 10,
+    *,
+    trials: tuple[int | None, int | None] = (None, None),
+    early_exit: int = 10,
+    formula: bool = False,
+) -> OptunaSettings:
+    """How long an Optuna search goes on; the defaults are those of the program."""
+    return OptunaSettings(
+        min_percentage=least,
+        max_percentage=most,
+        min_trials=trials[0],
+        max_trials=trials[1],
+        early_exit_threshold=early_exit,
+        use_concurrency_formula=formula,
+    )
+
+
 UNBOUNDED = bounds()
+SHARES = shares()
 QUICK = limits(mode=SearchMode.QUICK, sweeps=False)
 
 
@@ -168,10 +189,11 @@ def search(
     where: SearchSettings,
     *,
     quick: QuickSettings = UNBOUNDED,
+    optuna: OptunaSettings = SHARES,
     names: VariantNames | None = None,
     best: int = 3,
 ) -> PlannedSearch:
-    return choose(what, where, quick, names or VariantNames(), best=best)
+    return choose(what, where, quick, optuna, names or VariantNames(), best=best)
 
 
 def sequence(search: Search, respond: Respond) -> list[Trial]:

@@ -105,7 +105,6 @@ def test_what_can_be_searched_passes(what: Subject) -> None:
     [
         (ENSEMBLE, limits(mode=BRUTE), "brute cannot search m, which is an ensemble"),
         (together(ENSEMBLE, subject(model("n"))), limits(), "ensemble cannot be profiled concu"),
-        (PLAIN, limits(mode=OPTUNA), "optuna"),
         (subject(load_kind=LoadKind.REQUEST_RATE), limits(mode=QUICK), "not with request rates"),
         (
             subject(ensemble(model("a")), load_kind=LoadKind.REQUEST_RATE),

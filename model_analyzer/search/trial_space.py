@@ -1,0 +1,306 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Everything that can be varied at once: here a coordinate stands for a whole trial.
+
+Beside the sizes of all models, these are the batch sizes of the clients, their loads, and every
+other field of a model configuration for which several values are listed.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from model_analyzer.domain.models import (
+    ModelFacts,
+    ModelVariant,
+    VariantNames,
+    apply_parameters,
+    largest_preferred_batch_size,
+    max_batch_size,
+    step_models,
+)
+from model_analyzer.domain.settings import SearchSettings
+from model_analyzer.domain.trials import LoadKind, Trial, Workload
+from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.search.plan import SearchedModel, Subject, VariedModel, load_values
+from model_analyzer.search.space import Coordinate, Quantity, search_space
+from model_analyzer.search.variants import (
+    Size,
+    filling_concurrency,
+    listed_batch_limits,
+    other_parameters,
+    sized_variant,
+)
+
+_BATCH_LIMIT = Quantity.BATCH_LIMIT.value
+_INSTANCES = Quantity.INSTANCES.value
+_BATCHING = "dynamic_batching"
+_CLIENT_BATCH = "batch_sizes"
+
+# What a coordinate stands for: value by parameter, by model.
+Point = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """A parameter of one model with its possible values. Where it is ordered they ascend, and
+    neighbours are alike.
+    """
+
+    model: str
+    parameter: str
+    values: Sequence[Any]
+    is_ordered: bool = True
+
+    @property
+    def name(self) -> str:
+        return f"{self.model}::{self.parameter}"
+
+    def __str__(self) -> str:
+        of = f"{self.values[0]} to {self.values[-1]} " if self.is_ordered else ""
+        return f"{self.parameter}: {of}({len(self.values)})"
+
+
+class TrialSpace:
+    """All trials of the models of `subject` within the bounds of `settings`.
+
+    With `use_formula` concurrencies are no axes of their own: they follow from the sizes. Raises
+    ConfigError where no trial is legal.
+    """
+
+    def __init__(self, subject: Subject, settings: SearchSettings, *, use_formula: bool) -> None:
+        self._subject = subject
+        self._settings = settings
+        self._use_formula = use_formula
+        sizes = [*self._sizes()]
+        widest: Point = {
+            axis.model: {_BATCH_LIMIT: axis.values[-1]}
+            for axis in sizes
+            if axis.parameter == _BATCH_LIMIT
+        }
+        self.axes: tuple[Axis, ...] = (*sizes, *self._fields(widest), *self._clients(widest))
+
+    @property
+    def size(self) -> int:
+        """How many combinations of values there are."""
+        return math.prod(len(axis.values) for axis in self.axes)
+
+    def default(self, names: VariantNames) -> Trial:
+        """The models as they are, kept busy by smallest client batches as far as loads allow."""
+        gpus = len(self._subject.setup.devices)
+        workloads = []
+        for model in self._subject.models:
+            variant = names.default(model.facts)
+            batch_size = min(*model.settings.batch_sizes, max(variant.max_batch_size, 1))
+            load = self._filling_load(model, variant, gpus)
+            workloads.append(model.workload(variant, load, batch_size))
+        return self._subject.trial(*workloads)
+
+    def trial(self, coordinate: Coordinate, names: VariantNames) -> Trial:
+        point = self._point(coordinate)
+        return self._subject.trial(
+            *(self._workload(model, point, names) for model in self._subject.models)
+        )
+
+    def nearest(self, coordinate: Coordinate, known: Collection[Coordinate]) -> Coordinate | None:
+        """The legal coordinate that is the fewest steps away from this one and not `known`."""
+        first = self._with_fitting_batches(coordinate)
+        waiting, seen = deque([first]), {first}
+        while waiting:
+            at = waiting.popleft()
+            if at not in known and self._is_legal(self._point(at)):
+                return at
+            for near in self._adjacent(at):
+                if near not in seen:
+                    seen.add(near)
+                    waiting.append(near)
+        return None
+
+    # -- axes --------------------------------------------------------------------------------
+
+    def _sizes(self) -> Iterator[Axis]:
+        settings = self._settings
+        space = search_space(
+            replace(self._subject, models=tuple(map(_smallest, self._subject.models))),
+            batch_limits=(settings.min_model_batch_size, settings.max_model_batch_size),
+            instances=(settings.min_instance_count, settings.max_instance_count),
+        )
+        callers = {
+            model.facts.name
+            for model in self._subject.models
+            if model.facts.composing and not listed_batch_limits(model.varied[model.facts.name])
+        }
+        for dimension in space.dimensions:
+            # what calls others from its own code is batched where it calls
+            if dimension.quantity is not Quantity.BATCH_LIMIT or dimension.model not in callers:
+                yield Axis(
+                    model=dimension.model,
+                    parameter=dimension.quantity.value,
+                    values=dimension.values,
+                )
+
+    def _fields(self, widest: Point) -> Iterator[Axis]:
+        models = {
+            name: model for found in self._subject.models for name, model in found.varied.items()
+        }
+        for name, model in models.items():
+            batching = _usable_batching(model, _batch_limit(model.facts, widest))
+            for field, listed in _several(model).items():
+                values = batching if field == _BATCHING else listed
+                yield Axis(model=name, parameter=field, values=values, is_ordered=False)
+
+    def _clients(self, widest: Point) -> Iterator[Axis]:
+        for model in self._subject.models:
+            name, limit = model.facts.name, _batch_limit(model.facts, widest)
+            fitting = sorted(size for size in model.settings.batch_sizes if size <= limit)
+            if not fitting:
+                raise ConfigError(
+                    Problem(
+                        where=name,
+                        what=f"every one of batch_sizes is above the model's batch limit ({limit})",
+                        hint="run_config_search_max_model_batch_size may allow more",
+                    )
+                )
+            yield Axis(model=name, parameter=_CLIENT_BATCH, values=fitting)
+            if not self._follows_from_sizes(model):
+                loads = load_values(model, self._settings)
+                yield Axis(model=name, parameter=model.settings.load_kind.value, values=loads)
+
+    def _follows_from_sizes(self, model: SearchedModel) -> bool:
+        return self._use_formula and model.settings.load_kind is LoadKind.CONCURRENCY
+
+    # -- coordinates -------------------------------------------------------------------------
+
+    def _point(self, coordinate: Coordinate) -> Point:
+        point: dict[str, dict[str, Any]] = {}
+        for axis, index in zip(self.axes, coordinate, strict=True):
+            point.setdefault(axis.model, {})[axis.parameter] = axis.values[index]
+        return point
+
+    def _adjacent(self, coordinate: Coordinate) -> Iterator[Coordinate]:
+        for position, axis in enumerate(self.axes):
+            for index in (coordinate[position] - 1, coordinate[position] + 1):
+                if 0 <= index < len(axis.values):
+                    yield (*coordinate[:position], index, *coordinate[position + 1 :])
+
+    def _with_fitting_batches(self, coordinate: Coordinate) -> Coordinate:
+        """With each client batch that would be too large lowered to the largest that fits."""
+        point = self._point(coordinate)
+        limits = {
+            model.facts.name: _batch_limit(model.facts, point) for model in self._subject.models
+        }
+        return tuple(
+            min(index, max(bisect_right(axis.values, limits[axis.model]) - 1, 0))
+            if axis.parameter == _CLIENT_BATCH
+            else index
+            for axis, index in zip(self.axes, coordinate, strict=True)
+        )
+
+    def _is_legal(self, point: Point) -> bool:
+        return all(
+            point[model.facts.name][_CLIENT_BATCH] <= _batch_limit(model.facts, point)
+            and all(
+                _preferred(varied.facts, point.get(name, {}).get(_BATCHING))
+                <= _batch_limit(varied.facts, point)
+                for name, varied in model.varied.items()
+                if not varied.facts.is_ensemble
+            )
+            for model in self._subject.models
+        )
+
+    # -- trials ------------------------------------------------------------------------------
+
+    def _workload(self, model: SearchedModel, point: Point, names: VariantNames) -> Workload:
+        sizes = {
+            name: Size(instances=values[_INSTANCES], batch_limit=values.get(_BATCH_LIMIT))
+            for name, values in point.items()
+            if _INSTANCES in values
+        }
+        variant = sized_variant(_with_fields(model, point), sizes, names)
+        values = point[model.facts.name]
+        load = values.get(model.settings.load_kind.value)
+        if load is None:
+            load = self._filling_load(model, variant, gpus=1)
+        return model.workload(variant, load, values[_CLIENT_BATCH])
+
+    def _filling_load(self, model: SearchedModel, variant: ModelVariant, gpus: int) -> int:
+        """The possible load nearest to what keeps the variant busy, and not above it if one is.
+
+        Nobody can tell which request rate does: there it is the lowest.
+        """
+        low, high = self._settings.min_concurrency, self._settings.max_concurrency
+        if model.settings.load_kind is not LoadKind.CONCURRENCY:
+            return load_values(model, self._settings)[0]
+        values = model.settings.loads or range(max(low, 1), high + 1)
+        wanted = filling_concurrency(variant, gpus=gpus)
+        return values[max(bisect_right(values, wanted) - 1, 0)]
+
+
+def _batch_limit(facts: ModelFacts, point: Point) -> int:
+    """How large a batch the model takes; an ensemble takes what all of its steps do."""
+    if facts.is_ensemble and facts.supports_batching:
+        steps = step_models(facts.config)
+        return min(_batch_limit(part, point) for part in facts.composing if part.name in steps)
+    varied: int = point.get(facts.name, {}).get(_BATCH_LIMIT, max_batch_size(facts.config))
+    return max(varied, 1)
+
+
+def _preferred(facts: ModelFacts, batching: Mapping[str, Any] | None) -> int:
+    """The largest batch that the model is told to form, with this batching applied."""
+    return largest_preferred_batch_size(apply_parameters(facts.config, {_BATCHING: batching}))
+
+
+def _usable_batching(model: VariedModel, limit: int) -> Sequence[Mapping[str, Any] | None]:
+    """The listed ways of batching, or the model's own, that a batch limit of `limit` allows."""
+    if model.facts.is_ensemble:
+        return ()
+    listed = other_parameters(model).get(_BATCHING, (None,))
+    usable = [batching for batching in listed if _preferred(model.facts, batching) <= limit]
+    if not usable:
+        raise ConfigError(
+            Problem(
+                where=model.facts.name,
+                what=f"preferred_batch_size is above every max_batch_size (up to {limit})",
+                hint="raise run_config_search_max_model_batch_size",
+            )
+        )
+    return usable
+
+
+def _smallest(model: SearchedModel) -> SearchedModel:
+    """The model with the smallest client batches alone, and with fields as they are where several
+    values are listed: every size that is legal with any of them is legal with these.
+    """
+    batch_sizes = (min(model.settings.batch_sizes),)
+    as_they_are = {name: dict.fromkeys(_several(varied)) for name, varied in model.varied.items()}
+    return _with_fields(
+        replace(model, settings=replace(model.settings, batch_sizes=batch_sizes)), as_they_are
+    )
+
+
+def _several(model: VariedModel) -> Mapping[str, Sequence[Any]]:
+    return {field: values for field, values in other_parameters(model).items() if len(values) > 1}
+
+
+def _with_fields(model: SearchedModel, point: Point) -> SearchedModel:
+    """The model with the value that `point` has for each field with several."""
+
+    def chosen(varied: VariedModel) -> Mapping[str, tuple[Any, ...]]:
+        values = point.get(varied.facts.name, {})
+        fields = {field: (values[field],) for field in _several(varied) if field in values}
+        return {**varied.parameters, **fields}
+
+    parameters = {name: chosen(varied) for name, varied in model.varied.items()}
+    return replace(
+        model,
+        settings=replace(model.settings, parameters=parameters[model.facts.name]),
+        composing={
+            name: replace(said, parameters=parameters.get(name, said.parameters))
+            for name, said in model.composing.items()
+        },
+    )

@@ -1,0 +1,315 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Everything that can be varied at once: axes, what is legal, and what a coordinate stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import pytest
+
+from model_analyzer.domain.models import VariantNames, thaw
+from model_analyzer.domain.settings import SearchSettings
+from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
+from model_analyzer.errors import ConfigError
+from model_analyzer.search.plan import Subject
+from model_analyzer.search.space import Coordinate
+from model_analyzer.search.trial_space import TrialSpace
+from tests.unit.search.surfaces import (
+    all_parts,
+    batch_limit,
+    client_batch,
+    composing,
+    config,
+    counts,
+    ensemble,
+    instances,
+    limits,
+    load,
+    model,
+    subject,
+    together,
+)
+
+BATCHES = [1, 2, 4, 8, 16, 32, 64, 128]
+CONCURRENCIES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
+DELAYS = {"dynamic_batching": [{"max_queue_delay_microseconds": delay} for delay in (100, 200)]}
+
+
+def space(
+    what: Subject | None = None, where: SearchSettings | None = None, *, formula: bool = False
+) -> TrialSpace:
+    return TrialSpace(what or subject(), where or limits(), use_formula=formula)
+
+
+def axes(of: TrialSpace) -> Mapping[str, list[Any]]:
+    return {axis.name: thaw(list(axis.values)) for axis in of.axes}
+
+
+def coordinates(of: TrialSpace) -> list[Coordinate]:
+    return list(product(*(range(len(axis.values)) for axis in of.axes)))
+
+
+def legal(of: TrialSpace) -> list[Coordinate]:
+    """Every coordinate that the space gives, each once."""
+    known: list[Coordinate] = []
+    while (new := of.nearest(coordinates(of)[0], known)) is not None:
+        known.append(new)
+    return known
+
+
+def trials(of: TrialSpace) -> list[Trial]:
+    names = VariantNames()
+    return [of.trial(coordinate, names) for coordinate in legal(of)]
+
+
+# -- axes --------------------------------------------------------------------------------------
+
+
+def test_by_default_batch_limits_instances_and_concurrencies_are_varied() -> None:
+    of = space()
+
+    assert axes(of) == {
+        "m::max_batch_size": BATCHES,
+        "m::instance_count": [1, 2, 3, 4, 5],
+        "m::batch_sizes": [1],
+        "m::concurrency": CONCURRENCIES,
+    }
+    assert of.size == 440
+
+
+@pytest.mark.parametrize(
+    ("what", "where", "size"),
+    [
+        (subject(model(max_batch_size=0)), limits(), 5 * 11),
+        (subject(batch_sizes=(1, 4)), limits(), 2 * 440),
+        (subject(loads=(1, 3, 5)), limits(), 8 * 5 * 3),
+        (subject(parameters=counts(1, 4)), limits(), 8 * 2 * 11),
+        (subject(parameters={"max_batch_size": [4, 8, 16]}), limits(), 3 * 5 * 11),
+        (subject(parameters=DELAYS), limits(), 2 * 440),
+        (subject(), limits(concurrency=(1, 2), instances=(1, 2)), 32),
+        (subject(load_kind=LoadKind.REQUEST_RATE), limits(), 8 * 5 * 10),
+        (together(subject(model("m")), subject(model("n"))), limits(), 440**2),
+        (subject(ensemble(model("a"), model("b"))), limits(), (8 * 5) ** 2 * 11),
+        # of a BLS model the instances alone
+        (subject(model("m", model("a"))), limits(), 5 * 11 * 8 * 5),
+        (
+            subject(model("m", model("a")), parameters={"max_batch_size": [1, 8]}),
+            limits(),
+            2 * 5 * 11 * 8 * 5,
+        ),
+    ],
+)
+def test_the_size_is_the_product_over_all_models(
+    what: Subject, where: SearchSettings, size: int
+) -> None:
+    assert space(what, where).size == size
+
+
+def test_with_the_formula_concurrencies_are_no_axis_and_request_rates_still_are() -> None:
+    assert "m::concurrency" not in axes(space(formula=True))
+    assert "m::request_rate" in axes(space(subject(load_kind=LoadKind.REQUEST_RATE), formula=True))
+
+
+def test_bounds_that_are_no_powers_of_two_are_kept() -> None:
+    of = axes(space(where=limits(batch=(3, 20), concurrency=(5, 40))))
+
+    assert of["m::max_batch_size"] == [3, 4, 8, 16, 20]
+    assert of["m::concurrency"] == [5, 10, 20, 40]
+
+
+def test_lists_of_composing_models_are_axes_too() -> None:
+    what = subject(ensemble(model("a"), model("b")), composing("a", parameters=DELAYS))
+
+    assert axes(space(what))["a::dynamic_batching"] == DELAYS["dynamic_batching"]
+    assert {
+        thaw(all_parts(trial)["a"].config["dynamic_batching"])["max_queue_delay_microseconds"]
+        for trial in trials(space(what, limits(instances=(1, 1), batch=(1, 1), concurrency=(1, 1))))
+    } == {100, 200}
+
+
+# -- trials ------------------------------------------------------------------------------------
+
+
+def test_a_coordinate_stands_for_a_variant_under_a_load() -> None:
+    what = subject(parameters=DELAYS, batch_sizes=(1, 2), cpu_only=True)
+    of = space(what)
+    names = [axis.parameter for axis in of.axes]
+    at = {
+        "max_batch_size": 3, "instance_count": 1, "dynamic_batching": 1, "batch_sizes": 1,
+        "concurrency": 4,
+    }  # fmt: skip
+
+    trial = of.trial(tuple(at[name] for name in names), VariantNames())
+
+    assert thaw(config(trial)) == {
+        "name": "m",
+        "backend": "python",
+        "max_batch_size": 8,
+        "instance_group": [{"count": 2, "kind": "KIND_CPU"}],
+        "dynamic_batching": {"max_queue_delay_microseconds": 200},
+    }
+    assert (load(trial), client_batch(trial)) == (16, 2)
+
+
+def test_dynamic_batching_keeps_what_the_model_says_about_it() -> None:
+    facts = model(dynamic_batching={"max_queue_delay_microseconds": 9, "preserve_ordering": True})
+
+    for trial in trials(space(subject(facts), limits(concurrency=(1, 1)))):
+        assert config(trial)["dynamic_batching"] == facts.config["dynamic_batching"]
+    for trial in trials(space(subject(facts, parameters=DELAYS), limits(concurrency=(1, 1)))):
+        assert config(trial)["dynamic_batching"]["preserve_ordering"]
+
+
+def test_different_coordinates_are_different_trials() -> None:
+    what = subject(parameters={**DELAYS, **counts(1, 2)}, batch_sizes=(1, 2))
+
+    found = trials(space(what, limits(batch=(1, 4), concurrency=(1, 4))))
+
+    assert len({trial.key for trial in found}) == len(found) == (3 + 2) * 2 * 2 * 3
+
+
+@pytest.mark.parametrize(
+    ("bounds", "smallest", "largest"), [((1, 1024), 2, 1024), ((4, 64), 4, 64), ((3, 20), 3, 20)]
+)
+def test_the_formula_keeps_both_bounds(
+    bounds: tuple[int, int], smallest: int, largest: int
+) -> None:
+    found = trials(space(where=limits(concurrency=bounds), formula=True))
+
+    for trial in found:
+        wanted = 2 * instances(trial) * batch_limit(trial)
+        assert load(trial) == min(max(wanted, bounds[0]), bounds[1])
+    assert {min(map(load, found)), max(map(load, found))} == {smallest, largest}
+
+
+def test_the_formula_takes_listed_concurrencies() -> None:
+    found = trials(space(subject(loads=(3, 10, 100)), formula=True))
+
+    for trial in found:
+        wanted = 2 * instances(trial) * batch_limit(trial)
+        assert load(trial) == (3 if wanted < 10 else 10 if wanted < 100 else 100)
+
+
+# -- what is legal -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("what", "where"),
+    [
+        (subject(batch_sizes=(1, 4, 16)), limits(batch=(1, 32), concurrency=(1, 1))),
+        (subject(batch_sizes=(4, 16)), limits(batch=(1, 32), concurrency=(1, 1))),
+        (
+            subject(batch_sizes=(1, 6), parameters={"max_batch_size": [2, 4, 8]}),
+            limits(concurrency=(1, 1)),
+        ),
+        (
+            subject(ensemble(model("a"), model("b")), batch_sizes=(1, 4)),
+            limits(batch=(1, 8), instances=(1, 1), concurrency=(1, 1)),
+        ),
+        (
+            subject(
+                parameters={
+                    "dynamic_batching": [{"preferred_batch_size": [size]} for size in (2, 16, 256)]
+                },
+                batch_sizes=(1, 8),
+            ),
+            limits(batch=(1, 32), concurrency=(1, 1)),
+        ),
+        (
+            subject(model(dynamic_batching={"preferred_batch_size": [4, 8]})),
+            limits(concurrency=(1, 1)),
+        ),
+    ],
+)
+def test_every_legal_trial_is_there_once_and_no_other(what: Subject, where: SearchSettings) -> None:
+    of = space(what, where)
+    names = VariantNames()
+
+    assert sorted(legal(of)) == [at for at in coordinates(of) if of.trial(at, names).is_legal]
+    for at in coordinates(of):
+        nearest = of.nearest(at, ())
+        assert nearest is not None
+        assert of.trial(nearest, names).is_legal
+
+
+def test_client_batches_are_lowered_before_anything_else() -> None:
+    of = space(subject(batch_sizes=(1, 2, 4, 8)))
+    names = [axis.parameter for axis in of.axes]
+    at = dict.fromkeys(names, 0) | {"max_batch_size": 1, "batch_sizes": 3, "concurrency": 5}
+
+    nearest = of.nearest(tuple(at.values()), ())
+
+    assert nearest == tuple({**at, "batch_sizes": 1}.values())
+
+
+def test_the_nearest_new_coordinate_is_the_fewest_steps_away() -> None:
+    of = space()
+    at = (3, 2, 0, 5)
+    known = [at]
+
+    for distance in (1, 1, 1, 1, 1, 1, 2):
+        nearest = of.nearest(at, known)
+        assert nearest is not None
+        assert sum(abs(a - b) for a, b in zip(at, nearest, strict=True)) == distance
+        known.append(nearest)
+
+
+def test_where_all_is_known_there_is_nothing_near() -> None:
+    of = space(where=limits(batch=(1, 2), instances=(1, 2), concurrency=(1, 2)))
+
+    assert len(legal(of)) == 8
+    assert of.nearest((0, 0, 0, 0), set(coordinates(of))) is None
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        (subject(model(max_batch_size=0), batch_sizes=(2, 4)), "batch_sizes is above .*limit .1"),
+        (subject(batch_sizes=(256,)), "batch_sizes is above the model's batch limit .128"),
+        (subject(model(dynamic_batching={"preferred_batch_size": [256]})), "preferred_batch_size"),
+        (subject(parameters=counts(1, 1)), "same number of instances"),
+    ],
+)
+def test_a_space_without_a_legal_trial_is_an_error(what: Subject, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        space(what)
+
+
+# -- the default -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("what", "where", "expected"),
+    [
+        (subject(), limits(), 16),
+        (subject(), limits(concurrency=(1, 4)), 4),
+        (subject(), limits(concurrency=(32, 64)), 32),
+        (subject(loads=(2, 10, 30)), limits(), 10),
+        (subject(loads=(20, 30)), limits(), 20),
+        (subject(model(max_batch_size=0)), limits(), 2),
+        (subject(load_kind=LoadKind.REQUEST_RATE), limits(request_rate=(30, 100)), 30),
+        (subject(load_kind=LoadKind.REQUEST_INTERVALS, loads=(0,)), limits(), 0),
+    ],
+)
+def test_the_default_is_kept_busy_as_far_as_loads_allow(
+    what: Subject, where: SearchSettings, expected: int
+) -> None:
+    assert load(space(what, where).default(VariantNames())) == expected
+
+
+def test_the_default_is_kept_busy_on_every_gpu() -> None:
+    facts = model(instance_group=[{"count": 2, "kind": "KIND_GPU"}])
+    what = Subject(models=subject(facts).models, setup=ServerSetup(devices=("a", "b")))
+
+    assert load(space(what).default(VariantNames())) == 2 * 8 * 2 * 2
+
+
+@pytest.mark.parametrize(("sizes", "expected"), [((1, 4), 1), ((4, 16), 4), ((16, 32), 8)])
+def test_clients_send_the_default_what_it_takes(sizes: Sequence[int], expected: int) -> None:
+    default = space(subject(batch_sizes=sizes)).default(VariantNames())
+
+    assert client_batch(default) == expected
+    assert default.is_legal
