@@ -91,11 +91,13 @@ class Climb:
         return any(self._passes(near) is not passes for near in self._neighbours)
 
     def _move(self, to: Coordinate) -> Coordinate | None:
-        if to == self._home or self._visits[to] >= _MOST_VISITS:
+        # beyond a bound the sizes stay the same, however far the walk goes
+        places = {to, self._space.inside(to)}
+        if to == self._home or any(self._visits[place] >= _MOST_VISITS for place in places):
             return None
         log.debug("Quick search steps from %s to %s", self._home, to)
         self._around = Neighbourhood(self._space, to)
-        self._visits[to] += 1
+        self._visits.update(places)
         self._is_careful = False
         return to
 

@@ -79,6 +79,13 @@ class SearchSpace:
             for dimension, index in zip(self.dimensions, coordinate, strict=True)
         )
 
+    def inside(self, coordinate: Coordinate) -> Coordinate:
+        """The coordinate of the same sizes that no dimension is walked out of."""
+        return tuple(
+            min(index, len(dimension.values) - 1)
+            for dimension, index in zip(self.dimensions, coordinate, strict=True)
+        )
+
     def sizes(self, coordinate: Coordinate) -> Mapping[str, Size]:
         """The size of each model at `coordinate`, by name."""
         values: dict[str, dict[Quantity, int]] = {}

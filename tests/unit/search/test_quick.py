@@ -466,3 +466,17 @@ def test_growth_without_end_is_ended_by_bounds_alone() -> None:
     found = walk(subject(), growing, bounds(batch=(None, 8), instances=(None, 4)))
 
     assert max(found, key=lambda step: step[1] * step[2])[1:3] == (8, 4)
+
+
+def test_a_walk_beyond_a_bound_ends() -> None:
+    """Sizes do not change there, and noise alone would lead it on for ever."""
+    answers = cycle([(115.03, 18.16), (76.9, 1.0), (662.6, 22.15)])
+
+    def respond(_trial: Trial) -> Outcome:
+        throughput, latency = next(answers)
+        return measurement(throughput, latency=latency)
+
+    what = subject(constraints=[latency_within(30)])
+    asked = search(what, QUICK, quick=bounds(batch=(2, 16), instances=(1, 3), concurrency=(2, 50)))
+
+    assert len(sequence(asked, respond)) < 20
