@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from model_analyzer.cli.console import View, plain_table
@@ -24,18 +25,35 @@ from model_analyzer.cli.export import (
 from model_analyzer.cli.signals import Interrupts
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.models import ModelFacts, VariantNames
-from model_analyzer.domain.settings import ModelSettings, ProfileSettings
+from model_analyzer.domain.protocols import Server
+from model_analyzer.domain.settings import (
+    LaunchMode,
+    ModelSettings,
+    ModelType,
+    ProfileSettings,
+    ServerSettings,
+)
 from model_analyzer.domain.trials import ServerSetup
-from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, Interrupted, OutputError
+from model_analyzer.errors import (
+    EXIT_OK,
+    EXIT_RUN_FAILED,
+    ConfigError,
+    Interrupted,
+    OutputError,
+    Problem,
+)
 from model_analyzer.profiling import TrialFinished, profile
 from model_analyzer.reports.build import build_summary
 from model_analyzer.reports.tables import answer_table, inference_table
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.ranking import Ranking, rank
 from model_analyzer.results.selection import top, top_with_default
+from model_analyzer.runner.completion import Completion
 from model_analyzer.runner.host import describe_host
 from model_analyzer.runner.load.command import named_files
+from model_analyzer.runner.load.feasible import impossible
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
+from model_analyzer.runner.load.transcript import Transcript
 from model_analyzer.runner.monitors.cpu import CpuMonitor
 from model_analyzer.runner.monitors.gpu import devices as find_devices
 from model_analyzer.runner.repository import (
@@ -47,10 +65,14 @@ from model_analyzer.runner.repository import (
     stage,
 )
 from model_analyzer.runner.runtime import (
+    Program,
     check_models_python,
+    find_genai_perf,
     find_perf_analyzer,
+    find_server_library,
     find_tritonserver,
 )
+from model_analyzer.runner.server.c_api import EmbeddedServer
 from model_analyzer.runner.server.local import LocalLauncher
 from model_analyzer.runner.server.log import ServerLog
 from model_analyzer.runner.server.triton import TritonServer
@@ -73,7 +95,7 @@ def run(settings: ProfileSettings, remarks: Sequence[str], verbosity: int) -> in
     with ExitStack() as stack:
         stack.enter_context(view)
         with interrupts.interruptible():
-            session = _prepare(settings, interrupts, stack)
+            session = _prepare(settings, interrupts, view, stack)
         try:
             complete = _measure(session, interrupts, view)
             view.end()
@@ -98,7 +120,7 @@ class _Session:
     models: tuple[ModelSettings, ...]
     facts: Mapping[str, ModelFacts]
     setups: Mapping[str, ServerSetup]
-    server: TritonServer
+    server: Server
     runner: TrialRunner
     output: OutputRepository
     state: ProfileState
@@ -107,12 +129,40 @@ class _Session:
     visited: dict[str, str] = field(default_factory=dict)
 
 
-def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack) -> _Session:
+def _prepare(
+    settings: ProfileSettings, interrupts: Interrupts, view: View, stack: ExitStack
+) -> _Session:
     """Checks everything that can be checked, in the order of cost, and starts the server."""
     environment = dict(os.environ)
-    assert settings.repository.path is not None, "only mode local is built"
+    assert settings.repository.path is not None, "only modes local and c_api are built"
     repository = ModelRepository(settings.repository.path)
-    facts = {model.name: repository.facts(model.name) for model in settings.models}
+    work = stack.enter_context(Workspace())
+    server_log = ServerLog(_server_log(settings.server, work))
+    gpus = find_devices()
+    setups = {
+        model.name: ServerSetup(
+            launch=settings.server.launch.value,
+            protocol=settings.server.protocol.value,
+            devices=tuple(sorted(gpu.uuid for gpu in gpus)),
+            flags=model.server_flags,
+            environment=model.server_environment,
+        )
+        for model in settings.models
+    }
+    completion = Completion(
+        repository,
+        lambda staged: LocalLauncher(
+            find_tritonserver(settings.server.path, environment), settings.server, staged
+        ),
+        settings.server,
+        server_log,
+        work / "completion",
+    )
+    facts = {
+        name: repository.facts(name, complete=partial(completion.complete, setup=setup))
+        for name, setup in setups.items()
+    }
+    _check_feasible(settings, facts)
     prepare_output(
         settings.repository.output,
         override=settings.repository.override_output,
@@ -124,41 +174,20 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
         ],
     )
     export = ExportDirectory(settings.export.path)
-    triton = find_tritonserver(settings.server.path, environment)
-    check_models_python(triton, environment)
     perf_analyzer = find_perf_analyzer(settings.load_generator.path, environment)
-    gpus = find_devices()
+    genai_perf = _genai_perf(settings, perf_analyzer)
     state = stack.enter_context(
         ProfileState(settings.checkpoint.directory, retry_failed=settings.checkpoint.retry_failed)
     )
 
-    work = stack.enter_context(Workspace())
-    staged = stage(repository, facts.values(), work / "models")
-    server = stack.enter_context(
-        TritonServer(
-            LocalLauncher(triton, settings.server, staged),
-            settings.server,
-            ServerLog(_server_log(settings.server.log, work)),
-            settles=settings.monitors.cpu,
-        )
-    )
-    setups = {
-        model.name: ServerSetup(
-            launch="local",
-            protocol=settings.server.protocol.value,
-            devices=tuple(sorted(gpu.uuid for gpu in gpus)),
-            flags=model.server_flags,
-            environment=model.server_environment,
-        )
-        for model in settings.models
-    }
+    server = _server(settings, repository, facts, server_log, work, stack)
     version = server.version(setups[settings.models[0].name])
     create_output(settings.repository.output)
     state.describe(
         devices=gpus,
         host={
             **describe_host(),
-            "Server": f"Triton {version} ({triton.path})",
+            "Server": f"Triton {version} ({server.description})",
             "perf_analyzer": f"{perf_analyzer.version} ({perf_analyzer.path})",
             "Protocol": settings.server.protocol.value,
         },
@@ -170,10 +199,13 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
         settings.server.protocol,
         work_directory=work,
         user_directory=Path.cwd(),
+        genai_perf=genai_perf,
+        transcript=_transcript(settings, view),
     )
 
     def monitor() -> CpuMonitor:
-        return CpuMonitor(server.processes, settings.monitors.interval_s)
+        watched = server if isinstance(server, TritonServer) else load_generator
+        return CpuMonitor(watched.processes, settings.monitors.interval_s)
 
     runner = TrialRunner(
         server,
@@ -186,7 +218,12 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
         settings=settings,
         # without a GPU, searching GPU instances would find nothing
         models=tuple(
-            replace(model, cpu_only=model.cpu_only or not gpus) for model in settings.models
+            replace(
+                model,
+                cpu_only=model.cpu_only or not gpus,
+                genai_perf_flags=model.genai_perf_flags if genai_perf is not None else {},
+            )
+            for model in settings.models
         ),
         facts=facts,
         setups={name: replace(setup, version=version) for name, setup in setups.items()},
@@ -196,6 +233,74 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
         state=state,
         export=export,
     )
+
+
+def _server(
+    settings: ProfileSettings,
+    repository: ModelRepository,
+    facts: Mapping[str, ModelFacts],
+    server_log: ServerLog,
+    work: Path,
+    stack: ExitStack,
+) -> TritonServer | EmbeddedServer:
+    """What serves the variants, as the launch mode says."""
+    environment = dict(os.environ)
+    match settings.server.launch:
+        case LaunchMode.LOCAL:
+            triton = find_tritonserver(settings.server.path, environment)
+            check_models_python(triton, environment)
+            staged = stage(repository, facts.values(), work / "models")
+            launcher = LocalLauncher(triton, settings.server, staged)
+            return stack.enter_context(
+                TritonServer(launcher, settings.server, server_log, settles=settings.monitors.cpu)
+            )
+        case LaunchMode.C_API:
+            library = find_server_library(
+                settings.server.install_path, environment, work / "library"
+            )
+            check_models_python(library, environment)
+            return EmbeddedServer(library, settings.server, repository, work / "models")
+        case mode:
+            raise ConfigError(
+                Problem(where="triton_launch_mode", what=f"{mode.value} is not available yet")
+            )
+
+
+def _check_feasible(settings: ProfileSettings, facts: Mapping[str, ModelFacts]) -> None:
+    problems = [
+        problem
+        for model in settings.models
+        for problem in impossible(
+            model,
+            facts[model.name],
+            search=settings.search,
+            server=settings.server,
+            user_directory=Path.cwd(),
+        )
+    ]
+    if problems:
+        raise ConfigError(*problems)
+
+
+def _genai_perf(settings: ProfileSettings, perf_analyzer: Program) -> Program | None:
+    """genai-perf, where a language model is to be measured by it."""
+    wanted = any(model.genai_perf_flags for model in settings.models)
+    if settings.load_generator.model_type is not ModelType.LLM or not wanted:
+        return None
+    found = find_genai_perf(perf_analyzer)
+    if found is None or settings.server.launch is LaunchMode.C_API:
+        reason = "is not installed" if found is None else "cannot measure in launch mode c_api"
+        log.warning("genai-perf %s: token metrics come from perf_analyzer", reason)
+        return None
+    return found
+
+
+def _transcript(settings: ProfileSettings, view: View) -> Callable[[str], None] | None:
+    """Where the output of perf_analyzer goes, if anywhere."""
+    if not settings.load_generator.keep_output:
+        return None
+    path = settings.load_generator.output
+    return view.print if path is None else Transcript(path).add
 
 
 def _measure(session: _Session, interrupts: Interrupts, view: View) -> bool:
@@ -208,6 +313,7 @@ def _measure(session: _Session, interrupts: Interrupts, view: View) -> bool:
             facts=session.facts[model.name],
             settings=model,
             inputs=_inputs(model),
+            times_tokens=settings.load_generator.model_type is ModelType.LLM,
             composing=settings.composing,
         )
         subject = Subject(models=(searched,), setup=session.setups[model.name])
@@ -234,9 +340,9 @@ def _inputs(model: ModelSettings) -> str:
     return ",".join(prints)
 
 
-def _server_log(given: Path | None, work: Path) -> Path:
+def _server_log(settings: ServerSettings, work: Path) -> Path:
     """The server's log file, empty: its lines of this run are what counts."""
-    path = given or work / "server.log"
+    path = settings.log or work / "server.log"
     try:
         path.write_bytes(b"")
     except OSError as error:

@@ -74,6 +74,11 @@ def max_batch_size(config: ModelConfig) -> int:
     return int(config.get("max_batch_size", 0))
 
 
+def is_decoupled(config: ModelConfig) -> bool:
+    """Whether the model answers a request with any number of responses."""
+    return bool(config.get("model_transaction_policy", {}).get("decoupled", False))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFacts:
     """What a model is before anything is changed; read once, before a search is chosen.

@@ -13,8 +13,8 @@ import numpy as np
 import tritonclient.grpc as grpcclient
 from tritonclient.utils import InferenceServerException, triton_to_np_dtype
 
-from model_analyzer.domain.models import ModelConfig
-from model_analyzer.runner.model_config import to_json
+from model_analyzer.domain.models import ModelConfig, is_decoupled
+from model_analyzer.runner.model_config import from_message, to_json
 
 _QUICK_S = 10.0
 
@@ -67,6 +67,21 @@ class ServerClient:
         except InferenceServerException as error:
             raise _call_error(error) from error
 
+    def load_as_it_is(self, model: str, timeout_s: float) -> None:
+        """Loads a model with the configuration that the repository has, if it has one."""
+        try:
+            self._client.load_model(model, client_timeout=timeout_s)
+        except InferenceServerException as error:
+            raise _call_error(error) from error
+
+    def configuration(self, model: str) -> ModelConfig:
+        """The configuration with which the server serves a loaded model."""
+        try:
+            answer = self._client.get_model_config(model, client_timeout=_QUICK_S)
+        except InferenceServerException as error:
+            raise _call_error(error) from error
+        return from_message(answer.config)
+
     def infer_zeros(self, config: ModelConfig, count: int, timeout_s: float) -> Answer:
         """Sends `count` requests of zeros (empty text) at once to a model whose shapes are all
         fixed; the answer to the one that came back last.
@@ -117,7 +132,7 @@ def has_fixed_shapes(config: ModelConfig) -> bool:
             for tensor in tensors
         )
         and "sequence_batching" not in config
-        and not config.get("model_transaction_policy", {}).get("decoupled", False)
+        and not is_decoupled(config)
     )
 
 

@@ -40,6 +40,33 @@ def from_message(message: Message) -> ModelConfig:
     return config
 
 
+def is_complete(config: ModelConfig) -> bool:
+    """Whether a server can serve the model without completing the configuration itself."""
+    if "ensemble_scheduling" in config:
+        return True
+    has_backend = config.get("backend") or config.get("platform")
+    return bool(has_backend and config.get("input") and config.get("output"))
+
+
+def completed(answer: ModelConfig, own: ModelConfig, where: str) -> ModelConfig:
+    """What a server made of `own`, fit to be varied; `where` stands for its file in messages.
+
+    A preferred batch size that the server has chosen would forbid smaller batch limits.
+    """
+    if not is_complete(answer):
+        missing = " and no ".join(part for part in ("input", "output") if not answer.get(part))
+        raise RepositoryError(
+            f"{where}: the server could not complete the configuration: it has no {missing}; write"
+            " them into the file"
+        )
+    batching = answer.get("dynamic_batching")
+    if batching is None or "preferred_batch_size" in own.get("dynamic_batching", {}):
+        return answer
+    kept = {key: value for key, value in batching.items() if key != "preferred_batch_size"}
+    config: ModelConfig = freeze({**answer, "dynamic_batching": kept})
+    return config
+
+
 def to_text(config: ModelConfig) -> str:
     """The configuration as `config.pbtxt`."""
     text: str = text_format.MessageToString(_message(config))

@@ -22,13 +22,15 @@ Plan = Generator[Trial, Outcome, list[TrialRecord]]
 class SearchedModel:
     """One model to be searched: what it is, and what is wished.
 
-    `inputs` is a fingerprint of the user's input files, see `Workload`. `composing` holds what
-    was said about the models that it calls, by name.
+    `inputs` is a fingerprint of the user's input files; of a language model the search
+    `times_tokens`: see `Workload`. `composing` holds what was said about the models that it
+    calls, by name.
     """
 
     facts: ModelFacts
     settings: ModelSettings
     inputs: str = ""
+    times_tokens: bool = False
     composing: Mapping[str, ComposingSettings] = field(default_factory=empty)
 
     def workload(self, variant: ModelVariant, value: int, batch_size: int) -> Workload:
@@ -38,6 +40,8 @@ class SearchedModel:
             load=Load(kind=self.settings.load_kind, value=value, batch_size=batch_size),
             flags=self.settings.perf_analyzer_flags,
             inputs=self.inputs,
+            times_tokens=self.times_tokens,
+            genai_perf=self.settings.genai_perf_flags if self.times_tokens else empty(),
         )
 
 

@@ -1,13 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The arguments of tritonserver. Pure."""
+"""The arguments and variables of tritonserver. Pure."""
 
 from __future__ import annotations
 
+import string
 from collections.abc import Mapping
 from pathlib import Path
 
 from model_analyzer.domain.flags import TRITON_SERVER_OWNED
+from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.runner.server.endpoints import Endpoints
 
 # How long a server may take to end in good order.
@@ -45,6 +47,15 @@ def server_command(
         "metrics-port": str(endpoints.metrics.port),
     }
     return [word for name, value in flags.items() for word in _flag(name, value)]
+
+
+def server_environment(base: Mapping[str, str], setup: ServerSetup) -> Mapping[str, str]:
+    """`base` with the user's variables, in whose values `$NAME` stands for one of `base`."""
+    expanded = {
+        name: string.Template(value).safe_substitute(base)
+        for name, value in setup.environment.items()
+    }
+    return {**base, **expanded}
 
 
 def _flag(name: str, value: object) -> list[str]:

@@ -7,15 +7,13 @@ from __future__ import annotations
 import logging
 import os
 import secrets
-import string
-from collections.abc import Mapping
 from pathlib import Path
 
 from model_analyzer.domain.settings import ServerSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.runner.process import Process
 from model_analyzer.runner.runtime import Program
-from model_analyzer.runner.server.command import server_command
+from model_analyzer.runner.server.command import server_command, server_environment
 from model_analyzer.runner.server.endpoints import Endpoints, are_chosen, choose_endpoints
 from model_analyzer.runner.server.log import ServerLog
 
@@ -51,15 +49,7 @@ class LocalLauncher:
         log.debug("Starting %s", " ".join(command))
         return Process(
             command,
-            environment=self._environment(setup),
+            environment=server_environment(self._program.environment, setup),
             output=log_file.path,
             shm_prefix=prefix,
         )
-
-    def _environment(self, setup: ServerSetup) -> Mapping[str, str]:
-        base = self._program.environment
-        expanded = {
-            name: string.Template(value).safe_substitute(base)
-            for name, value in setup.environment.items()
-        }
-        return {**base, **expanded}

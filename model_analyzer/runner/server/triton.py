@@ -15,7 +15,8 @@ from typing import Protocol as Interface
 
 import psutil
 
-from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.models import ModelConfig, ModelVariant
+from model_analyzer.domain.protocols import Access
 from model_analyzer.domain.settings import Protocol, ServerRestart, ServerSettings
 from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup
 from model_analyzer.errors import ServerError
@@ -112,9 +113,26 @@ class TritonServer:
 
     # -- what the runner needs -----------------------------------------------------------------
 
+    @property
+    def description(self) -> str:
+        return self._launcher.description
+
     def version(self, setup: ServerSetup) -> str:
         """Starts the server as `setup` says, unless it runs, and asks for its version."""
         return self._running(setup).version()
+
+    def configuration(self, model: str, setup: ServerSetup) -> ModelConfig:
+        """What the server makes of the configuration in the repository, if it may complete it.
+
+        Raises ServerError if the model does not load as it is.
+        """
+        client = self._running(setup)
+        self._log.mark()
+        try:
+            client.load_as_it_is(model, self._settings.load_timeout_s)
+            return client.configuration(model)
+        except ServerCallError as error:
+            raise ServerError(_load_reason(str(error), self._log.errors())) from error
 
     def serve(self, variants: Sequence[ModelVariant], setup: ServerSetup) -> Failure | None:
         """Loads what is not in place yet, composing variants first.
@@ -154,10 +172,11 @@ class TritonServer:
     def is_alive(self) -> bool:
         return self._process is not None and self._process.is_running
 
-    def endpoint(self, protocol: Protocol) -> str:
-        """HOST:PORT for clients."""
+    def access(self, variant: ModelVariant, protocol: Protocol) -> Access:
+        """By address and protocol, the same for all variants."""
         assert self._endpoints is not None, "the server has not been started"
-        return str(self._endpoints.of(protocol))
+        address = str(self._endpoints.of(protocol))
+        return Access(flags={"url": address, "protocol": protocol.value})
 
     def log_tail(self) -> tuple[str, ...]:
         """The last telling lines of the log."""
