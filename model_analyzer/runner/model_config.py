@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from google.protobuf import json_format, text_format
@@ -42,10 +42,7 @@ def from_message(message: Message) -> ModelConfig:
 
 def is_complete(config: ModelConfig) -> bool:
     """Whether a server can serve the model without completing the configuration itself."""
-    if "ensemble_scheduling" in config:
-        return True
-    has_backend = config.get("backend") or config.get("platform")
-    return bool(has_backend and config.get("input") and config.get("output"))
+    return not _missing(config)
 
 
 def completed(answer: ModelConfig, own: ModelConfig, where: str) -> ModelConfig:
@@ -54,10 +51,10 @@ def completed(answer: ModelConfig, own: ModelConfig, where: str) -> ModelConfig:
     A preferred batch size that the server has chosen would forbid smaller batch limits.
     """
     if not is_complete(answer):
-        missing = " and no ".join(part for part in ("input", "output") if not answer.get(part))
+        missing = " and no ".join(_missing(answer))
         raise RepositoryError(
             f"{where}: the server could not complete the configuration: it has no {missing}; write"
-            " them into the file"
+            " that into the file"
         )
     batching = answer.get("dynamic_batching")
     if batching is None or "preferred_batch_size" in own.get("dynamic_batching", {}):
@@ -65,6 +62,17 @@ def completed(answer: ModelConfig, own: ModelConfig, where: str) -> ModelConfig:
     kept = {key: value for key, value in batching.items() if key != "preferred_batch_size"}
     config: ModelConfig = freeze({**answer, "dynamic_batching": kept})
     return config
+
+
+def _missing(config: ModelConfig) -> Sequence[str]:
+    if "ensemble_scheduling" in config:
+        return ()
+    parts = {
+        "backend": config.get("backend") or config.get("platform"),
+        "input": config.get("input"),
+        "output": config.get("output"),
+    }
+    return [name for name, value in parts.items() if not value]
 
 
 def to_text(config: ModelConfig) -> str:

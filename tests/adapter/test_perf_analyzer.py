@@ -14,6 +14,7 @@ import pytest
 
 from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.protocols import Access
 from model_analyzer.domain.settings import LoadGeneratorSettings, ModelType, Protocol
 from model_analyzer.domain.trials import Failure, FailureReason, Load, Workload
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer, Reading
@@ -31,8 +32,8 @@ class AliveServer:
     def discard(self) -> None:
         return None
 
-    def endpoint(self, protocol: Protocol) -> str:
-        return "127.0.0.1:1"
+    def access(self, variant: ModelVariant, protocol: Protocol) -> Access:
+        return Access(flags={"url": "127.0.0.1:1", "protocol": protocol.value})
 
     def log_tail(self) -> tuple[str, ...]:
         return ("the last words of the server",)
