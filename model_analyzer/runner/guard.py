@@ -117,8 +117,8 @@ def _mapped_regions(leader: int) -> set[str]:
     present = [name for name in _shared_memory() if name.startswith(_BACKEND_PREFIX)]
     if not present:
         return set()
-    maps = "".join(map(_maps_of, _members(leader)))
-    return {name for name in present if name in maps}
+    mapped = {line.rpartition("/")[2] for one in _members(leader) for line in _maps_of(one)}
+    return mapped.intersection(present)
 
 
 def _members(leader: int) -> list[int]:
@@ -132,12 +132,12 @@ def _members(leader: int) -> list[int]:
     return members
 
 
-def _maps_of(process: int) -> str:
+def _maps_of(process: int) -> list[str]:
     try:
         with open(f"/proc/{process}/maps", errors="replace") as file:
-            return file.read()
+            return file.read().splitlines()
     except OSError:
-        return ""
+        return []
 
 
 def _shared_memory() -> list[str]:

@@ -4,7 +4,8 @@
 
 FAKE_TRITON is a JSON object that may have: `log` (a file: each start, load and inference appends
 a line), `start_s` (until it listens), `die` (a line to say at the start before ending with 1),
-`never_ready`, `deaf` (ignores SIGTERM), `stop_s` (takes so long to end), `version`.
+`never_ready`, `deaf` (ignores SIGTERM), `stop_s` (takes so long to end), `version`, `completes`
+(model to configuration: what a load without one makes of a model, if auto-completion is on).
 
 What a load does is told by the model configuration's parameter `fake`: `fail`, `refuse` (as for
 a configuration that is not valid), `hang`, `die` (the server ends), `empty` (answers without
@@ -22,6 +23,7 @@ import time
 from concurrent import futures
 
 import grpc
+from google.protobuf import json_format
 from tritonclient.grpc import service_pb2, service_pb2_grpc
 
 PLAN = json.loads(os.environ.get("FAKE_TRITON", "{}"))
@@ -50,7 +52,9 @@ class Service(service_pb2_grpc.GRPCInferenceServiceServicer):
 
     def RepositoryModelLoad(self, request, context):
         name = request.model_name
-        config = json.loads(request.parameters["config"].string_param)
+        config = self.own_config(name)
+        if "config" in request.parameters:
+            config = json.loads(request.parameters["config"].string_param)
         self.loads += 1
         count = config.get("instance_group", [{}])[0].get("count", 1)
         note("load", name, f"count={count}", f"max_batch_size={config.get('max_batch_size', 0)}")
@@ -76,6 +80,16 @@ class Service(service_pb2_grpc.GRPCInferenceServiceServicer):
             )
         self.configs[name] = config
         return service_pb2.RepositoryModelLoadResponse()
+
+    def own_config(self, name: str) -> dict:
+        if "--disable-auto-complete-config" in sys.argv:
+            return {}
+        return PLAN.get("completes", {}).get(name, {})
+
+    def ModelConfig(self, request, context):
+        response = service_pb2.ModelConfigResponse()
+        json_format.ParseDict(self.configs[request.name], response.config)
+        return response
 
     def ModelInfer(self, request, context):
         note("infer", request.model_name)
