@@ -27,6 +27,13 @@ _LOAD_FLAG = {
 }
 _VERBOSITY = {"verbose": ["-v"], "extra-verbose": ["-v", "-v"], "verbose-csv": ["--verbose-csv"]}
 
+# A rate is kept while warming up, too: more requests would take more than a second.
+_MOST_WARM_UPS = {
+    LoadKind.CONCURRENCY: 32,
+    LoadKind.REQUEST_RATE: 8,
+    LoadKind.REQUEST_INTERVALS: 0,
+}
+
 # Values of input-data that name no file.
 _NO_FILES = ("random", "zero")
 
@@ -99,11 +106,14 @@ def build_command(
     reached_by: Mapping[str, str],
     table: str,
     export: str | None,
+    warm_up: bool,
     window: Window,
     user_directory: Path,
 ) -> list[str]:
     """The arguments that measure `workload`, reached by these flags, and write the CSV file
     `table` and, where `export` is given, a JSON file with the times of all responses.
+
+    With `warm_up` the first requests, which a fresh model answers late, are left out.
 
     `table` must be a bare name: perf_analyzer drops the tables of composing models otherwise.
     Files that the user names are meant from `user_directory`.
@@ -126,7 +136,9 @@ def build_command(
     flags |= workload.flags
     flags |= window.flags
     exported = ["--profile-export-file", export] if export else []
-    return [str(program), *render(flags, user_directory), *exported]
+    warm_ups = min(load.value, _MOST_WARM_UPS[load.kind]) if warm_up else 0
+    warming = ["--warmup-request-count", str(warm_ups)] if warm_ups else []
+    return [str(program), *render(flags, user_directory), *exported, *warming]
 
 
 def named_files(flags: Mapping[str, Flag]) -> Iterator[tuple[str, str]]:

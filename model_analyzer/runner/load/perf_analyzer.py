@@ -21,6 +21,7 @@ from model_analyzer.domain.protocols import Access, Server
 from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol
 from model_analyzer.domain.trials import Failure, FailureReason, Workload
+from model_analyzer.runner.client import has_fixed_shapes
 from model_analyzer.runner.load.command import Window, build_command
 from model_analyzer.runner.load.ended import (
     EXPORT,
@@ -179,6 +180,9 @@ class PerfAnalyzer:
                 reached_by=access.flags,
                 table=TABLE,
                 export=EXPORT if work.times_tokens else None,
+                # others got requests of zeros after they were loaded
+                warm_up=access.load_timeout_s is not None
+                or not has_fixed_shapes(work.variant.config),
                 window=window,
                 user_directory=self._user_directory,
             )

@@ -29,6 +29,7 @@ def command(
     load: Load | None = None,
     window: Window | None = None,
     export: str | None = None,
+    warm_up: bool = False,
     **more: Any,
 ) -> list[str]:
     work = Workload(variant=variant(**more), load=load or Load(value=4), flags=flags or {})
@@ -38,6 +39,7 @@ def command(
         reached_by={"url": "127.0.0.1:9001", "protocol": "grpc"},
         table="results.csv",
         export=export,
+        warm_up=warm_up,
         window=window or Window.of(work.flags),
         user_directory=HOME,
     )
@@ -53,6 +55,23 @@ def test_a_plain_trial_is_measured_under_the_models_own_name() -> None:
 def test_responses_are_exported_where_tokens_are_timed() -> None:
     assert command(export="export.json")[-2:] == ["--profile-export-file", "export.json"]
     assert "--profile-export-file" not in command()
+
+
+@pytest.mark.parametrize(
+    ("load", "count"),
+    [
+        (Load(value=4), "4"),
+        (Load(value=1000), "32"),
+        (Load(kind=LoadKind.REQUEST_RATE, value=100), "8"),
+        (Load(kind=LoadKind.REQUEST_RATE, value=3), "3"),
+        (Load(kind=LoadKind.REQUEST_INTERVALS, value=0), None),
+    ],
+)
+def test_warming_up_takes_little_time(load: Load, count: str | None) -> None:
+    words = command(load=load, warm_up=True)
+
+    assert words[-2:] == ["--warmup-request-count", count] if count else "--warm" not in str(words)
+    assert "--warm" not in str(command(load=load))
 
 
 def test_a_decoupled_model_is_streamed_without_being_asked() -> None:
