@@ -370,6 +370,16 @@ def test_a_configuration_that_the_library_refuses_is_told_in_its_words(pretend, 
     assert "Poll failed for model directory 'm': reason" in failure.message
 
 
+def test_a_server_inside_is_not_warmed_up(pretend, make) -> None:
+    """perf_analyzer 2.51 would start another server and lose the model."""
+    generator = make(pretend.perf_analyzer({}))
+
+    generator.generate([work()], Inside())
+    generator.generate([work()], AliveServer())
+
+    assert ["--warmup-request-count" in launch for launch in pretend.launches] == [False, True]
+
+
 def test_the_cpu_of_a_server_inside_is_not_the_clients(pretend, make) -> None:
     program = pretend.perf_analyzer({"burn": 2})
 

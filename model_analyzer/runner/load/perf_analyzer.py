@@ -180,9 +180,9 @@ class PerfAnalyzer:
                 reached_by=access.flags,
                 table=TABLE,
                 export=EXPORT if work.times_tokens else None,
-                # others got requests of zeros after they were loaded
-                warm_up=access.load_timeout_s is not None
-                or not has_fixed_shapes(work.variant.config),
+                # others got requests of zeros after they were loaded; a server inside
+                # perf_analyzer 2.51 loses its model when it is warmed up
+                warm_up=access.load_timeout_s is None and not has_fixed_shapes(work.variant.config),
                 window=window,
                 user_directory=self._user_directory,
             )
