@@ -70,7 +70,7 @@ def by_hand(command: str, directory: Path, model: str) -> tuple[float, float]:
     """The same command on a fresh server of its own."""
     environment = dict(os.environ)
     settings = ServerSettings(
-        launch=LaunchMode.LOCAL, path=None, install_path=Path("/opt/tritonserver"),
+        launch=LaunchMode.LOCAL, path=None, install_path=None,
         reload_disable=False, protocol=Protocol.GRPC, http_endpoint=None, grpc_endpoint=None,
         metrics_url=None, log=None, ready_timeout_s=30, load_timeout_s=30,
         restart=ServerRestart.AUTO,
@@ -85,9 +85,10 @@ def by_hand(command: str, directory: Path, model: str) -> tuple[float, float]:
     )
     log = ServerLog(directory / "server.log")
     with TritonServer(launcher, settings, log, settles=False) as server:
-        server.serve([VariantNames().default(facts)], ServerSetup())
+        variant = VariantNames().default(facts)
+        server.serve([variant], ServerSetup())
         words = shlex.split(command)
-        words[words.index("-u") + 1] = server.endpoint(Protocol.GRPC)
+        words[words.index("-u") + 1] = server.route(variant, Protocol.GRPC).flags["url"]
         load_program = find_perf_analyzer(None, environment)
         subprocess.run(
             words, cwd=directory, env=dict(load_program.environment), check=True,

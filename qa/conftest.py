@@ -76,6 +76,10 @@ class Scene:
             f"instance_group [ {{ count: 1 kind: KIND_CPU }} ]\n{fields.get('extra', '')}\n"
         )
 
+    def add(self, name: str) -> Path:
+        """Adds one of the models that lie beside these tests; its directory."""
+        return Path(shutil.copytree(HERE / "models" / name, self.models / name))
+
     def start(self, *arguments: str, **changes: Any) -> subprocess.Popen[str]:
         path = self.directory / "config.yaml"
         path.write_text(yaml.safe_dump({**self.config, **changes}, sort_keys=False))

@@ -28,7 +28,7 @@ def local_gpus(
     if settings.server.launch is LaunchMode.REMOTE and requested:
         return None
     stack.enter_context(nvml)
-    if not nvml.gpus and requested:
+    if not nvml.gpus and requested and settings.server.launch is not LaunchMode.C_API:
         return None
     devices = choose_gpus(nvml.gpus, requested, environment.get(VISIBLE_DEVICES))
     return _told(ObservedGpus(devices, nvml.read))

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,12 @@ from model_analyzer.domain.metrics import Source
 from model_analyzer.domain.models import ModelFacts, VariantNames
 from model_analyzer.domain.profiles import Device
 from model_analyzer.domain.protocols import Monitor
-from model_analyzer.domain.settings import LaunchMode, ModelSettings, ProfileSettings
+from model_analyzer.domain.settings import (
+    LaunchMode,
+    ModelSettings,
+    ModelType,
+    ProfileSettings,
+)
 from model_analyzer.domain.trials import ServerSetup, Trial
 from model_analyzer.errors import (
     EXIT_OK,
@@ -30,17 +36,19 @@ from model_analyzer.errors import (
     Interrupted,
     ModelAnalyzerError,
     OutputError,
-    Problem,
 )
 from model_analyzer.profiling import TrialFinished, profile
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.ranking import Circumstances, Ranking, rank
 from model_analyzer.runner.client.tls import access_flags
+from model_analyzer.runner.completion import Completion
 from model_analyzer.runner.files import fingerprint_files
 from model_analyzer.runner.gpus import VISIBLE_DEVICES, cuda_environment
 from model_analyzer.runner.host import describe_host
 from model_analyzer.runner.load.command import named_files
+from model_analyzer.runner.load.feasible import impossible
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
+from model_analyzer.runner.load.transcript import Transcript
 from model_analyzer.runner.monitors.cpu import CpuMonitor
 from model_analyzer.runner.monitors.gpu import ObservedGpus
 from model_analyzer.runner.repository import (
@@ -52,11 +60,15 @@ from model_analyzer.runner.repository import (
     stage,
 )
 from model_analyzer.runner.runtime import (
+    Program,
     check_models_python,
+    find_genai_perf,
     find_perf_analyzer,
+    find_server_library,
     find_tritonserver,
 )
 from model_analyzer.runner.served_models import other_models, served_facts
+from model_analyzer.runner.server.c_api import EmbeddedServer
 from model_analyzer.runner.server.docker import ContainerLauncher, connect
 from model_analyzer.runner.server.local import LocalLauncher
 from model_analyzer.runner.server.log import ServerLog
@@ -83,7 +95,7 @@ def run(settings: ProfileSettings, remarks: Sequence[str], verbosity: int) -> in
     with ExitStack() as stack:
         stack.enter_context(view)
         with interrupts.interruptible():
-            session = _prepare(settings, interrupts, stack)
+            session = _prepare(settings, interrupts, view, stack)
             _observe_idle(session)
         try:
             error = None
@@ -126,7 +138,7 @@ class _Session:
 
     settings: ProfileSettings
     facts: Mapping[str, ModelFacts]
-    server: TritonServer
+    server: TritonServer | EmbeddedServer
     gpus: ObservedGpus
     runner: TrialRunner
     output: OutputRepository
@@ -137,17 +149,26 @@ class _Session:
     visited: dict[str, set[str]] = field(default_factory=dict)
 
 
-def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack) -> _Session:
+def _prepare(
+    settings: ProfileSettings, interrupts: Interrupts, view: View, stack: ExitStack
+) -> _Session:
     """Checks everything that can be checked, in the order of cost, and starts the server."""
     environment = dict(os.environ)
-    is_remote = settings.server.launch is LaunchMode.REMOTE
+    mode = settings.server.launch
+    is_remote = mode is LaunchMode.REMOTE
     path = None if settings.server.reload_disable else settings.repository.path
     repository = ModelRepository(path) if path is not None else None
-    facts: Mapping[str, ModelFacts] = {
-        model.name: repository.facts(model.name, calls=settings.bls_calls)
-        for model in settings.models
-        if repository
-    }
+    work = stack.enter_context(Workspace())
+    local = local_gpus(settings, environment, stack)
+    for_cuda = cuda_environment(local.devices if local else (), settings.monitors.gpus)
+    environment |= for_cuda
+    if for_cuda and any(VISIBLE_DEVICES in model.server_environment for model in settings.models):
+        log.warning("%s of the server is chosen by --gpus: yours is left out", VISIBLE_DEVICES)
+    setups = _setups(settings, local.devices if local else (), for_cuda)
+    server_log = ServerLog(_server_log(settings, work))
+    facts: Mapping[str, ModelFacts] = {}
+    if repository is not None:
+        facts = _repository_facts(settings, environment, repository, setups, server_log, work)
     subjects = _subjects(settings, facts) if repository else ()
     prepare_output(
         settings.repository.output,
@@ -163,55 +184,41 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
     if repository is not None:
         check_apart(settings.repository.output, repository.path)
     export = ExportDirectory(settings.export.path)
-    work = stack.enter_context(Workspace())
-    local = local_gpus(settings, environment, stack)
-    for_cuda = cuda_environment(local.devices if local else (), settings.monitors.gpus)
-    environment |= for_cuda
-    if for_cuda and any(VISIBLE_DEVICES in model.server_environment for model in settings.models):
-        log.warning("%s of the server is chosen by --gpus: yours is left out", VISIBLE_DEVICES)
-    launcher = _launcher(settings, environment, repository, facts.values(), work)
     perf_analyzer = find_perf_analyzer(settings.load_generator.path, environment)
+    genai_perf = _genai_perf(settings, perf_analyzer)
     state = stack.enter_context(
         ProfileState(settings.checkpoint.directory, retry_failed=settings.checkpoint.retry_failed)
     )
-    server = stack.enter_context(
-        TritonServer(
-            launcher,
-            settings.server,
-            ServerLog(work / "none" if is_remote else _server_log(settings.server.log, work)),
-            settles=settings.monitors.cpu or bool(for_cuda.get(VISIBLE_DEVICES)),
-            renews=bool(for_cuda.get(VISIBLE_DEVICES)),
+    server: TritonServer | EmbeddedServer
+    if mode is LaunchMode.C_API:
+        assert repository is not None, "only a remote server may have a repository of its own"
+        server = _embedded_server(settings, environment, repository, work)
+    else:
+        seen = path
+        if repository is not None and mode is LaunchMode.LOCAL:
+            seen = stage(repository, facts.values(), work / "models")
+        server = stack.enter_context(
+            TritonServer(
+                _launcher(settings, environment, seen),
+                settings.server,
+                server_log,
+                settles=settings.monitors.cpu or bool(for_cuda.get(VISIBLE_DEVICES)),
+                renews=bool(for_cuda.get(VISIBLE_DEVICES)),
+            )
         )
-    )
-    setups = {
-        model.name: ServerSetup(
-            launch=settings.server.launch.value,
-            protocol=settings.server.protocol.value,
-            devices=_uuids(local.devices) if local else (),
-            flags={} if is_remote else _server_flags(model, settings),
-            environment={}
-            if is_remote
-            else {
-                name: value
-                for name, value in model.server_environment.items()
-                if name not in for_cuda
-            },
-            container=settings.docker.container(model.docker_arguments)
-            if settings.server.launch is LaunchMode.DOCKER
-            else {},
-            access=access_flags(model.perf_analyzer_flags),
-        )
-        for model in settings.models
-    }
     first = setups[settings.models[0].name]
     version = server.version(first)
-    gpus = local or served_gpus(settings, server.metrics_url)
+    if isinstance(server, TritonServer):
+        gpus = local or served_gpus(settings, server.metrics_url)
+    else:
+        assert local is not None, "where no server runs, nobody but the driver knows GPUs"
+        gpus = local
     if not settings.monitors.ignore_gpus:
         state.check_devices(gpus.devices)
-    if repository is None:
-        facts = _served_facts(settings, server, setups)
-        subjects = _subjects(settings, facts)
-    if is_remote:
+    if isinstance(server, TritonServer) and is_remote:
+        if repository is None:
+            facts = _served_facts(settings, server, setups)
+            subjects = _subjects(settings, facts)
         others = other_models(server.client(first), facts.values())
         if others:
             log.warning("The server has other models loaded: %s", ", ".join(others))
@@ -220,7 +227,7 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
         devices=gpus.devices,
         host={
             **describe_host(),
-            "Server": f"Triton {version} ({launcher.description})",
+            "Server": f"Triton {version} ({server.description})",
             "perf_analyzer": f"{perf_analyzer.version} ({perf_analyzer.path})",
             "Protocol": settings.server.protocol.value,
         },
@@ -232,11 +239,15 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
         settings.server.protocol,
         work_directory=work,
         user_directory=Path.cwd(),
+        genai_perf=genai_perf,
+        transcript=_transcript(settings, view),
     )
 
     # without a GPU, searching GPU instances would find nothing; a remote server may have some
     if not (gpus.devices or is_remote):
         subjects = [subject.without_gpus() for subject in subjects]
+    if genai_perf is None:
+        subjects = [subject.without_genai_perf() for subject in subjects]
     models = [model.settings for subject in subjects for model in subject.models]
     cpu_only = {model.name for model in models if model.cpu_only}
     # what one variant costs can only be held against what all others cost
@@ -246,7 +257,8 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
 
     def monitors(trial: Trial) -> Iterator[Monitor]:
         if settings.monitors.cpu and not is_remote:
-            yield CpuMonitor(server.processes, settings.monitors.interval_s)
+            watched = server if isinstance(server, TritonServer) else load_generator
+            yield CpuMonitor(watched.processes, settings.monitors.interval_s)
         on_gpus = any(
             work.variant.uses_gpus(gpus=len(gpus.devices)) and work.variant.model not in cpu_only
             for work in trial.workloads
@@ -285,6 +297,34 @@ def _prepare(settings: ProfileSettings, interrupts: Interrupts, stack: ExitStack
     )
 
 
+def _setups(
+    settings: ProfileSettings, devices: Sequence[Device], for_cuda: Mapping[str, str]
+) -> Mapping[str, ServerSetup]:
+    """How each model's server is started; variables in `for_cuda` are not the user's to set."""
+    mode = settings.server.launch
+    is_ours = mode in (LaunchMode.LOCAL, LaunchMode.DOCKER)
+    return {
+        model.name: ServerSetup(
+            launch=mode.value,
+            protocol=settings.server.protocol.value,
+            devices=_uuids(devices),
+            flags=_server_flags(model, settings) if is_ours else {},
+            environment={}
+            if mode is LaunchMode.REMOTE
+            else {
+                name: value
+                for name, value in model.server_environment.items()
+                if name not in for_cuda
+            },
+            container=settings.docker.container(model.docker_arguments)
+            if mode is LaunchMode.DOCKER
+            else {},
+            access=access_flags(model.perf_analyzer_flags),
+        )
+        for model in settings.models
+    }
+
+
 def _server_flags(model: ModelSettings, settings: ProfileSettings) -> Mapping[str, Any]:
     """The flags of the model's server, which measures as often as we look."""
     interval_ms = max(1, round(settings.monitors.interval_s * 1000))
@@ -296,32 +336,56 @@ def _uuids(devices: Sequence[Device]) -> tuple[str, ...]:
 
 
 def _launcher(
-    settings: ProfileSettings,
-    environment: Mapping[str, str],
-    repository: ModelRepository | None,
-    models: Iterable[ModelFacts],
-    work: Path,
+    settings: ProfileSettings, environment: Mapping[str, str], repository: Path | None
 ) -> Launcher:
-    """What brings servers to life in the launch mode, once its programs have been found."""
+    """What brings servers to life in the launch mode, once its programs have been found.
+
+    They see this `repository`, unless they have one of their own.
+    """
     if settings.server.launch is LaunchMode.REMOTE:
         return RemoteLauncher(settings.server)
     assert repository is not None, "only a remote server may have a repository of its own"
-    match settings.server.launch:
-        case LaunchMode.DOCKER:
-            return ContainerLauncher(connect(), settings.docker, settings.server, repository.path)
-        case LaunchMode.LOCAL:
-            triton = find_tritonserver(settings.server.path, environment)
-            check_models_python(triton, environment)
-            staged = stage(repository, models, work / "models")
-            return LocalLauncher(triton, settings.server, staged)
-        case mode:
-            raise ConfigError(
-                Problem(
-                    where="triton_launch_mode",
-                    what=f"mode {mode.value} is not built yet",
-                    hint="use local, docker or remote",
-                )
-            )
+    if settings.server.launch is LaunchMode.DOCKER:
+        return ContainerLauncher(connect(), settings.docker, settings.server, repository)
+    triton = find_tritonserver(settings.server.path, environment)
+    check_models_python(triton, environment)
+    return LocalLauncher(triton, settings.server, repository)
+
+
+def _embedded_server(
+    settings: ProfileSettings,
+    environment: Mapping[str, str],
+    repository: ModelRepository,
+    work: Path,
+) -> EmbeddedServer:
+    """The server inside perf_analyzer, once its library has been found."""
+    library = find_server_library(settings.server.install_path, environment, work / "library")
+    check_models_python(library, environment)
+    return EmbeddedServer(library, settings.server, repository, work / "models")
+
+
+def _repository_facts(
+    settings: ProfileSettings,
+    environment: Mapping[str, str],
+    repository: ModelRepository,
+    setups: Mapping[str, ServerSetup],
+    server_log: ServerLog,
+    work: Path,
+) -> Mapping[str, ModelFacts]:
+    """What the models are, from their files, and from a server where those leave it open."""
+    completion = Completion(
+        repository,
+        partial(_launcher, settings, environment),
+        settings.server,
+        server_log,
+        work / "completion",
+    )
+    return {
+        name: repository.facts(
+            name, complete=partial(completion.complete, setup=setup), calls=settings.bls_calls
+        )
+        for name, setup in setups.items()
+    }
 
 
 def _served_facts(
@@ -337,6 +401,43 @@ def _served_facts(
     return facts
 
 
+def _check_feasible(settings: ProfileSettings, facts: Mapping[str, ModelFacts]) -> None:
+    problems = [
+        problem
+        for model in settings.models
+        for problem in impossible(
+            model,
+            facts[model.name],
+            search=settings.search,
+            server=settings.server,
+            user_directory=Path.cwd(),
+        )
+    ]
+    if problems:
+        raise ConfigError(*problems)
+
+
+def _genai_perf(settings: ProfileSettings, perf_analyzer: Program) -> Program | None:
+    """genai-perf, where a language model is to be measured by it."""
+    wanted = any(model.genai_perf_flags for model in settings.models)
+    if settings.load_generator.model_type is not ModelType.LLM or not wanted:
+        return None
+    found = find_genai_perf(perf_analyzer)
+    if found is None or settings.server.launch is LaunchMode.C_API:
+        reason = "is not installed" if found is None else "cannot measure in launch mode c_api"
+        log.warning("genai-perf %s: token metrics come from perf_analyzer", reason)
+        return None
+    return found
+
+
+def _transcript(settings: ProfileSettings, view: View) -> Callable[[str], None] | None:
+    """Where the output of perf_analyzer goes, if anywhere."""
+    if not settings.load_generator.keep_output:
+        return None
+    path = settings.load_generator.output
+    return view.print if path is None else Transcript(path).add
+
+
 def _observe_idle(session: _Session) -> None:
     """Keeps what the server costs without a model, unless it is known for these GPUs."""
     monitors, state = session.settings.monitors, session.state
@@ -348,6 +449,9 @@ def _observe_idle(session: _Session) -> None:
         return
     if set(state.profile.server_only) == {device.uuid for device in session.gpus.devices}:
         return
+    if not isinstance(session.server, TritonServer):
+        log.info("Profiling server only metrics... left out: no server without a model here")
+        return
     log.info("Profiling server only metrics...")
     with session.gpus.monitor(monitors.interval_s) as monitor:
         session.server.rest(monitors.idle_s)
@@ -358,11 +462,13 @@ def _subjects(settings: ProfileSettings, facts: Mapping[str, ModelFacts]) -> Seq
     """What is searched, one after another: each model, or all together; checked. Nothing is said
     about the server yet.
     """
+    _check_feasible(settings, facts)
     models = [
         SearchedModel(
             facts=facts[model.name],
             settings=model,
             inputs=_inputs(model),
+            times_tokens=settings.load_generator.model_type is ModelType.LLM,
             composing=settings.composing,
         )
         for model in settings.models
@@ -425,9 +531,16 @@ def _inputs(model: ModelSettings) -> str:
     return ",".join(prints)
 
 
-def _server_log(given: Path | None, work: Path) -> Path:
-    """The server's log file, empty: its lines of this run are what counts."""
-    path = given or work / "server.log"
+def _server_log(settings: ProfileSettings, work: Path) -> Path:
+    """The server's log file, empty: its lines of this run are what counts.
+
+    Where the server is not ours, there is none.
+    """
+    if settings.server.launch is LaunchMode.REMOTE:
+        return work / "none"
+    path = work / "server.log"
+    if settings.server.log is not None and settings.server.launch is not LaunchMode.C_API:
+        path = settings.server.log
     try:
         path.write_bytes(b"")
     except OSError as error:

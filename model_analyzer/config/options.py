@@ -309,8 +309,9 @@ OPTIONS: Sequence[Option] = (
     ),
     Option(
         key="triton_install_path", flags=("--triton-install-path",), kind=FilePath(),
-        default=Path("/opt/tritonserver"), target="server.install_path", group=SERVER,
-        help="Directory where Triton is installed, for launch mode c_api.",
+        target="server.install_path", group=SERVER,
+        help="Where Triton's library is, for mode c_api; /opt/tritonserver or the installed"
+        " runtime if not given.",
     ),
     Option(
         key="reload_model_disable", flags=("--reload-model-disable",), kind=Boolean(),

@@ -86,6 +86,11 @@ def step_models(config: ModelConfig) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(step.get("model_name", "")) for step in steps))
 
 
+def is_decoupled(config: ModelConfig) -> bool:
+    """Whether the model answers a request with any number of responses."""
+    return bool(config.get("model_transaction_policy", {}).get("decoupled", False))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFacts:
     """What a model is before anything is changed; read once, before a search is chosen.

@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol
 
 from model_analyzer.domain.measurements import ModelMeasurement, Notice, Observation, Outcome
-from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.models import ModelVariant, empty
 from model_analyzer.domain.settings import Protocol as ClientProtocol
 from model_analyzer.domain.trials import Failure, ServerSetup, Trial, Workload
 
@@ -45,8 +46,28 @@ class State(Protocol):
         """Keep the outcome: it is on disk when this returns. Keeping it twice is fine."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """How perf_analyzer reaches a variant: by which flags, with which variables set.
+
+    With `load_timeout_s` the server is inside perf_analyzer, and the model has to be loaded
+    after so many seconds.
+    """
+
+    flags: Mapping[str, str]
+    environment: Mapping[str, str] = field(default_factory=empty)
+    load_timeout_s: float | None = None
+
+
 class Server(Protocol):
     """A Triton server that can be made to serve variants."""
+
+    @property
+    def description(self) -> str:
+        """What serves, for people."""
+
+    def version(self, setup: ServerSetup) -> str:
+        """The server's version. Raises ServerError where it does not come up."""
 
     def serve(self, variants: Sequence[ModelVariant], setup: ServerSetup) -> Failure | None:
         """Make these variants (composing ones included) the ones that are loaded and ready."""
@@ -54,8 +75,8 @@ class Server(Protocol):
     def discard(self) -> None:
         """Throw the server away: the next `serve` starts a fresh one. Twice is fine."""
 
-    def endpoint(self, protocol: ClientProtocol) -> str:
-        """HOST:PORT for clients; only after `serve`."""
+    def route(self, variant: ModelVariant, protocol: ClientProtocol) -> Route:
+        """How the load generator reaches one of the variants served last."""
 
     @property
     def is_alive(self) -> bool:
@@ -63,6 +84,12 @@ class Server(Protocol):
 
     def log_tail(self) -> tuple[str, ...]:
         """The last telling lines of the server's log."""
+
+    def begin_stop(self) -> None:
+        """Ask the server to end, without waiting for it."""
+
+    def stop(self) -> None:
+        """Wait for the server to end."""
 
 
 class Readings(Protocol):

@@ -119,13 +119,13 @@ class ServerSettings:
     """How the server is started and reached.
 
     Endpoints are HOST:PORT; None means: choose, or Triton's own ports for a remote server.
-    `install_path` is where the server's library is (mode c_api). With `reload_disable` a remote
-    server is never asked to load or unload.
+    `install_path` is where the server's library is (mode c_api); None: where one is found. With
+    `reload_disable` a remote server is never asked to load or unload.
     """
 
     launch: LaunchMode
     path: str | None
-    install_path: Path
+    install_path: Path | None
     reload_disable: bool
     protocol: Protocol
     http_endpoint: str | None

@@ -91,12 +91,16 @@ class Workload:
     """One variant under one load, with the user's own perf_analyzer flags.
 
     `inputs` is a fingerprint of the files that the flags name (input data, intervals), or "".
+    Where it `times_tokens`, the answers are a language model's; and where genai-perf is to make
+    the requests, `genai_perf` has its flags.
     """
 
     variant: ModelVariant
     load: Load
     flags: Mapping[str, Any] = field(default_factory=empty)
     inputs: str = ""
+    times_tokens: bool = False
+    genai_perf: Mapping[str, Any] = field(default_factory=empty)
 
     @cached_property
     def conditions(self) -> str:
@@ -185,6 +189,7 @@ class Trial:
                         [work.load.kind.value, work.load.value, work.load.batch_size],
                         _meaning(work.flags),
                         work.inputs,
+                        *([work.genai_perf] if work.times_tokens else []),
                     ]
                     for work in self.workloads
                 ],

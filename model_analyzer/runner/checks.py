@@ -224,7 +224,7 @@ def _server_settings() -> ServerSettings:
     return ServerSettings(
         launch=LaunchMode.LOCAL,
         path=None,
-        install_path=Path("/opt/tritonserver"),
+        install_path=None,
         reload_disable=False,
         protocol=Protocol.GRPC,
         http_endpoint=None,

@@ -8,7 +8,9 @@ it closes, whatever the reason (kill -9 included), the child's whole process gro
 child that has something to put away first gets SIGHUP and some seconds.
 The same happens to what is left of the group when the child itself ends: Triton's Python
 backend leaves stubs behind when the server is killed under load, and those never end. Shared
-memory regions with the given prefix are removed. Signals are passed on to the group.
+memory regions with the given prefix are removed, and so are those of the Python backend that the
+killed processes had mapped: inside perf_analyzer a server cannot be given a prefix. Signals are
+passed on to the group.
 
 ENDED is the write end of a pipe that nobody else holds: it closes when everything is over.
 
@@ -29,6 +31,7 @@ import sys
 import time
 
 _SHM = "/dev/shm"
+_BACKEND_PREFIX = "triton_python_backend_shm_region_"
 _PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _CANNOT_START = 127
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
@@ -59,9 +62,10 @@ def main(lifeline: int, ended: int) -> int:
         _say_farewell(child, wakeup, farewell_s)
     finally:
         # The unreaped child keeps its group's number from being given to somebody else.
+        regions = _mapped_regions(child)
         _signal_group(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
-        _remove_shared_memory(prefix)
+        _remove_shared_memory(prefix, regions)
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
 
@@ -140,15 +144,44 @@ def _signal_group(leader: int, number: int) -> None:
         pass  # ended, or between the fork and the new group: then there is nobody to tell
 
 
-def _remove_shared_memory(prefix: str) -> None:
-    if not prefix:
-        return
+def _mapped_regions(leader: int) -> set[str]:
+    """The Python backend's regions that processes of the group have mapped."""
+    present = [name for name in _shared_memory() if name.startswith(_BACKEND_PREFIX)]
+    if not present:
+        return set()
+    mapped = {line.rpartition("/")[2] for one in _members(leader) for line in _maps_of(one)}
+    return mapped.intersection(present)
+
+
+def _members(leader: int) -> list[int]:
+    members = []
+    for entry in os.listdir("/proc"):
+        try:
+            if entry.isdecimal() and os.getpgid(int(entry)) == leader:
+                members.append(int(entry))
+        except ProcessLookupError:
+            pass  # it has just ended
+    return members
+
+
+def _maps_of(process: int) -> list[str]:
     try:
-        names = os.listdir(_SHM)
+        with open(f"/proc/{process}/maps", errors="replace") as file:
+            return file.read().splitlines()
     except OSError:
-        return
-    for name in names:
-        if name.startswith(prefix):
+        return []
+
+
+def _shared_memory() -> list[str]:
+    try:
+        return os.listdir(_SHM)
+    except OSError:
+        return []
+
+
+def _remove_shared_memory(prefix: str, regions: set[str]) -> None:
+    for name in _shared_memory():
+        if name in regions or (prefix and name.startswith(prefix)):
             try:
                 os.unlink(f"{_SHM}/{name}")
             except OSError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from google.protobuf import json_format, text_format
@@ -45,17 +45,39 @@ def from_json(content: dict[str, Any]) -> ModelConfig:
     return from_message(json_format.ParseDict(content, model_config_pb2.ModelConfig()))
 
 
-def without_completions(config: ModelConfig) -> ModelConfig:
-    """A configuration that a server has completed, fit to be changed and loaded again.
+def is_complete(config: ModelConfig) -> bool:
+    """Whether a server can serve the model without completing the configuration itself."""
+    return not _missing(config)
 
-    Its preferred batch sizes would contradict any smaller batch limit.
+
+def completed(answer: ModelConfig, own: ModelConfig, where: str) -> ModelConfig:
+    """What a server made of `own`, fit to be varied; `where` stands for its file in messages.
+
+    A preferred batch size that the server has chosen would forbid smaller batch limits.
     """
-    batching = config.get("dynamic_batching", {})
-    kept = {name: value for name, value in batching.items() if name != "preferred_batch_size"}
-    completed: ModelConfig = freeze(
-        {**config, "dynamic_batching": kept} if "dynamic_batching" in config else config
-    )
-    return completed
+    if not is_complete(answer):
+        missing = " and no ".join(_missing(answer))
+        raise RepositoryError(
+            f"{where}: the server could not complete the configuration: it has no {missing}; write"
+            " that into the file"
+        )
+    batching = answer.get("dynamic_batching")
+    if batching is None or "preferred_batch_size" in own.get("dynamic_batching", {}):
+        return answer
+    kept = {key: value for key, value in batching.items() if key != "preferred_batch_size"}
+    config: ModelConfig = freeze({**answer, "dynamic_batching": kept})
+    return config
+
+
+def _missing(config: ModelConfig) -> Sequence[str]:
+    if "ensemble_scheduling" in config:
+        return ()
+    parts = {
+        "backend": config.get("backend") or config.get("platform"),
+        "input": config.get("input"),
+        "output": config.get("output"),
+    }
+    return [name for name, value in parts.items() if not value]
 
 
 def to_text(config: ModelConfig) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
@@ -18,7 +18,11 @@ from pathlib import Path
 from model_analyzer.domain.models import ModelConfig, ModelFacts, ModelVariant, step_models
 from model_analyzer.errors import OutputError, RepositoryError
 from model_analyzer.runner.files import CONFIG, IGNORED, copy_writable, fingerprint_files
-from model_analyzer.runner.model_config import parse_text, to_text
+from model_analyzer.runner.model_config import is_complete, parse_text, to_text
+
+# Gives the whole configuration of a model that leaves some of it to the server: its name and what
+# its file says.
+Complete = Callable[[str, ModelConfig], ModelConfig]
 
 
 class ModelRepository:
@@ -38,14 +42,18 @@ class ModelRepository:
             ) from error
         self.path = path
 
-    def facts(self, name: str, *, calls: Sequence[str] = ()) -> ModelFacts:
+    def facts(
+        self, name: str, *, complete: Complete | None = None, calls: Sequence[str] = ()
+    ) -> ModelFacts:
         """What the model is. `calls` names models that a BLS model calls.
 
         Raises RepositoryError where the model is missing or could not be served.
         """
-        return self._facts(name, calls, above=())
+        return self._facts(name, complete, calls, above=())
 
-    def _facts(self, name: str, calls: Sequence[str], above: Sequence[str]) -> ModelFacts:
+    def _facts(
+        self, name: str, complete: Complete | None, calls: Sequence[str], above: Sequence[str]
+    ) -> ModelFacts:
         if name in above:
             raise RepositoryError(f"ensemble {name} contains itself: {' > '.join((*above, name))}")
         directory = self._model(name)
@@ -55,7 +63,16 @@ class ModelRepository:
             raise RepositoryError(f"{directory / CONFIG}: a step of the ensemble names no model")
         if not steps:
             self._check_files(directory, config)
-        parts = [self._facts(part, (), (*above, name)) for part in dict.fromkeys((*steps, *calls))]
+        if not is_complete(config):
+            if complete is None:
+                raise RepositoryError(
+                    f"{directory / CONFIG}: does not say backend, inputs and outputs"
+                )
+            config = complete(name, config)
+        parts = [
+            self._facts(part, complete, (), (*above, name))
+            for part in dict.fromkeys((*steps, *calls))
+        ]
         return ModelFacts(
             name=name, config=config, files=fingerprint_files(directory), composing=tuple(parts)
         )
@@ -72,14 +89,12 @@ class ModelRepository:
         return directory
 
     def _config(self, name: str) -> ModelConfig:
+        """What the file says, which may be nothing."""
         path = self.path / name / CONFIG
         try:
             text = path.read_text(encoding="utf-8")
         except FileNotFoundError:
-            raise RepositoryError(
-                f"{path}: missing; a model without a configuration cannot be profiled yet: write"
-                " one with its backend, inputs and outputs"
-            ) from None
+            text = ""
         except (OSError, UnicodeDecodeError) as error:
             raise RepositoryError(f"{path}: cannot be read: {error}") from error
         config = parse_text(text, str(path))
@@ -236,7 +251,7 @@ def stage(source: ModelRepository, models: Iterable[ModelFacts], target: Path) -
     target.mkdir(parents=True, exist_ok=True)
     for entry in sorted(os.listdir(source.path)):
         if entry in served:
-            _link_tree(source.path / entry, target / entry)
+            link_tree(source.path / entry, target / entry)
         else:
             (target / entry).symlink_to(source.path / entry)
     return target
@@ -265,13 +280,14 @@ def links_outside(path: Path) -> dict[Path, Path]:
     return found
 
 
-def _link_tree(source: Path, target: Path) -> None:
-    target.mkdir(exist_ok=True)
+def link_tree(source: Path, target: Path) -> None:
+    """Makes `target` look like `source`: real directories, with links to files."""
+    target.mkdir(parents=True, exist_ok=True)
     for entry in os.scandir(source):
         if entry.name in IGNORED:
             continue
         if entry.is_dir():
-            _link_tree(Path(entry.path), target / entry.name)
+            link_tree(Path(entry.path), target / entry.name)
         else:
             (target / entry.name).symlink_to(Path(entry.path).resolve())
 

@@ -18,6 +18,7 @@ VERSION = "2.51.0"
 INSTALL = "model-analyzer runtime install"
 
 _CONTAINER_SERVER = Path("/opt/tritonserver/bin/tritonserver")
+_LIBRARY = Path("lib", "libtritonserver.so")
 _CHECK_S = 20.0
 
 
@@ -85,6 +86,15 @@ class InstalledRuntime:
         path = os.pathsep.join(filter(None, (str(self.python.parent), base.get("PATH", ""))))
         return {**base, "PATH": path, **_library_path(base, self.libpython)}
 
+    def lay_out_library(self, directory: Path) -> Path:
+        """Links to the server's library and backends, as in a container, in `directory`."""
+        (library,) = self.libraries.glob("libtritonserver-*.so")
+        place = directory / _LIBRARY
+        place.parent.mkdir(parents=True)
+        place.symlink_to(library)
+        (directory / "backends").symlink_to(self.backends)
+        return directory
+
     def load_generator(self, base: Mapping[str, str]) -> Program:
         """perf_analyzer, with `base` such that it finds its libraries."""
         return Program(
@@ -123,7 +133,7 @@ def find_tritonserver(given: str | None, environment: Mapping[str, str]) -> Prog
         if not reason:
             return program
         reasons.append(reason)
-    raise _not_found("tritonserver", "the PATH, /opt/tritonserver/bin", reasons)
+    raise _not_found("tritonserver", "on the PATH, /opt/tritonserver/bin", reasons)
 
 
 def find_perf_analyzer(given: str | None, environment: Mapping[str, str]) -> Program:
@@ -146,7 +156,61 @@ def find_perf_analyzer(given: str | None, environment: Mapping[str, str]) -> Pro
         if not reason:
             return replace(program, version=version)
         reasons.append(reason)
-    raise _not_found("perf_analyzer", "the PATH", reasons)
+    raise _not_found("perf_analyzer", "on the PATH", reasons)
+
+
+def find_server_library(given: Path | None, environment: Mapping[str, str], work: Path) -> Program:
+    """The directory from which perf_analyzer loads the server: the `given` one, or the first of
+    /opt/tritonserver and the installed runtime, laid out in `work` as perf_analyzer wants it.
+    """
+    if given is not None:
+        reason = _why_no_library(given)
+        if reason:
+            raise ConfigError(
+                Problem(
+                    where="triton_install_path",
+                    what=f"{given} {reason}",
+                    hint=f"or leave it out and run `{INSTALL}`",
+                )
+            )
+        return _library(given, "--triton-install-path", environment)
+    container = _CONTAINER_SERVER.parent.parent
+    if not _why_no_library(container):
+        return _library(container, str(container), environment)
+    runtime = installed_runtime(environment)
+    if not runtime.exists:
+        raise _not_found("libtritonserver.so", f"in {container}", [])
+    library = runtime.lay_out_library(work)
+    variables = runtime.server_environment(runtime.load_generator(environment).environment)
+    return replace(_library(library, "installed runtime", variables), version=VERSION)
+
+
+def _library(path: Path, origin: str, environment: Mapping[str, str]) -> Program:
+    try:
+        version = (path / "TRITON_VERSION").read_text().strip()
+    except OSError:
+        version = "of unknown version"
+    return Program(path=path, origin=origin, environment=environment, version=version)
+
+
+def _why_no_library(path: Path) -> str:
+    if not path.is_dir():
+        return "is not a directory" if path.exists() else "does not exist"
+    return "" if (path / _LIBRARY).exists() else f"holds no {_LIBRARY}"
+
+
+def find_genai_perf(perf_analyzer: Program) -> Program | None:
+    """genai-perf on the PATH, which then finds this perf_analyzer first, or None."""
+    environment = perf_analyzer.environment
+    found = shutil.which("genai-perf", path=environment.get("PATH"))
+    if found is None:
+        return None
+    places = filter(None, (str(perf_analyzer.path.parent), environment.get("PATH", "")))
+    return Program(
+        path=Path(found).absolute(),
+        origin="PATH",
+        environment={**environment, "PATH": os.pathsep.join(places)},
+    )
 
 
 def why_server_fails(program: Program) -> str:
@@ -173,7 +237,8 @@ def perf_analyzer_version(program: Program) -> tuple[str, str]:
 def check_models_python(program: Program, environment: Mapping[str, str]) -> None:
     """Refuses an installed runtime whose models would answer with empty tensors."""
     runtime = installed_runtime(environment)
-    version = runtime.numpy_version if program.path == runtime.server else "1"
+    python = shutil.which("python3", path=program.environment.get("PATH"))
+    version = runtime.numpy_version if python == str(runtime.python) else "1"
     if not version.startswith("1"):
         have = f"numpy {version}" if version else "no numpy"
         raise RuntimeNotFound(
@@ -238,7 +303,7 @@ def _given(option: str, given: str, environment: Mapping[str, str]) -> Path:
 def _not_found(name: str, places: str, reasons: list[str]) -> ModelAnalyzerError:
     if reasons:
         return RuntimeNotFound(f"no {name} starts: {'; '.join(reasons)}; run `{INSTALL}`")
-    return RuntimeNotFound(f"no {name} on {places}, and no runtime is installed: run `{INSTALL}`")
+    return RuntimeNotFound(f"no {name} {places}, and no runtime is installed: run `{INSTALL}`")
 
 
 def _reason(status: int, output: str) -> str:

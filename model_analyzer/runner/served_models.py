@@ -10,7 +10,8 @@ from difflib import get_close_matches
 from model_analyzer.domain.models import ModelConfig, ModelFacts, fingerprint
 from model_analyzer.errors import RepositoryError, ServerError
 from model_analyzer.runner.client.interface import ServerCallError, ServerClient
-from model_analyzer.runner.model_config import without_completions
+from model_analyzer.runner.files import CONFIG
+from model_analyzer.runner.model_config import completed
 
 
 def served_facts(
@@ -43,15 +44,11 @@ def served_config(client: ServerClient, name: str, *, timeout_s: float) -> Model
             raise RepositoryError(f"the server has no model {name!r} ({_hint(name, models)})")
         if not models[name]:
             client.load(name, None, timeout_s)
-        config = without_completions(client.model_config(name))
+        answer = client.model_config(name)
     except ServerCallError as error:
         raise ServerError(f"{name}: the server does not load it: {error}") from error
-    if not config.get("input") or not config.get("output"):
-        raise RepositoryError(
-            f"{name}: the server could not complete its configuration: write a config.pbtxt with"
-            " inputs and outputs"
-        )
-    return config
+    # what its file says is not known from here
+    return completed(answer, {}, f"{name}/{CONFIG}")
 
 
 def other_models(client: ServerClient, profiled: Iterable[ModelFacts]) -> Sequence[str]:

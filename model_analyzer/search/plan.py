@@ -35,13 +35,15 @@ class VariedModel:
 class SearchedModel:
     """One model to be searched: what it is, and what is wished.
 
-    `inputs` is a fingerprint of the user's input files, see `Workload`. `composing` holds what
-    was said about the models that it calls, by name.
+    `inputs` is a fingerprint of the user's input files; of a language model the search
+    `times_tokens`: see `Workload`. `composing` holds what was said about the models that it
+    calls, by name.
     """
 
     facts: ModelFacts
     settings: ModelSettings
     inputs: str = ""
+    times_tokens: bool = False
     composing: Mapping[str, ComposingSettings] = field(default_factory=empty)
 
     @property
@@ -77,6 +79,8 @@ class SearchedModel:
             load=Load(kind=self.settings.load_kind, value=value, batch_size=batch_size),
             flags=self.settings.perf_analyzer_flags,
             inputs=self.inputs,
+            times_tokens=self.times_tokens,
+            genai_perf=self.settings.genai_perf_flags if self.times_tokens else empty(),
         )
 
 
@@ -118,6 +122,14 @@ class Subject:
     def without_gpus(self) -> Subject:
         """The same for a machine without GPUs, where GPU instances cannot be searched."""
         return replace(self, models=tuple(map(_on_cpus, self.models)))
+
+    def without_genai_perf(self) -> Subject:
+        """The same where token metrics come from perf_analyzer, whatever genai-perf was told."""
+        models = (
+            replace(model, settings=replace(model.settings, genai_perf_flags=empty()))
+            for model in self.models
+        )
+        return replace(self, models=tuple(models))
 
     def trial(self, *workloads: Workload) -> Trial:
         """The trial of one workload for each model, in their order."""

@@ -124,6 +124,8 @@ class Decoder:
                 ),
                 flags=freeze(work["flags"]),
                 inputs=work["inputs"],
+                times_tokens=work.get("times_tokens", False),
+                genai_perf=freeze(work.get("genai_perf", {})),
             )
             for work in entry["workloads"]
         )
@@ -186,6 +188,8 @@ def _workload(work: Workload) -> Entry:
         "batch_size": work.load.batch_size,
         "flags": masked_values(work.flags),
         "inputs": work.inputs,
+        "times_tokens": work.times_tokens,
+        "genai_perf": masked_values(work.genai_perf),
     }
 
 

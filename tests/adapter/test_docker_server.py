@@ -278,7 +278,7 @@ def test_given_endpoints_are_published_where_they_say(engine, make: Make) -> Non
 
     published = engine.created[0]["HostConfig"]["PortBindings"][f"{port}/tcp"]
     assert published == [{"HostIp": "0.0.0.0", "HostPort": str(port)}]
-    assert server.endpoint(Protocol.GRPC) == f"127.0.0.1:{port}"
+    assert server.route(variant(), Protocol.GRPC).flags["url"] == f"127.0.0.1:{port}"
 
 
 def test_with_the_hosts_network_nothing_is_published_and_the_server_stays_on_loopback(

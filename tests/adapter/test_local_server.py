@@ -27,7 +27,7 @@ from model_analyzer.runner.server.triton import TritonServer
 SETTINGS = ServerSettings(
     launch=LaunchMode.LOCAL,
     path=None,
-    install_path=Path("/opt/tritonserver"),
+    install_path=None,
     reload_disable=False,
     protocol=Protocol.GRPC,
     http_endpoint=None,
@@ -205,9 +205,13 @@ def test_given_endpoints_are_used(pretend, make: Make) -> None:
         port = free.getsockname()[1]
     server = make(pretend.tritonserver(), grpc_endpoint=f"localhost:{port}")
 
-    server.serve([variants()[0]], ServerSetup())
+    variant = variants()[0]
+    server.serve([variant], ServerSetup())
 
-    assert server.endpoint(Protocol.GRPC) == f"127.0.0.1:{port}"
+    assert server.route(variant, Protocol.GRPC).flags == {
+        "url": f"127.0.0.1:{port}",
+        "protocol": "grpc",
+    }
 
 
 def test_a_given_port_in_use_is_named_with_its_option(pretend, make: Make) -> None:

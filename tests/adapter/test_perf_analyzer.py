@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,12 @@ import pytest
 
 from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.protocols import Route
 from model_analyzer.domain.settings import LoadGeneratorSettings, ModelType, Protocol
 from model_analyzer.domain.trials import Failure, FailureReason, Load, Workload
+from model_analyzer.errors import OutputError
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer, Reading
+from model_analyzer.runner.load.transcript import Transcript
 from model_analyzer.runner.runtime import Program
 
 
@@ -31,8 +35,8 @@ class AliveServer:
     def discard(self) -> None:
         return None
 
-    def endpoint(self, protocol: Protocol) -> str:
-        return "127.0.0.1:1"
+    def route(self, variant: ModelVariant, protocol: Protocol) -> Route:
+        return Route(flags={"url": "127.0.0.1:1", "protocol": protocol.value})
 
     def log_tail(self) -> tuple[str, ...]:
         return ("the last words of the server",)
@@ -46,7 +50,9 @@ class DyingServer(AliveServer):
 
 @pytest.fixture
 def make(tmp_path: Path):
-    def build(program: Path, **settings: Any) -> PerfAnalyzer:
+    def build(
+        program: Path, *, genai_perf: Any = None, transcript: Any = None, **settings: Any
+    ) -> PerfAnalyzer:
         defaults: dict[str, Any] = {
             "model_type": ModelType.GENERIC, "keep_output": False, "output": None,
             "path": None, "timeout_s": 20, "max_launches": 10, "most_cpu_percent": 1e6,
@@ -58,6 +64,8 @@ def make(tmp_path: Path):
             Protocol.GRPC,
             work_directory=tmp_path / "work",
             user_directory=tmp_path,
+            genai_perf=genai_perf,
+            transcript=transcript,
         )
 
     return build
@@ -257,3 +265,174 @@ def test_secrets_do_not_get_into_outcomes(pretend, make) -> None:
     assert isinstance(failure, Failure)
     assert "Authorization: s3cret" in pretend.launches[0]
     assert "s3cret" not in json.dumps(failure.commands)
+
+
+# -- language models -------------------------------------------------------------------------------
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "perf_analyzer"
+
+
+def test_tokens_are_timed_where_the_workload_asks_for_it(pretend, make) -> None:
+    export = (GOLDEN / "stream.json").read_text()
+    generator = make(pretend.perf_analyzer({"export": export}))
+
+    plain = generator.generate([work()], AliveServer())
+    timed = generator.generate([replace(work(), times_tokens=True)], AliveServer())
+
+    assert isinstance(plain, Reading)
+    assert isinstance(timed, Reading)
+    assert "time_to_first_token_p99" not in plain.models[0].values
+    assert timed.models[0].values["time_to_first_token_p50"] == pytest.approx(21.4, abs=0.1)
+    assert timed.models[0].values["perf_throughput"] == 100
+
+
+@pytest.mark.parametrize("step", [{"export": ""}, {}])
+def test_an_empty_export_is_a_failure_that_says_what_to_do(pretend, make, step) -> None:
+    program = pretend.perf_analyzer(step)
+
+    failure = make(program).generate([replace(work(), times_tokens=True)], AliveServer())
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.NO_RESULT
+    assert "exported no responses" in failure.message
+    assert "input-data" in failure.hint
+    assert failure.commands
+
+
+def test_genai_perf_measures_what_is_meant_for_it(pretend, make, tmp_path: Path) -> None:
+    """A pretend genai-perf that leaves both tables where the real one does."""
+    table = (GOLDEN / "stream.csv").read_text()
+    program = tmp_path / "genai-perf"
+    program.write_text(
+        "#!/bin/sh\nmkdir m-concurrency1\n"
+        f"cp '{GOLDEN / 'genai_perf.csv'}' m-concurrency1/profile_export_genai_perf.csv\n"
+        f"cat > results.csv <<'END'\n{table}END\n"
+    )
+    program.chmod(0o755)
+    generator = make(
+        pretend.perf_analyzer({}),
+        genai_perf=Program(path=program, origin="test", environment=dict(os.environ)),
+    )
+    workload = replace(work(), times_tokens=True, genai_perf={"tokenizer": "/tok"})
+
+    reading = generator.generate([workload], AliveServer())
+
+    assert isinstance(reading, Reading), reading
+    assert reading.models[0].values["time_to_first_token_avg"] == 41.26
+    assert reading.models[0].values["perf_throughput"] == 33.1809
+    assert "--tokenizer /tok" in reading.commands[0]
+    assert pretend.launches == []
+
+
+# -- a server inside -------------------------------------------------------------------------------
+
+
+class Inside(AliveServer):
+    """A server inside perf_analyzer."""
+
+    def route(self, variant: ModelVariant, protocol: Protocol) -> Route:
+        return Route(
+            flags={"service-kind": "triton_c_api"},
+            environment={"FROM_THE_SERVER": "1"},
+            load_timeout_s=1,
+        )
+
+
+NOT_LOADED = (
+    "E1121 03:47:52.2 1 model_lifecycle.cc:642] \"failed to load 'm' version 1: Internal:"
+    ' ValueError: no such weights\\n\\nAt:\\n  model.py(1): <module>\\n"'
+)
+
+
+def test_a_model_that_does_not_load_inside_is_not_waited_for(pretend, make) -> None:
+    """Left alone, perf_analyzer tries again for ever."""
+    program = pretend.perf_analyzer({"server_says": [NOT_LOADED], "loads": False, "hang": True})
+    began = time.monotonic()
+
+    failure = make(program).generate([work()], Inside())
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.MODEL_NOT_LOADED
+    assert failure.message == "m_config_0 did not load: ValueError: no such weights"
+    assert "model_lifecycle" not in " ".join(failure.log)
+    assert time.monotonic() - began < 5
+
+
+def test_a_load_inside_has_its_own_time_limit(pretend, make) -> None:
+    program = pretend.perf_analyzer({"loads": False, "hang": True})
+
+    failure = make(program, timeout_s=20).generate([work()], Inside())
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.LOAD_TIMEOUT
+    assert "--model-load-timeout" in failure.hint
+
+
+def test_a_configuration_that_the_library_refuses_is_told_in_its_words(pretend, make) -> None:
+    said = "E1121 04:01:43.4 1 manager.cc:1460] \"Poll failed for model directory 'm': reason\""
+    program = pretend.perf_analyzer({"server_says": [said], "loads": False, "status": 99})
+
+    failure = make(program).generate([work()], Inside())
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.MODEL_NOT_LOADED
+    assert "Poll failed for model directory 'm': reason" in failure.message
+
+
+def test_a_server_inside_is_not_warmed_up(pretend, make) -> None:
+    """perf_analyzer 2.51 would start another server and lose the model."""
+    generator = make(pretend.perf_analyzer({}))
+
+    generator.generate([work()], Inside())
+    generator.generate([work()], AliveServer())
+
+    assert ["--warmup-request-count" in launch for launch in pretend.launches] == [False, True]
+
+
+def test_the_cpu_of_a_server_inside_is_not_the_clients(pretend, make) -> None:
+    program = pretend.perf_analyzer({"burn": 2})
+
+    reading = make(program, most_cpu_percent=None).generate([work()], Inside())
+
+    assert isinstance(reading, Reading)
+
+
+# -- the transcript --------------------------------------------------------------------------------
+
+
+def test_the_last_launch_of_a_trial_is_transcribed(pretend, make) -> None:
+    texts: list[str] = []
+    short = {"status": 3, "text": "No valid requests recorded within time interval."}
+    generator = make(pretend.perf_analyzer(short, {}), transcript=texts.append)
+
+    generator.generate([work(http_header="Authorization: s3cret")], AliveServer())
+
+    (text,) = texts
+    headline, command, empty, *output = text.splitlines()
+    assert headline.strip("=") == " Perf Analyzer Launched "
+    assert command.startswith("Command: ")
+    assert "Authorization: ******" in command
+    assert "s3cret" not in text
+    assert empty == ""
+    assert output[0] == "*** Measurement Settings ***"
+
+
+def test_a_failure_is_transcribed_too(pretend, make) -> None:
+    texts: list[str] = []
+    program = pretend.perf_analyzer({"status": 99, "text": "error: no"})
+
+    make(program, transcript=texts.append).generate([work()], AliveServer())
+
+    assert "error: no" in texts[0]
+
+
+def test_a_transcript_is_added_to_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "pa.txt"
+    path.write_text("before\n")
+
+    Transcript(path).add("one")
+    Transcript(path).add("two")
+
+    assert path.read_text() == "before\none\ntwo\n"
+    with pytest.raises(OutputError, match="check --perf-output-path"):
+        Transcript(tmp_path / "missing" / "pa.txt")

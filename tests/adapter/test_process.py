@@ -240,3 +240,36 @@ def test_a_short_command_that_is_missing_or_slow_gives_127_and_why() -> None:
     assert (status, "No such file" in text) == (127, True)
     status, text = run(["/bin/sleep", "5"], timeout_s=0.1)
     assert (status, "still running" in text) == (127, True)
+
+
+MAP_AND_DIE = """
+import mmap, os, sys, time
+for name in sys.argv[1:]:
+    file = open(f"/dev/shm/{name}", "wb+")
+    file.truncate(4096)
+    file.close()
+with open(f"/dev/shm/{sys.argv[1]}", "rb+") as file:
+    kept = mmap.mmap(file.fileno(), 4096)
+if os.fork() == 0:
+    time.sleep(300)
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_shared_memory_that_the_python_backend_leaves_mapped_is_removed(
+    tmp_path: Path, mark
+) -> None:
+    """A server inside perf_analyzer names its regions itself; another's must stay."""
+    prefix = "triton_python_backend_shm_region_test-"
+    mapped, another = f"{prefix}{mark.value}", f"{prefix}{mark.value}-another"
+    try:
+        with Process(
+            [sys.executable, "-c", MAP_AND_DIE, mapped, another],
+            environment=mark.environment,
+            output=tmp_path / "output.txt",
+        ) as process:
+            assert process.wait(10) == 137
+        assert not Path("/dev/shm", mapped).exists()
+        assert Path("/dev/shm", another).exists()
+    finally:
+        Path("/dev/shm", another).unlink(missing_ok=True)

@@ -208,7 +208,8 @@ def test_clients_get_the_address_as_it_was_given(elsewhere, make) -> None:
     server = make(there)
     server.version(SETUP)
 
-    assert server.endpoint(Protocol.GRPC) == there.grpc.replace("localhost", "127.0.0.1")
+    flags = server.route(variant(), Protocol.GRPC).flags
+    assert flags["url"] == there.grpc.replace("localhost", "127.0.0.1")
     assert server.processes() == ()
 
 

@@ -450,3 +450,100 @@ def test_verbose_shows_the_resolved_configuration_without_secrets(setting) -> No
     assert "search.max_instance_count: 2" in output
     assert "seen" in output
     assert "S3CRET" not in output
+
+
+# -- configurations that a server completes --------------------------------------------------------
+
+COMPLETED = {
+    "name": "m",
+    "backend": "python",
+    "max_batch_size": 4,
+    "input": [{"name": "IN", "data_type": "TYPE_FP32", "dims": [4]}],
+    "output": [{"name": "OUT", "data_type": "TYPE_FP32", "dims": [4]}],
+    "dynamic_batching": {"preferred_batch_size": [4]},
+}
+
+
+def test_a_model_without_a_configuration_is_completed_by_a_server_of_its_own(
+    setting, pretend
+) -> None:
+    (setting.directory / "models" / "m" / "config.pbtxt").unlink()
+    setting.config["triton_server_path"] = str(pretend.tritonserver(completes={"m": COMPLETED}))
+
+    status, output = setting.profile()
+
+    assert status == 0, output
+    assert steps(pretend)[:4] == [
+        "start",
+        "load m count=1 max_batch_size=4",
+        "start",
+        "load m count=1 max_batch_size=4",
+    ]
+    starts = [call for call in pretend.server_calls if call.startswith("start")]
+    assert ["--disable-auto-complete-config" in call for call in starts] == [False, True]
+    variants = setting.directory / "output_model_repository"
+    text = (variants / "m_config_0" / "config.pbtxt").read_text()
+    assert "preferred_batch_size" not in text
+    assert "dims: 4" in text
+
+
+def test_what_cannot_be_completed_ends_the_run_in_one_line(setting, pretend) -> None:
+    (setting.directory / "models" / "m" / "config.pbtxt").unlink()
+    bare = {"name": "m", "backend": "python", "output": COMPLETED["output"]}
+    setting.config["triton_server_path"] = str(pretend.tritonserver(completes={"m": bare}))
+
+    status, output = setting.profile()
+
+    assert status == 2
+    assert output.splitlines()[-1].endswith(
+        "m/config.pbtxt: the server could not complete the configuration: it has no input; write"
+        " that into the file"
+    )
+    assert pretend.launches == []
+    assert not (setting.directory / "output_model_repository").exists()
+
+
+# -- the server inside perf_analyzer ---------------------------------------------------------------
+
+
+def test_in_mode_c_api_no_server_is_started(setting, pretend) -> None:
+    library = setting.directory / "triton" / "lib" / "libtritonserver.so"
+    library.parent.mkdir(parents=True)
+    library.touch()
+
+    status, output = setting.profile(
+        triton_launch_mode="c_api",
+        triton_install_path="triton",
+        triton_server_path="/nonexistent",
+        triton_server_flags={"log-verbose": 1},
+    )
+
+    assert status == 0, output
+    assert "triton_server_flags has no effect in launch mode c_api" in output
+    assert pretend.server_calls == []
+    places = set()
+    for launch in pretend.launches:
+        assert launch[launch.index("-m") + 1] == "m"
+        assert launch[launch.index("--service-kind") + 1] == "triton_c_api"
+        assert launch[launch.index("--triton-server-directory") + 1] == str(
+            setting.directory / "triton"
+        )
+        assert not {"-u", "-i"} & set(launch)
+        places.add(launch[launch.index("--model-repository") + 1])
+    assert len(places) == 5  # one for each variant
+
+
+# -- the transcript --------------------------------------------------------------------------------
+
+
+def test_the_output_of_perf_analyzer_goes_where_the_user_wants_it(setting) -> None:
+    few = {"run_config_search_disable": True, "concurrency": [1]}
+
+    _, shown = setting.profile(perf_output=True, **few)
+    _, kept = setting.profile("-s", "other", perf_output=True, perf_output_path="pa.txt", **few)
+
+    assert "= Perf Analyzer Launched =" in shown
+    assert "Perf Analyzer Launched" not in kept
+    text = (setting.directory / "pa.txt").read_text()
+    assert text.count("\nCommand: ") == 1
+    assert "*** Measurement Settings ***" in text

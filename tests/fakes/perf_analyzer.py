@@ -11,7 +11,9 @@ FAKE_PERF_ANALYZER names a JSON file:
 A step may have: `status`, `text` (instead of the usual output), `table` (false: write none, or
 the text to write), `sleep_s` (before anything else), `throughput`, `p99_us`, `requests`,
 `windows` (throughputs of the passes), `signal` (kills itself), `hang` (never ends), `deaf`
-(ignores SIGINT and SIGTERM), `burn` (uses CPU for that many seconds).
+(ignores SIGINT and SIGTERM), `burn` (uses CPU for that many seconds), `server_says` (what a
+server inside says while it loads the model; a list of lines), `loads` (false: it never has),
+`export` (the text of the profile export).
 """
 
 from __future__ import annotations
@@ -41,7 +43,10 @@ def main() -> int:
     if step.get("deaf"):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    print("*** Measurement Settings ***", flush=True)
+    for line in step.get("server_says", ()):
+        print(line, file=sys.stderr, flush=True)
+    if step.get("loads", True):
+        print("*** Measurement Settings ***", flush=True)
     time.sleep(step.get("sleep_s", 0.02))
     end = time.monotonic() + step.get("burn", 0)
     while time.monotonic() < end:
@@ -61,6 +66,9 @@ def main() -> int:
         print(step["text"], file=sys.stderr)
     else:
         print(f"    Request count: {step.get('requests', 1000)}")
+    if "export" in step and "--profile-export-file" in sys.argv:
+        with open(option("--profile-export-file", ""), "w") as file:
+            file.write(step["export"])
     if step.get("table", True) and step.get("status", 0) == 0:
         row = f"{load},{throughput},1,2,3,4,5,6,7,{p99 // 2},{p99},{p99},{p99},{p99 // 2},8,9"
         text = step["table"] if isinstance(step.get("table"), str) else f"{HEADER}\n{row}\n"

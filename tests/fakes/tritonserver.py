@@ -7,8 +7,9 @@ a line), `tell` (variables that are appended there at the start), `metrics` (a f
 metrics port answers), `start_s` (until it listens), `die` (a line to say at the start before ending
 with 1), `never_ready`, `proxied_s` (so long its ports only seem to listen, as those of a container
 do), `deaf` (ignores SIGTERM), `stop_s` (takes so long to end), `version`, `repository` (names of
-its models, all alike), `loaded` (those that are there from the start), `polls` (refuses to load and
-unload), `header` (NAME:VALUE; calls without it are refused).
+its models, all alike), `completes` (model to configuration: what a load without one makes of a
+model, if auto-completion is on), `loaded` (models that are there from the start), `polls` (refuses
+to load and unload), `header` (NAME:VALUE; calls without it are refused).
 
 What a load does is told by the model configuration's parameter `fake`: `fail`, `refuse` (as for
 a configuration that is not valid), `hang`, `die` (the server ends), `empty` (answers without
@@ -119,6 +120,9 @@ class Models:
 
 def completed(name: str) -> dict:
     """A configuration as a server completes it."""
+    completes = PLAN.get("completes", {})
+    if name in completes:
+        return {} if "--disable-auto-complete-config" in sys.argv else completes[name]
     return {
         "name": name,
         "backend": "python",

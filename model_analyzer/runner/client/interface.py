@@ -11,15 +11,15 @@ from typing import Any, Protocol
 
 from tritonclient.utils import triton_to_np_dtype
 
-from model_analyzer.domain.models import ModelConfig
+from model_analyzer.domain.models import ModelConfig, is_decoupled
 
 # The deadline of calls that every server answers at once.
 QUICK_S = 10.0
 
-# What the repository index says of a model that is not there; "" if it never was.
 # Larger tensors are not made up: such a request would be a load of its own.
 _MOST_ELEMENTS = 2**24
 
+# What the repository index says of a model that is not there; "" if it never was.
 _NOT_LOADED = ("", "UNAVAILABLE")
 
 
@@ -111,7 +111,7 @@ def has_fixed_shapes(config: ModelConfig) -> bool:
         and all(0 < size <= _MOST_ELEMENTS for size in sizes)
         and all(triton_to_np_dtype(_kind(tensor)) for tensor in tensors)
         and "sequence_batching" not in config
-        and not config.get("model_transaction_policy", {}).get("decoupled", False)
+        and not is_decoupled(config)
     )
 
 

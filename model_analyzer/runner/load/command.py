@@ -17,7 +17,7 @@ from model_analyzer.domain.flags import (
     PERF_ANALYZER_SWITCHES,
     PERF_ANALYZER_VERBOSITY,
 )
-from model_analyzer.domain.settings import Protocol
+from model_analyzer.domain.models import is_decoupled
 from model_analyzer.domain.trials import LoadKind, Workload
 
 Flag = str | tuple[str, ...]
@@ -27,6 +27,13 @@ _LOAD_FLAG = {
     LoadKind.REQUEST_RATE: "request-rate-range",
 }
 _VERBOSITY = {"verbose": ["-v"], "extra-verbose": ["-v", "-v"], "verbose-csv": ["--verbose-csv"]}
+
+# A rate is kept while warming up, too: more requests would take more than a second.
+_MOST_WARM_UPS = {
+    LoadKind.CONCURRENCY: 32,
+    LoadKind.REQUEST_RATE: 8,
+    LoadKind.REQUEST_INTERVALS: 0,
+}
 
 # perf_analyzer's own defaults
 _REQUEST_COUNT = 50
@@ -59,13 +66,18 @@ class Window:
     def enlarged(self, requests_per_s: float) -> Window:
         """A window that sees at least twice as much, given the rate seen so far (0: unknown)."""
         if self.mode == "time_windows":
-            return replace(self, interval_ms=2 * (self.interval_ms or _INTERVAL_MS))
+            return replace(self, interval_ms=2 * self.length_ms)
         count = self.request_count or _REQUEST_COUNT
         if requests_per_s > 0:
             # the load is looked at once a second: fewer requests than that change nothing
             seconds = -(-count // requests_per_s)
             count = max(count, round(seconds * requests_per_s))
         return replace(self, request_count=2 * count)
+
+    @property
+    def length_ms(self) -> int:
+        """Its length, where time is what counts."""
+        return self.interval_ms or _INTERVAL_MS
 
     @property
     def flags(self) -> Mapping[str, Flag]:
@@ -81,7 +93,7 @@ class Window:
 
     def __str__(self) -> str:
         if self.mode == "time_windows":
-            return f"{self.interval_ms or _INTERVAL_MS} ms"
+            return f"{self.length_ms} ms"
         return f"{self.request_count or _REQUEST_COUNT} requests"
 
 
@@ -89,13 +101,17 @@ def build_command(
     program: Path,
     workload: Workload,
     *,
-    endpoint: str,
-    protocol: Protocol,
+    reached_by: Mapping[str, str],
     table: str,
+    export: str | None,
+    warm_up: bool,
     window: Window,
     user_directory: Path,
 ) -> list[str]:
-    """The arguments that measure `workload` and write the CSV file `table`.
+    """The arguments that measure `workload`, reached by these flags, and write the CSV file
+    `table` and, where `export` is given, a JSON file with the times of all responses.
+
+    With `warm_up` the first requests, which a fresh model answers late, are left out.
 
     `table` must be a bare name: perf_analyzer drops the tables of composing models otherwise.
     Files that the user names are meant from `user_directory`.
@@ -104,19 +120,23 @@ def build_command(
     flags: dict[str, Flag] = {
         "model-name": variant.model,
         "batch-size": str(load.batch_size),
-        "url": endpoint,
-        "protocol": protocol.value,
+        **reached_by,
         "latency-report-file": table,
         "verbose": "true",
         "verbose-csv": "true",
     }
+    if is_decoupled(variant.config):
+        flags |= {"streaming": "true", "async": "true"}  # it refuses to measure one otherwise
     if load.kind in _LOAD_FLAG:
         flags[_LOAD_FLAG[load.kind]] = str(load.value)
     if variant.composing and "ensemble_scheduling" not in variant.config:
         flags["bls-composing-models"] = ",".join(part.model for part in variant.composing)
     flags |= workload.flags
     flags |= window.flags
-    return [str(program), *_render(flags, user_directory)]
+    exported = ["--profile-export-file", export] if export else []
+    warm_ups = min(load.value, _MOST_WARM_UPS[load.kind]) if warm_up else 0
+    warming = ["--warmup-request-count", str(warm_ups)] if warm_ups else []
+    return [str(program), *render(flags, user_directory), *exported, *warming]
 
 
 def named_files(flags: Mapping[str, Flag]) -> Iterator[tuple[str, str]]:
@@ -128,7 +148,8 @@ def named_files(flags: Mapping[str, Flag]) -> Iterator[tuple[str, str]]:
                 yield name, path
 
 
-def _render(flags: Mapping[str, Flag], user_directory: Path) -> Iterator[str]:
+def render(flags: Mapping[str, Flag], user_directory: Path) -> Iterator[str]:
+    """The flags as arguments, in the order that perf_analyzer's users know."""
     for name, short in PERF_ANALYZER_SHORT_FLAGS.items():
         value = flags.get(name, ())
         for item in (value,) if isinstance(value, str) else value:

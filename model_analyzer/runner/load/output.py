@@ -38,6 +38,8 @@ _WINDOWS_REPORTED = 3
 _PASS = re.compile(r"Pass \[\d+\] throughput: ([\d.]+(?:e[+-]?\d+)?) infer/sec")
 _TELLING = re.compile(r"error|fail|unrecognized|invalid|unable|not found|No valid", re.IGNORECASE)
 _NOT_TELLING = re.compile(r"^Pass \[|initialize NVML")
+_IS_LOADED = "*** Measurement Settings ***"
+_NOT_LOADED = re.compile(r"failed to load '[^']+' version \d+: (?:Internal: )?(.+?)(?:\\n|\"?\n)")
 _REQUESTS = re.compile(r"^\s*Request count: (\d+)\s*$", re.MULTILINE)
 
 
@@ -119,6 +121,17 @@ def judge(status: int, text: str, *, has_table: bool) -> Verdict:
         if status == 3 or "Please use a larger time window" in text:
             return Verdict.TOO_SHORT
     return Verdict.FAILED
+
+
+def is_loaded(output: str) -> bool:
+    """Whether a perf_analyzer with a server inside has come so far that the model is served."""
+    return _IS_LOADED in output
+
+
+def why_not_loaded(output: str) -> str:
+    """Why the model in perf_analyzer's own server does not load, or "" if nothing says so yet."""
+    found = _NOT_LOADED.search(output)
+    return found[1] if found else ""
 
 
 def deciding_lines(text: str) -> tuple[str, ...]:

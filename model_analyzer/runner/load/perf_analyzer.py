@@ -5,48 +5,52 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil
 
-from model_analyzer.domain.measurements import ModelMeasurement, Notice, NoticeKind, Values
-from model_analyzer.domain.protocols import Server
+from model_analyzer.domain.measurements import ModelMeasurement, Notice, NoticeKind
+from model_analyzer.domain.protocols import Route, Server
 from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol
 from model_analyzer.domain.trials import Failure, FailureReason, Workload
+from model_analyzer.runner.client.interface import has_fixed_shapes
 from model_analyzer.runner.load.command import Window, build_command
+from model_analyzer.runner.load.ended import (
+    EXPORT,
+    OUTPUT,
+    TABLE,
+    Ended,
+    collect,
+    failure_of,
+    no_tokens,
+)
+from model_analyzer.runner.load.genai_perf import build_genai_command
 from model_analyzer.runner.load.output import (
     Report,
     Verdict,
-    composing_model,
     deciding_lines,
-    judge,
-    parse_composing_table,
-    parse_report,
-    parse_table,
+    is_loaded,
+    why_not_loaded,
 )
-from model_analyzer.runner.process import Process, describe_status
+from model_analyzer.runner.process import Process
 from model_analyzer.runner.runtime import Program
+from model_analyzer.runner.server.log import error_lines
 
 log = logging.getLogger(__name__)
 
-_TABLE = "results.csv"
-_OUTPUT = "output.txt"
 _LOOK_S = 0.5
 _CPU_PERCENT = 80.0
 
 # Strict launches with larger and larger windows, before an unstable result is taken as it is.
 _STRICT_LAUNCHES = 3
-
-# What it says of a model of `--bls-composing-models` that got no request.
-_NO_REQUESTS = "failed to find the requested model version"
-_NO_REQUESTS_HINT = "is each of bls_composing_models called? One that gets no request breaks it"
 
 # Requests needed in a window to claim a 99th percentile with 95 % confidence.
 _REQUESTS_FOR_P99 = 299
@@ -61,28 +65,12 @@ class Reading:
     commands: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Ended:
-    """One perf_analyzer that has ended (or was stopped: `stopped` says why)."""
-
-    command: str
-    status: int
-    output: str
-    table: Values | None
-    composing: dict[str, Values]
-    stopped: FailureReason | None
-
-    @property
-    def verdict(self) -> Verdict:
-        return judge(self.status, self.output, has_table=self.table is not None)
-
-    @property
-    def report(self) -> Report:
-        return parse_report(self.output)
-
-
 class PerfAnalyzer:
-    """The load generator: one perf_analyzer for each workload, started together."""
+    """The load generator: one perf_analyzer for each workload, started together.
+
+    Workloads that ask for it run by `genai_perf`. `transcript`, where given, gets the command and
+    the output of the last launch of each trial.
+    """
 
     def __init__(
         self,
@@ -92,35 +80,45 @@ class PerfAnalyzer:
         *,
         work_directory: Path,
         user_directory: Path,
+        genai_perf: Program | None = None,
+        transcript: Callable[[str], None] | None = None,
     ) -> None:
         self._program = program
         self._settings = settings
         self._protocol = protocol
-        self._most_cpu_percent = settings.most_cpu_percent or _CPU_PERCENT * (os.cpu_count() or 1)
         self._work_directory = work_directory
         self._user_directory = user_directory
+        self._genai_perf = genai_perf
+        self._transcript = transcript
+        self._running: Sequence[_Child] = ()
         # enlarged windows that proved stable, by what is loaded: the next load starts with them
         self._learned: dict[tuple[str, int], Window] = {}
+
+    def processes(self) -> Sequence[psutil.Process]:
+        """All that runs just now, with the server that may be inside."""
+        return [one for child in self._running for one in child.process.tree()]
 
     def generate(self, workloads: Sequence[Workload], server: Server) -> Reading | Failure:
         windows = [self._learned.get(_kind(work), Window.of(work.flags)) for work in workloads]
         unstable = 0
         for launch in range(1, self._settings.max_launches + 1):
             ended = self._launch(workloads, windows, server)
-            failure = self._failure(workloads, ended, server)
-            if failure is not None:
-                return failure
-            if all(one.verdict is Verdict.DONE for one in ended):
-                self._learn(workloads, windows)
-                return self._reading(workloads, windows, ended)
+            outcome = self._outcome(workloads, windows, ended, server)
+            if outcome is not None:
+                break
             unstable += any(one.verdict is Verdict.UNSTABLE for one in ended)
             is_last = launch + 1 == self._settings.max_launches or unstable >= _STRICT_LAUNCHES
             for index, (work, one) in enumerate(zip(workloads, ended, strict=True)):
                 if one.verdict is not Verdict.DONE:
                     windows[index] = self._enlarge(work, windows[index], one, accept=is_last)
-        return self._gave_up(workloads, ended)
+        else:
+            outcome = self._gave_up(workloads, ended)
+        if self._transcript is not None:
+            for one in ended:
+                self._transcript(one.transcript)
+        return outcome
 
-    def _enlarge(self, work: Workload, window: Window, ended: _Ended, *, accept: bool) -> Window:
+    def _enlarge(self, work: Workload, window: Window, ended: Ended, *, accept: bool) -> Window:
         rates = ended.report.windows
         rate = sum(rates) / len(rates) / work.load.batch_size if rates else 0.0
         larger = window.enlarged(rate)
@@ -140,106 +138,143 @@ class PerfAnalyzer:
 
     def _launch(
         self, workloads: Sequence[Workload], windows: Sequence[Window], server: Server
-    ) -> list[_Ended]:
+    ) -> list[Ended]:
         """Starts one perf_analyzer for each workload, and waits for all of them."""
         with ExitStack() as stack:
-            directories = [
-                Path(stack.enter_context(tempfile.TemporaryDirectory(dir=self._work_directory)))
-                for _ in workloads
-            ]
-            commands = [
-                build_command(
-                    self._program.path,
-                    work,
-                    endpoint=server.endpoint(self._protocol),
-                    protocol=self._protocol,
-                    table=_TABLE,
-                    window=window,
-                    user_directory=self._user_directory,
+            children = []
+            for work, window in zip(workloads, windows, strict=True):
+                directory = stack.enter_context(
+                    tempfile.TemporaryDirectory(dir=self._work_directory)
                 )
-                for work, window in zip(workloads, windows, strict=True)
-            ]
-            processes = [
-                stack.enter_context(
-                    Process(
-                        command,
-                        environment=self._program.environment,
-                        output=directory / _OUTPUT,
-                        directory=directory,
-                    )
-                )
-                for command, directory in zip(commands, directories, strict=True)
-            ]
-            log.debug("%s", "\n".join(map(masked_command, commands)))
-            stopped = self._wait(processes, server)
+                child = self._start(work, window, server, Path(directory))
+                stack.enter_context(child.process)
+                children.append(child)
+            self._running = children
+            try:
+                stopped = self._wait(children, server)
+            finally:
+                self._running = ()
             return [
-                _collect(masked_command(command), process, directory, stopped)
-                for command, process, directory in zip(
-                    commands, processes, directories, strict=True
+                collect(
+                    child.directory,
+                    child.command,
+                    child.process.status,
+                    embedded=child.embeds_server,
+                    stopped=stopped,
                 )
+                for child in children
             ]
 
-    def _wait(self, processes: Sequence[Process], server: Server) -> FailureReason | None:
+    def _start(self, work: Workload, window: Window, server: Server, directory: Path) -> _Child:
+        route = server.route(work.variant, self._protocol)
+        if work.genai_perf and self._genai_perf is not None:
+            program = self._genai_perf
+            command = build_genai_command(
+                program.path,
+                work,
+                reached_by=route.flags,
+                table=TABLE,
+                window=window,
+                user_directory=self._user_directory,
+            )
+        else:
+            program = self._program
+            command = build_command(
+                program.path,
+                work,
+                reached_by=route.flags,
+                table=TABLE,
+                export=EXPORT if work.times_tokens else None,
+                # others got requests of zeros after they were loaded; a server inside
+                # perf_analyzer 2.51 loses its model when it is warmed up
+                warm_up=route.load_timeout_s is None and not has_fixed_shapes(work.variant.config),
+                window=window,
+                user_directory=self._user_directory,
+            )
+        shown = masked_command(command)
+        log.debug("%s", shown)
+        process = Process(
+            command,
+            environment={**program.environment, **route.environment},
+            output=directory / OUTPUT,
+            directory=directory,
+        )
+        return _Child(process, shown, directory, route, self._settings.most_cpu_percent)
+
+    def _wait(self, children: Sequence[_Child], server: Server) -> FailureReason | None:
         """Waits for all to end; kills them when time is up or the server is gone."""
         deadline = time.monotonic() + self._settings.timeout_s
         reason = None
-        for process in processes:
-            usage = _CpuUsage(process)
-            while reason is None and process.wait(_LOOK_S) is None:
+        for child in children:
+            while reason is None and child.process.wait(_LOOK_S) is None:
                 if not server.is_alive:
                     reason = FailureReason.SERVER_DIED
                 elif time.monotonic() > deadline:
                     reason = FailureReason.TIMEOUT
-                elif usage.percent() > self._most_cpu_percent:
-                    reason = FailureReason.LOAD_GENERATOR_BUSY
+                else:
+                    reason = child.trouble()
         if reason is not None:
-            for process in processes:
-                process.kill()
+            for child in children:
+                child.process.kill()
         return reason
 
-    def _failure(
-        self, workloads: Sequence[Workload], ended: Sequence[_Ended], server: Server
-    ) -> Failure | None:
-        """The failure that no larger window would mend, if there is one."""
+    def _outcome(
+        self,
+        workloads: Sequence[Workload],
+        windows: Sequence[Window],
+        ended: Sequence[Ended],
+        server: Server,
+    ) -> Reading | Failure | None:
+        """Readings, or the failure that no larger window would mend; None if one may."""
+        commands = tuple(one.command for one in ended)
         for work, one in zip(workloads, ended, strict=True):
-            if one.stopped is None and one.verdict is not Verdict.FAILED:
-                continue
-            name, commands = work.variant.name, tuple(each.command for each in ended)
-            if one.stopped is FailureReason.SERVER_DIED or not server.is_alive:
-                return Failure(
-                    reason=FailureReason.SERVER_DIED,
-                    message=f"the server died while {name} was measured",
-                    log=server.log_tail(),
-                    commands=commands,
-                )
-            if one.stopped is FailureReason.TIMEOUT:
-                return Failure(
-                    reason=FailureReason.TIMEOUT,
-                    message=f"perf_analyzer did not finish within {self._settings.timeout_s} s",
-                    log=deciding_lines(one.output),
-                    hint="the model may hang; --perf-analyzer-timeout gives it more time",
-                    commands=commands,
-                )
-            if one.stopped is FailureReason.LOAD_GENERATOR_BUSY:
-                return Failure(
-                    reason=FailureReason.LOAD_GENERATOR_BUSY,
-                    message=f"perf_analyzer used more than {self._most_cpu_percent:.0f} % CPU while"
-                    f" it measured {name}",
-                    hint="--perf-analyzer-cpu-util allows it more",
-                    commands=commands,
-                )
-            return _failed(name, one, commands)
+            if one.stopped is not None or one.verdict is Verdict.FAILED:
+                return replace(self._failure(work.variant.name, one, server), commands=commands)
+            if one.verdict is Verdict.DONE and work.times_tokens and one.tokens is None:
+                return replace(no_tokens(work.variant.name, one), commands=commands)
+        if all(one.verdict is Verdict.DONE for one in ended):
+            self._learn(workloads, windows)
+            return self._reading(workloads, windows, ended)
         return None
 
+    def _failure(self, name: str, one: Ended, server: Server) -> Failure:
+        if one.stopped is FailureReason.SERVER_DIED or not server.is_alive:
+            return Failure(
+                reason=FailureReason.SERVER_DIED,
+                message=f"the server died while {name} was measured",
+                log=server.log_tail(),
+            )
+        if one.stopped is FailureReason.TIMEOUT:
+            return Failure(
+                reason=FailureReason.TIMEOUT,
+                message=f"perf_analyzer did not finish within {self._settings.timeout_s} s",
+                log=deciding_lines(one.output),
+                hint="the model may hang; --perf-analyzer-timeout gives it more time",
+            )
+        if one.stopped is FailureReason.LOAD_TIMEOUT:
+            return Failure(
+                reason=FailureReason.LOAD_TIMEOUT,
+                message=f"{name} was not loaded in time",
+                log=error_lines(one.output.splitlines()),
+                hint="--model-load-timeout gives it more",
+            )
+        if one.stopped is FailureReason.LOAD_GENERATOR_BUSY:
+            return Failure(
+                reason=FailureReason.LOAD_GENERATOR_BUSY,
+                message=f"perf_analyzer used too much CPU while it measured {name}",
+                hint="--perf-analyzer-cpu-util allows it more",
+            )
+        return failure_of(name, one)
+
     def _reading(
-        self, workloads: Sequence[Workload], windows: Sequence[Window], ended: Sequence[_Ended]
+        self, workloads: Sequence[Workload], windows: Sequence[Window], ended: Sequence[Ended]
     ) -> Reading:
         models, notices = [], []
         for work, window, one in zip(workloads, windows, ended, strict=True):
             report = one.report
             models.append(
                 ModelMeasurement(
-                    values=one.table or {},
+                    values={**(one.table or {}), **(one.tokens or {})},
                     requests=report.requests,
                     windows=report.windows,
                     composing=one.composing,
@@ -252,7 +287,7 @@ class PerfAnalyzer:
         commands = tuple(one.command for one in ended)
         return Reading(tuple(models), tuple(notices), commands)
 
-    def _gave_up(self, workloads: Sequence[Workload], ended: Sequence[_Ended]) -> Failure:
+    def _gave_up(self, workloads: Sequence[Workload], ended: Sequence[Ended]) -> Failure:
         names = ",".join(work.variant.name for work in workloads)
         too_short = any(one.verdict is Verdict.TOO_SHORT for one in ended)
         return Failure(
@@ -264,19 +299,50 @@ class PerfAnalyzer:
         )
 
 
-class _CpuUsage:
-    """CPU percent of a process and its children between two looks at least a second apart."""
+class _Child:
+    """A running perf_analyzer, and what may be wrong with it.
 
-    def __init__(self, process: Process) -> None:
-        self._process = process
-        self._last = (time.monotonic(), 0.0)
+    With a server inside, its CPU is the model's too: only a limit that the user gave counts.
+    """
 
-    def percent(self) -> float:
-        now, (then, before) = time.monotonic(), self._last
+    def __init__(
+        self,
+        process: Process,
+        command: str,
+        directory: Path,
+        route: Route,
+        most_cpu_percent: float | None,
+    ) -> None:
+        self.process = process
+        self.command = command
+        self.directory = directory
+        self.embeds_server = route.load_timeout_s is not None
+        usual = math.inf if self.embeds_server else _CPU_PERCENT * (os.cpu_count() or 1)
+        self._most_cpu_percent = most_cpu_percent or usual
+        self._loads_until = time.monotonic() + (route.load_timeout_s or 0)
+        self._is_loading = self.embeds_server
+        self._used = (time.monotonic(), 0.0)
+
+    def trouble(self) -> FailureReason | None:
+        """Why it is to be stopped, if it is."""
+        if self._is_loading:
+            output = (self.directory / OUTPUT).read_text(errors="replace")
+            self._is_loading = not is_loaded(output)
+            if self._is_loading and why_not_loaded(output):
+                return FailureReason.MODEL_NOT_LOADED
+            if self._is_loading and time.monotonic() > self._loads_until:
+                return FailureReason.LOAD_TIMEOUT
+        elif self._cpu_percent() > self._most_cpu_percent:
+            return FailureReason.LOAD_GENERATOR_BUSY
+        return None
+
+    def _cpu_percent(self) -> float:
+        """Of it and its children, since the last look, if that was a second ago."""
+        now, (then, before) = time.monotonic(), self._used
         if now - then < 1:
             return 0.0
-        used = sum(map(_cpu_seconds, self._process.tree()))
-        self._last = (now, used)
+        used = sum(map(_cpu_seconds, self.process.tree()))
+        self._used = (now, used)
         return (used - before) / (now - then) * 100
 
 
@@ -286,59 +352,6 @@ def _cpu_seconds(process: psutil.Process) -> float:
     except psutil.Error:
         return 0.0  # it has just ended
     return float(times.user + times.system)
-
-
-def _collect(
-    command: str, process: Process, directory: Path, stopped: FailureReason | None
-) -> _Ended:
-    status = process.status
-    table, composing = None, {}
-    for path in sorted(directory.glob(f"*{_TABLE}")):
-        text = path.read_text(errors="replace")
-        model = composing_model(path.name, _TABLE)
-        if path.name == _TABLE:
-            table = parse_table(text)
-        elif model is not None:
-            values = parse_composing_table(text)
-            if values:
-                composing[model] = values
-    return _Ended(
-        command=command,
-        status=137 if status is None else status,
-        output=(directory / _OUTPUT).read_text(errors="replace"),
-        table=table,
-        composing=composing,
-        stopped=stopped,
-    )
-
-
-def _failed(name: str, one: _Ended, commands: tuple[str, ...]) -> Failure:
-    lines = deciding_lines(one.output)
-    if one.status > 128 or one.status < 0:
-        return Failure(
-            reason=FailureReason.LOAD_GENERATOR_DIED,
-            message=f"perf_analyzer was {describe_status(one.status)} while it measured {name}",
-            log=lines,
-            commands=commands,
-        )
-    if one.status == 0:
-        return Failure(
-            reason=FailureReason.NO_RESULT,
-            message=f"perf_analyzer ended without a result for {name}",
-            log=lines,
-            hint="a latency-threshold that the load exceeds gives none",
-            commands=commands,
-        )
-    # "Failed to maintain …" is always the same; what the request met follows it
-    told = [line for line in lines if not line.startswith("Failed to maintain")]
-    reason = (told or list(lines) or [describe_status(one.status)])[0]
-    return Failure(
-        reason=FailureReason.REQUEST_FAILED,
-        message=f"{name}: perf_analyzer failed: {reason}",
-        log=lines,
-        hint=_NO_REQUESTS_HINT if _NO_REQUESTS in reason else "",
-        commands=commands,
-    )
 
 
 def _unstable(work: Workload, report: Report) -> Notice:

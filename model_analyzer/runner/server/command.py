@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from model_analyzer.domain.flags import TRITON_SERVER_OWNED
+from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.runner.server.endpoints import Endpoints
 
 # How long a server may take to end in good order.
@@ -46,6 +47,11 @@ def server_command(
         "metrics-port": str(endpoints.metrics.port),
     }
     return [word for name, value in flags.items() for word in _flag(name, value)]
+
+
+def server_environment(base: Mapping[str, str], setup: ServerSetup) -> Mapping[str, str]:
+    """`base` with the user's variables, in whose values `$NAME` stands for one of `base`."""
+    return {**base, **expanded(setup.environment, base)}
 
 
 def expanded(variables: Mapping[str, str], base: Mapping[str, str]) -> dict[str, str]:

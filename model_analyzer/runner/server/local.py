@@ -7,7 +7,6 @@ from __future__ import annotations
 import logging
 import os
 import secrets
-from collections.abc import Mapping
 from pathlib import Path
 
 from model_analyzer.domain.secrets import masked_command
@@ -16,7 +15,7 @@ from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.runner.client.interface import ServerClient
 from model_analyzer.runner.process import Process
 from model_analyzer.runner.runtime import Program
-from model_analyzer.runner.server.command import expanded, server_command
+from model_analyzer.runner.server.command import server_command, server_environment
 from model_analyzer.runner.server.endpoints import Endpoints, are_chosen, choose_endpoints
 from model_analyzer.runner.server.log import ServerLog
 from model_analyzer.runner.server.own import connect_to_own
@@ -57,14 +56,10 @@ class LocalLauncher:
         log.debug("Starting %s", masked_command(command))
         return Process(
             command,
-            environment=self._environment(setup),
+            environment=server_environment(self._program.environment, setup),
             output=log_file.path,
             shm_prefix=prefix,
         )
 
     def connect(self, endpoints: Endpoints, setup: ServerSetup) -> ServerClient | None:
         return connect_to_own(endpoints, self._settings, setup)
-
-    def _environment(self, setup: ServerSetup) -> Mapping[str, str]:
-        base = self._program.environment
-        return {**base, **expanded(setup.environment, base)}

@@ -53,8 +53,7 @@ class ServerLog:
 
     def errors(self) -> tuple[str, ...]:
         """The error lines since the mark, without time and place, noise left out."""
-        lines = [line for line in self._lines() if _ERROR.match(line) and not _NOISE.search(line)]
-        return tuple(_PREFIX.sub("", line)[:500] for line in lines[-_MOST_LINES:])
+        return error_lines(self._lines())
 
     def tail(self) -> tuple[str, ...]:
         """The last lines since the mark, errors if there are any."""
@@ -74,6 +73,12 @@ class ServerLog:
             return self.path.stat().st_size
         except OSError:
             return 0
+
+
+def error_lines(lines: Sequence[str]) -> tuple[str, ...]:
+    """The lines that tell errors, without time and place, noise left out."""
+    telling = [line for line in lines if _ERROR.match(line) and not _NOISE.search(line)]
+    return tuple(_PREFIX.sub("", line)[:500] for line in telling[-_MOST_LINES:])
 
 
 def hint(*texts: str) -> str:

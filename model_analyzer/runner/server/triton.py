@@ -15,7 +15,8 @@ from typing import Protocol as Interface
 
 import psutil
 
-from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.models import ModelConfig, ModelVariant
+from model_analyzer.domain.protocols import Route
 from model_analyzer.domain.settings import Protocol, ServerRestart, ServerSettings
 from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup
 from model_analyzer.errors import ServerError
@@ -138,6 +139,10 @@ class TritonServer:
 
     # -- what the runner needs -----------------------------------------------------------------
 
+    @property
+    def description(self) -> str:
+        return self._launcher.description
+
     def version(self, setup: ServerSetup) -> str:
         """Starts the server as `setup` says, unless it runs, and asks for its version."""
         try:
@@ -152,6 +157,19 @@ class TritonServer:
         assert self._client is not None
         self._setup = setup  # the same launch; its GPUs may have become known since
         return self._client
+
+    def configuration(self, model: str, setup: ServerSetup) -> ModelConfig:
+        """What the server makes of the configuration in the repository, if it may complete it.
+
+        Raises ServerError if the model does not load as it is.
+        """
+        client = self.client(setup)
+        self._log.mark()
+        try:
+            client.load(model, None, self._settings.load_timeout_s)
+            return client.model_config(model)
+        except ServerCallError as error:
+            raise ServerError(_load_reason(str(error), self._log.errors())) from error
 
     def serve(self, variants: Sequence[ModelVariant], setup: ServerSetup) -> Failure | None:
         """Loads what is not in place yet, composing variants first.
@@ -194,12 +212,13 @@ class TritonServer:
     def is_alive(self) -> bool:
         return self._process is not None and self._process.is_running
 
-    def endpoint(self, protocol: Protocol) -> str:
-        """HOST:PORT for clients, with https:// in front where it speaks that."""
+    def route(self, variant: ModelVariant, protocol: Protocol) -> Route:
+        """By address and protocol, the same for all variants."""
         assert self._endpoints is not None, "the server has not been started"
         address = self._endpoints.of(protocol)
         grpc_tls = protocol is Protocol.GRPC and wants_grpc_tls(self._setup.access)
-        return address.as_written if grpc_tls or address.is_https else str(address)
+        url = address.as_written if grpc_tls or address.is_https else str(address)
+        return Route(flags={"url": url, "protocol": protocol.value})
 
     def log_tail(self) -> tuple[str, ...]:
         """The last telling lines of the log."""

@@ -53,7 +53,7 @@ ON_BOTH: dict[str, tuple[str, Any]] = {
     "triton_output_path": ("", None),
     "triton_docker_mounts": ("", []),
     "triton_docker_shm_size": ("", None),
-    "triton_install_path": ("", "/opt/tritonserver"),
+    "triton_install_path": ("", None),  # found
     "run_config_search_mode": ("", None),  # as the models need it
     "run_config_search_disable": ("", False),
     "early_exit_enable": ("", False),

@@ -86,6 +86,11 @@ def with_server_flags(**flags: Any) -> Trial:
     return with_setup(flags={**SETUP.flags, **named})
 
 
+def with_workload(**changes: Any) -> Trial:
+    (work,) = base().workloads
+    return Trial(workloads=(replace(work, **changes),), setup=SETUP)
+
+
 def with_flags(**flags: Any) -> Trial:
     named = {name.replace("_", "-"): value for name, value in flags.items()}
     return base(flags={"percentile": "95", "shape": ("A:1", "B:2"), **named})
@@ -128,6 +133,8 @@ DIFFERENT = [
     base(batch_size=2),
     base(kind=LoadKind.REQUEST_RATE),
     base(inputs="other content"),
+    with_workload(times_tokens=True),
+    with_workload(times_tokens=True, genai_perf={"tokenizer": "small"}),
     base(flags={}),
     with_flags(percentile="99"),
     with_flags(shape=("B:2", "A:1")),

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.settings import Protocol
 from model_analyzer.domain.trials import Load, LoadKind, Workload
 from model_analyzer.runner.load.command import Window, build_command, named_files
 
@@ -29,15 +28,18 @@ def command(
     *,
     load: Load | None = None,
     window: Window | None = None,
+    export: str | None = None,
+    warm_up: bool = False,
     **more: Any,
 ) -> list[str]:
     work = Workload(variant=variant(**more), load=load or Load(value=4), flags=flags or {})
     return build_command(
         Path("/bin/pa"),
         work,
-        endpoint="127.0.0.1:9001",
-        protocol=Protocol.GRPC,
+        reached_by={"url": "127.0.0.1:9001", "protocol": "grpc"},
         table="results.csv",
+        export=export,
+        warm_up=warm_up,
         window=window or Window.of(work.flags),
         user_directory=HOME,
     )
@@ -48,6 +50,36 @@ def test_a_plain_trial_is_measured_under_the_models_own_name() -> None:
         "/bin/pa", "-m", "m", "-b", "1", "-u", "127.0.0.1:9001", "-i", "grpc", "-f", "results.csv",
         "-v", "--verbose-csv", "--concurrency-range", "4", "--measurement-mode", "count_windows",
     ]  # fmt: skip
+
+
+def test_responses_are_exported_where_tokens_are_timed() -> None:
+    assert command(export="export.json")[-2:] == ["--profile-export-file", "export.json"]
+    assert "--profile-export-file" not in command()
+
+
+@pytest.mark.parametrize(
+    ("load", "count"),
+    [
+        (Load(value=4), "4"),
+        (Load(value=1000), "32"),
+        (Load(kind=LoadKind.REQUEST_RATE, value=100), "8"),
+        (Load(kind=LoadKind.REQUEST_RATE, value=3), "3"),
+        (Load(kind=LoadKind.REQUEST_INTERVALS, value=0), None),
+    ],
+)
+def test_warming_up_takes_little_time(load: Load, count: str | None) -> None:
+    words = command(load=load, warm_up=True)
+
+    assert words[-2:] == ["--warmup-request-count", count] if count else "--warm" not in str(words)
+    assert "--warm" not in str(command(load=load))
+
+
+def test_a_decoupled_model_is_streamed_without_being_asked() -> None:
+    decoupled = {"config": {"model_transaction_policy": {"decoupled": True}}}
+
+    assert {"--async", "--streaming"} <= set(command(**decoupled))
+    assert "--async" not in command({"async": "false"}, **decoupled)  # the user's word counts
+    assert not {"--async", "--streaming"} & set(command())
 
 
 def test_user_flags_come_in_the_order_of_the_table_and_win() -> None:

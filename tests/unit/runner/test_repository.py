@@ -130,7 +130,7 @@ def not_text(models: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (break_config, "config.pbtxt: missing"),
+        (break_config, "config.pbtxt: does not say backend, inputs and outputs"),
         (rename, "names the model 'other'"),
         (drop_versions, "no version directory"),
         (drop_model_file, "no version holds model.py"),  # the server would hang on it

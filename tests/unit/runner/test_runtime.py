@@ -12,7 +12,9 @@ from model_analyzer.errors import ConfigError, RuntimeNotFound
 from model_analyzer.runner.runtime import (
     InstalledRuntime,
     check_models_python,
+    find_genai_perf,
     find_perf_analyzer,
+    find_server_library,
     find_tritonserver,
     installed_runtime,
 )
@@ -152,3 +154,74 @@ def test_backends_beside_a_server_are_used(tmp_path, environment) -> None:
     found = find_tritonserver(str(server), environment)
 
     assert found.flags == {"backend-directory": str(tmp_path / "opt" / "backends")}
+
+
+# -- the library -----------------------------------------------------------------------------------
+
+
+def test_the_installed_library_is_laid_out_as_perf_analyzer_wants_it(
+    tmp_path, environment, runtime
+) -> None:
+    runtime.libraries.mkdir()
+    (runtime.libraries / "libtritonserver-717102f0.so").write_text("library")
+
+    found = find_server_library(None, environment, tmp_path / "library")
+
+    assert (found.path / "lib" / "libtritonserver.so").read_text() == "library"
+    assert (found.path / "backends").resolve() == runtime.backends
+    assert found.version == "2.51.0"
+    # the models' python3 is found first, and perf_analyzer still finds its libraries
+    assert found.environment["PATH"].split(":")[0] == str(runtime.python.parent)
+    assert set(found.environment["LD_LIBRARY_PATH"].split(":")) == {
+        str(runtime.libpython),
+        str(runtime.libraries),
+    }
+
+
+def test_a_given_library_is_used_as_it_is(tmp_path, environment) -> None:
+    given = tmp_path / "triton"
+    program(given / "lib" / "libtritonserver.so", "")
+    (given / "TRITON_VERSION").write_text("2.60.0\n")
+
+    found = find_server_library(given, environment, tmp_path / "library")
+
+    assert (found.path, found.version) == (given, "2.60.0")
+    assert found.environment == environment
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda path: None, "does not exist"),
+        (lambda path: path.touch(), "is not a directory"),
+        (lambda path: path.mkdir(), "holds no lib/libtritonserver.so"),
+    ],
+)
+def test_a_given_place_without_the_library_is_a_configuration_error(
+    tmp_path, environment, runtime, make, words
+) -> None:
+    make(tmp_path / "triton")
+
+    with pytest.raises(ConfigError, match=f"triton_install_path: .*triton {words}"):
+        find_server_library(tmp_path / "triton", environment, tmp_path / "library")
+
+
+def test_no_library_anywhere_says_what_to_install(tmp_path, environment) -> None:
+    with pytest.raises(RuntimeNotFound, match="model-analyzer runtime install"):
+        find_server_library(None, environment, tmp_path / "library")
+
+
+# -- genai-perf ------------------------------------------------------------------------------------
+
+
+def test_genai_perf_finds_the_perf_analyzer_that_is_used(tmp_path, environment, runtime) -> None:
+    perf_analyzer = find_perf_analyzer(None, environment)
+    assert find_genai_perf(perf_analyzer) is None
+
+    genai = program(tmp_path / "bin" / "genai-perf", "exit 0")
+
+    found = find_genai_perf(perf_analyzer)
+    assert found is not None
+    assert found.path == genai
+    assert found.environment["PATH"].split(":")[0] == str(runtime.perf_analyzer.parent)
+    assert found.environment["LD_LIBRARY_PATH"] == str(runtime.libraries)

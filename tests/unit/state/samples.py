@@ -116,7 +116,11 @@ def rich_trial(concurrency: int = 4) -> Trial:
                 inputs="fingerprint of inputs",
             ),
             Workload(
-                variant=plain, load=Load(kind=LoadKind.REQUEST_RATE, value=128), flags=freeze({})
+                variant=plain,
+                load=Load(kind=LoadKind.REQUEST_RATE, value=128),
+                flags=freeze({}),
+                times_tokens=True,
+                genai_perf=freeze({"tokenizer": "/tokenizers/small"}),
             ),
         ),
         setup=setup,

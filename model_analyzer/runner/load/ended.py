@@ -1,0 +1,160 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""A perf_analyzer that has ended: what it left behind, and the failure that it may stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from model_analyzer.domain.measurements import Values
+from model_analyzer.domain.trials import Failure, FailureReason
+from model_analyzer.runner.load.genai_perf import parse_genai_table
+from model_analyzer.runner.load.output import (
+    Report,
+    Verdict,
+    composing_model,
+    deciding_lines,
+    is_loaded,
+    judge,
+    parse_composing_table,
+    parse_report,
+    parse_table,
+    why_not_loaded,
+)
+from model_analyzer.runner.load.profile_export import token_metrics
+from model_analyzer.runner.process import describe_status
+from model_analyzer.runner.server.log import error_lines, hint
+
+TABLE = "results.csv"
+OUTPUT = "output.txt"
+EXPORT = "export.json"
+
+# What it says of a model of `--bls-composing-models` that got no request.
+_NO_REQUESTS = "failed to find the requested model version"
+_NO_REQUESTS_HINT = "is each of bls_composing_models called? One that gets no request breaks it"
+
+_HEADLINE = " Perf Analyzer Launched ".center(80, "=")
+_GENAI_TABLE = "profile_export_genai_perf.csv"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """One perf_analyzer that has ended, or was stopped: `stopped` says why.
+
+    `tokens` holds the metrics of a language model. A server that was `embedded` in it has
+    written into the same output.
+    """
+
+    command: str
+    status: int
+    output: str
+    table: Values | None
+    tokens: Values | None
+    composing: Mapping[str, Values]
+    embedded: bool
+    stopped: FailureReason | None
+
+    @property
+    def verdict(self) -> Verdict:
+        return judge(self.status, self.output, has_table=self.table is not None)
+
+    @property
+    def transcript(self) -> str:
+        """Command and output, under the headline by which scripts find them."""
+        return f"{_HEADLINE}\nCommand: {self.command}\n\n{self.output}"
+
+    @property
+    def report(self) -> Report:
+        return parse_report(self.output)
+
+
+def collect(
+    directory: Path,
+    command: str,
+    status: int | None,
+    *,
+    embedded: bool,
+    stopped: FailureReason | None,
+) -> Ended:
+    """What a perf_analyzer left in the directory in which it ran."""
+    table, composing = None, {}
+    for path in sorted(directory.glob(f"*{TABLE}")):
+        text = path.read_text(errors="replace")
+        model = composing_model(path.name, TABLE)
+        if path.name == TABLE:
+            table = parse_table(text)
+        elif model is not None:
+            values = parse_composing_table(text)
+            if values:
+                composing[model] = values
+    return Ended(
+        command=command,
+        status=137 if status is None else status,
+        output=(directory / OUTPUT).read_text(errors="replace"),
+        table=table,
+        tokens=_tokens(directory),
+        composing=composing,
+        embedded=embedded,
+        stopped=stopped,
+    )
+
+
+def _tokens(directory: Path) -> Values | None:
+    export = directory / EXPORT
+    if export.exists():
+        return token_metrics(export.read_text(errors="replace"))
+    for path in directory.glob(f"*/{_GENAI_TABLE}"):
+        return parse_genai_table(path.read_text(errors="replace"))
+    return None
+
+
+def failure_of(name: str, one: Ended) -> Failure:
+    """Why there is no measurement of the variant `name`, from what is known of one that failed."""
+    lines = deciding_lines(one.output)
+    if one.embedded and not is_loaded(one.output):
+        return _not_loaded(name, one)
+    if one.status > 128 or one.status < 0:
+        return Failure(
+            reason=FailureReason.LOAD_GENERATOR_DIED,
+            message=f"perf_analyzer was {describe_status(one.status)} while it measured {name}",
+            log=lines,
+        )
+    if one.status == 0:
+        return Failure(
+            reason=FailureReason.NO_RESULT,
+            message=f"perf_analyzer ended without a result for {name}",
+            log=lines,
+            hint="a latency-threshold that the load exceeds gives none",
+        )
+    # "Failed to maintain …" is always the same; what the request met follows it
+    told = [line for line in lines if not line.startswith("Failed to maintain")]
+    reason = (told or list(lines) or [describe_status(one.status)])[0]
+    return Failure(
+        reason=FailureReason.REQUEST_FAILED,
+        message=f"{name}: perf_analyzer failed: {reason}",
+        log=lines,
+        hint=_NO_REQUESTS_HINT if _NO_REQUESTS in reason else "",
+    )
+
+
+def no_tokens(name: str, one: Ended) -> Failure:
+    """The export of the responses is empty, although the measurement itself succeeded."""
+    return Failure(
+        reason=FailureReason.NO_RESULT,
+        message=f"{name}: perf_analyzer exported no responses, so no token can be timed",
+        log=deciding_lines(one.output),
+        hint="random numbers may be what it cannot export: give input-data in perf_analyzer_flags",
+    )
+
+
+def _not_loaded(name: str, one: Ended) -> Failure:
+    lines = error_lines(one.output.splitlines())
+    reason = why_not_loaded(one.output) or (lines or (describe_status(one.status),))[0]
+    return Failure(
+        reason=FailureReason.MODEL_NOT_LOADED,
+        message=f"{name} did not load: {reason[:300]}",
+        log=lines,
+        hint=hint(reason, *lines),
+    )

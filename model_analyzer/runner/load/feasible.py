@@ -1,0 +1,117 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What can be known not to work before anything is measured."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from model_analyzer.domain.models import ModelFacts, is_decoupled, max_batch_size
+from model_analyzer.domain.settings import (
+    LaunchMode,
+    ModelSettings,
+    Protocol,
+    SearchSettings,
+    ServerSettings,
+)
+from model_analyzer.errors import Problem
+from model_analyzer.runner.load.command import Flag, named_files
+
+_SHAPE = re.compile(r"(.+):(\d+(?:,\d+)*)")
+
+
+def impossible(
+    model: ModelSettings,
+    facts: ModelFacts,
+    *,
+    search: SearchSettings,
+    server: ServerSettings,
+    user_directory: Path,
+) -> Iterator[Problem]:
+    """Why no variant of the model could be measured, each reason with what to do."""
+    where = f"model {model.name}"
+    is_http = server.protocol is Protocol.HTTP and server.launch is not LaunchMode.C_API
+    if is_decoupled(facts.config) and is_http:
+        yield Problem(
+            where=where,
+            what="it streams its answers, which HTTP cannot carry",
+            hint="use client_protocol: grpc",
+        )
+    yield from _batch_sizes(where, model, facts, search)
+    yield from _files(where, model.perf_analyzer_flags, user_directory)
+    yield from _shapes(where, model.perf_analyzer_flags, facts)
+
+
+def _batch_sizes(
+    where: str, model: ModelSettings, facts: ModelFacts, search: SearchSettings
+) -> Iterator[Problem]:
+    """A client must not send more than a variant takes: some variant has to take the least."""
+    limits = [max_batch_size(facts.config), *model.parameters.get("max_batch_size", ())]
+    is_searched = facts.supports_batching and not search.disable and not model.parameters
+    if is_searched:
+        limits.append(search.max_model_batch_size)
+    largest = max(1, *(limit for limit in limits if limit is not None))
+    least = min(model.batch_sizes)
+    if least > largest:
+        yield Problem(
+            where=where,
+            what=f"the client batch size {least} is above what any variant takes ({largest})",
+            hint="lower batch_sizes, or try a larger max_batch_size",
+        )
+
+
+def _files(where: str, flags: Mapping[str, Flag], user_directory: Path) -> Iterator[Problem]:
+    for name, path in named_files(flags):
+        found = user_directory / path
+        if not found.exists():
+            yield Problem(where=where, what=f"perf_analyzer flag {name}: {found} does not exist")
+        elif name == "request-intervals" and not _are_intervals(found):
+            yield Problem(
+                where=where,
+                what=f"perf_analyzer flag {name}: {found} holds no times",
+                hint="each line is a time between two requests, in microseconds",
+            )
+
+
+def _are_intervals(path: Path) -> bool:
+    try:
+        words = path.read_text().split()
+    except (OSError, UnicodeDecodeError):
+        return False
+    return bool(words) and all(word.isdecimal() for word in words)
+
+
+def _shapes(where: str, flags: Mapping[str, Flag], facts: ModelFacts) -> Iterator[Problem]:
+    inputs: Sequence[Mapping[str, Any]] = facts.config.get("input", ())
+    names = [tensor["name"] for tensor in inputs]
+    given = flags.get("shape", ())
+    shaped = set()
+    for text in (given,) if isinstance(given, str) else given:
+        found = _SHAPE.fullmatch(text)
+        if found is None:
+            yield Problem(
+                where=where,
+                what=f"perf_analyzer flag shape: {text!r} is not NAME:SIZE,SIZE,…",
+                hint=f"inputs are {', '.join(names)}",
+            )
+        elif found[1] not in names:
+            yield Problem(
+                where=where,
+                what=f"perf_analyzer flag shape: the model has no input {found[1]!r}",
+                hint=f"inputs are {', '.join(names)}",
+            )
+        else:
+            shaped.add(found[1])
+    if any(name == "input-data" for name, _ in named_files(flags)):
+        return  # the data may bring their shapes
+    for tensor in inputs:
+        is_free = any(int(size) < 0 for size in tensor.get("dims", ()))
+        if is_free and not tensor.get("optional") and tensor["name"] not in shaped:
+            yield Problem(
+                where=where,
+                what=f"input {tensor['name']} has a dimension of any size",
+                hint=f"give perf_analyzer_flags: {{shape: ['{tensor['name']}:SIZE,…']}}",
+            )

@@ -1,0 +1,102 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The server as a library inside perf_analyzer (launch mode c_api): no process of its own.
+
+perf_analyzer loads every model of the repository that it is given, and tries again for ever
+where one does not load. So each variant gets a repository that holds nothing else.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.protocols import Route
+from model_analyzer.domain.settings import Protocol, ServerSettings
+from model_analyzer.domain.trials import ServerSetup
+from model_analyzer.runner.files import CONFIG
+from model_analyzer.runner.model_config import to_text
+from model_analyzer.runner.repository import ModelRepository, link_tree
+from model_analyzer.runner.runtime import Program
+from model_analyzer.runner.server.command import server_environment
+
+
+class EmbeddedServer:
+    """Lays out what perf_analyzer's own server is to serve, in `directory`."""
+
+    def __init__(
+        self,
+        library: Program,
+        settings: ServerSettings,
+        source: ModelRepository,
+        directory: Path,
+    ) -> None:
+        self._library = library
+        self._settings = settings
+        self._source = source
+        self._directory = directory
+        self._environment: Mapping[str, str] = {}
+
+    @property
+    def description(self) -> str:
+        return f"{self._library.path}, inside perf_analyzer"
+
+    def version(self, setup: ServerSetup) -> str:
+        """The library's version, as far as it is known."""
+        return self._library.version
+
+    def serve(self, variants: Sequence[ModelVariant], setup: ServerSetup) -> None:
+        """Writes the repository of each variant; loading it is perf_analyzer's business."""
+        self._environment = server_environment(self._library.environment, setup)
+        for variant in variants:
+            repository = self._repository(variant)
+            shutil.rmtree(repository, ignore_errors=True)
+            for part in _with_parts(variant):
+                self._write(part, repository / part.model)
+
+    def discard(self) -> None:
+        """Nothing runs between trials."""
+
+    def begin_stop(self) -> None:
+        """Nothing runs between trials."""
+
+    def stop(self) -> None:
+        """Nothing runs between trials."""
+
+    @property
+    def is_alive(self) -> bool:
+        """What dies is perf_analyzer."""
+        return True
+
+    def route(self, variant: ModelVariant, protocol: Protocol) -> Route:
+        """By the library and the variant's repository; no protocol is spoken."""
+        return Route(
+            flags={
+                "service-kind": "triton_c_api",
+                "triton-server-directory": str(self._library.path),
+                "model-repository": str(self._repository(variant)),
+            },
+            environment=self._environment,
+            load_timeout_s=self._settings.load_timeout_s,
+        )
+
+    def log_tail(self) -> tuple[str, ...]:
+        """Nothing: what the library says is in perf_analyzer's output."""
+        return ()
+
+    def _repository(self, variant: ModelVariant) -> Path:
+        return self._directory / variant.identity
+
+    def _write(self, variant: ModelVariant, target: Path) -> None:
+        link_tree(self._source.path / variant.model, target)
+        config = target / CONFIG
+        config.unlink(missing_ok=True)
+        config.write_text(to_text(variant.config), encoding="utf-8")
+
+
+def _with_parts(variant: ModelVariant) -> Iterator[ModelVariant]:
+    yield variant
+    for part in variant.composing:
+        yield from _with_parts(part)

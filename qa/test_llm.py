@@ -1,0 +1,145 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Language models: times of tokens, from what perf_analyzer exports of every response."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from model_analyzer.state.profile_state import load
+
+ONE = ("--run-config-search-disable",)
+
+
+def tokens(scene) -> dict[str, float]:
+    """The values of the only measurement."""
+    profile = load(scene.directory / "checkpoints").profile
+    (record,) = profile.measured
+    return dict(record.measurement.models[0].values)
+
+
+@pytest.mark.parametrize("model_type", ["LLM", "llm"])
+def test_times_and_rates_of_tokens_are_what_the_model_sleeps(scene, model_type: str) -> None:
+    """30 ms to the first of eight words, and 5 ms to each other one, two streams at a time."""
+    scene.add("words")
+
+    status, output = scene.profile(
+        *ONE, "-c", "2",
+        model_type=model_type,
+        profile_models=["words"],
+        perf_analyzer_flags={**scene.config["perf_analyzer_flags"], "measurement-interval": 500},
+    )  # fmt: skip
+
+    assert status == 0, output
+    values = tokens(scene)
+    assert values["time_to_first_token_min"] >= 30
+    assert values["time_to_first_token_p50"] == pytest.approx(32, abs=6)
+    assert values["inter_token_latency_p50"] == pytest.approx(5.3, abs=1.5)
+    # each stream gives eight words in about 65 ms
+    assert values["output_token_throughput"] == pytest.approx(2 * 8 / 0.068, rel=0.25)
+    assert values["output_token_throughput"] == pytest.approx(
+        8 * values["perf_throughput"], rel=0.15
+    )
+    header = (scene.directory / "results" / "metrics-model-inference.csv").read_text()
+    assert header.splitlines()[0].endswith(
+        "p99 Inter Token Latency (ms),p99 Time To First Token (ms),"
+        "Output Token Throughput (tokens/sec)"
+    )
+
+
+def test_variants_are_ranked_by_what_users_of_language_models_wish(scene) -> None:
+    scene.add("words")
+
+    status, output = scene.profile(
+        *ONE, "-c", "1",
+        model_type="LLM",
+        profile_models={
+            "words": {
+                "objectives": ["time_to_first_token_p90"],
+                "constraints": {"inter_token_latency_avg": {"max": 12}},
+                "model_config_parameters": {
+                    "parameters": {
+                        "first_ms": {"string_value": ["5", "10"]},
+                        "next_ms": {"string_value": ["4", "20"]},
+                    }
+                },
+            }
+        },
+    )  # fmt: skip
+
+    assert status == 0, output
+    satisfies = {row[3]: row[6] for row in scene.rows}
+    assert sorted(satisfies.values()) == ["No", "No", "Yes", "Yes", "Yes"]
+    best = (scene.directory / "best" / "words" / "config.pbtxt").read_text()
+    assert 'string_value: "5"' in best
+    assert 'string_value: "4"' in best
+
+
+def test_a_response_that_says_how_many_tokens_it_holds_is_believed(scene) -> None:
+    """And the empty one that closes a stream holds none."""
+    config = scene.add("words") / "config.pbtxt"
+    text = config.read_text()
+    for key, old, new in (("closing", 0, 1), ("tokens", 1, 3), ("next_ms", 5, 12)):
+        text = text.replace(
+            f'"{key}" value: {{ string_value: "{old}"', f'"{key}" value: {{ string_value: "{new}"'
+        )
+    config.write_text(text)
+    data = {"data": [{"PROMPT": ["tell me"], "return_num_output_tokens": [True]}]}
+    (scene.directory / "in.json").write_text(json.dumps(data))
+
+    status, output = scene.profile(
+        *ONE, "-c", "1",
+        model_type="LLM",
+        profile_models=["words"],
+        perf_analyzer_flags={
+            **scene.config["perf_analyzer_flags"],
+            "measurement-interval": 400,
+            "input-data": "in.json",
+        },
+    )  # fmt: skip
+
+    assert status == 0, output
+    values = tokens(scene)
+    assert values["inter_token_latency_p50"] == pytest.approx(4, abs=0.8)
+    assert values["output_token_throughput"] == pytest.approx(
+        24 * values["perf_throughput"], rel=0.25
+    )
+
+
+def test_a_model_that_does_not_stream_has_times_to_its_only_answer(scene) -> None:
+    status, output = scene.profile(*ONE, "-c", "1", model_type="LLM", profile_models=["sim_gpu"])
+
+    assert status == 0, output
+    values = tokens(scene)
+    assert values["time_to_first_token_avg"] == pytest.approx(values["perf_latency_avg"], rel=0.2)
+    assert "inter_token_latency_avg" not in values
+
+
+def test_without_genai_perf_one_line_says_where_the_metrics_come_from(scene) -> None:
+    scene.add("words")
+
+    status, output = scene.profile(
+        *ONE, "-c", "1",
+        model_type="LLM",
+        genai_perf_flags={"backend": "vllm"},
+        profile_models=["words"],
+    )  # fmt: skip
+
+    assert status == 0, output
+    assert "genai-perf is not installed: token metrics come from perf_analyzer" in output
+    assert tokens(scene)["time_to_first_token_avg"] > 0
+
+
+def test_what_was_measured_without_tokens_is_measured_again_for_them(scene) -> None:
+    scene.add("words")
+    arguments = (*ONE, "-c", "1")
+
+    scene.profile(*arguments, profile_models=["words"])
+    status, output = scene.profile(*arguments, model_type="LLM", profile_models=["words"])
+
+    assert status == 0, output
+    assert "Profiling words_config_default" in output
+    # the earlier measurement, without tokens, stays in the checkpoint and in the table
+    assert sorted("None" in row for row in scene.rows) == [False, True]

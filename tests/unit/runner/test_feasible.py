@@ -1,0 +1,133 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is refused before anything is measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model_analyzer.domain.models import ModelFacts
+from model_analyzer.runner.load.feasible import impossible
+from tests.unit.builders import settings
+
+FIXED = {"name": "IN", "data_type": "TYPE_FP32", "dims": (4,)}
+FREE = {"name": "ROWS", "data_type": "TYPE_FP32", "dims": (-1, 4)}
+
+
+def problems(text: str, directory: Path, **config: Any) -> list[str]:
+    """What is wrong with model m, of these settings and this configuration."""
+    chosen = settings(text)
+    facts = ModelFacts(
+        name="m", config={"name": "m", "max_batch_size": 8, "input": (FIXED,), **config}, files="f"
+    )
+    found = impossible(
+        chosen.models[0],
+        facts,
+        search=chosen.search,
+        server=chosen.server,
+        user_directory=directory,
+    )
+    return [str(problem) for problem in found]
+
+
+def test_an_ordinary_model_has_no_problems(tmp_path: Path) -> None:
+    assert problems("", tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [
+        ("run_config_search_disable: true\nbatch_sizes: [16, 32]", 8),
+        ("run_config_search_max_model_batch_size: 12\nbatch_sizes: 16", 12),
+        (
+            "profile_models: {m: {parameters: {batch_sizes: 16},"
+            " model_config_parameters: {max_batch_size: [1, 4]}}}",
+            8,
+        ),
+    ],
+)
+def test_a_client_batch_that_no_variant_takes_is_refused(
+    tmp_path: Path, text: str, limit: int
+) -> None:
+    (problem,) = problems(text, tmp_path)
+
+    assert f"client batch size 16 is above what any variant takes ({limit})" in problem
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "run_config_search_disable: true\nbatch_sizes: [8, 16]",
+        "batch_sizes: 128",
+        "profile_models: {m: {parameters: {batch_sizes: 16},"
+        " model_config_parameters: {max_batch_size: [1, 16]}}}",
+    ],
+)
+def test_a_client_batch_that_some_variant_takes_is_not(tmp_path: Path, text: str) -> None:
+    assert problems(text, tmp_path) == []
+
+
+def test_a_model_that_does_not_batch_takes_one(tmp_path: Path) -> None:
+    assert problems("batch_sizes: 1", tmp_path, max_batch_size=0) == []
+    (problem,) = problems("batch_sizes: 2", tmp_path, max_batch_size=0)
+    assert "any variant takes (1)" in problem
+
+
+def test_files_that_are_not_there_are_named_from_where_the_user_stands(tmp_path: Path) -> None:
+    flags = "perf_analyzer_flags: {input-data: [in.json, zero], request-intervals: times.txt}"
+
+    first, second = problems(flags, tmp_path)
+
+    assert f"input-data: {tmp_path}/in.json does not exist" in first
+    assert f"request-intervals: {tmp_path}/times.txt does not exist" in second
+
+
+@pytest.mark.parametrize(("text", "count"), [("100\n250\n", 0), ("", 1), ("1.5\n", 1), ("x", 1)])
+def test_intervals_are_whole_microseconds(tmp_path: Path, text: str, count: int) -> None:
+    (tmp_path / "times.txt").write_text(text)
+
+    found = problems("perf_analyzer_flags: {request-intervals: times.txt}", tmp_path)
+
+    assert len(found) == count
+    assert all("holds no times" in problem for problem in found)
+
+
+@pytest.mark.parametrize(
+    ("shape", "words"),
+    [
+        ("OTHER:4", "no input 'OTHER'"),
+        ("IN", "'IN' is not NAME:SIZE,SIZE"),
+        ("IN:4,x", "'IN:4,x' is not NAME:SIZE,SIZE"),
+    ],
+)
+def test_a_shape_is_of_an_input_of_the_model(tmp_path: Path, shape: str, words: str) -> None:
+    (problem,) = problems(f"perf_analyzer_flags: {{shape: ['IN:4', '{shape}']}}", tmp_path)
+
+    assert words in problem
+    assert "inputs are IN" in problem
+
+
+def test_an_input_of_any_size_needs_a_shape_or_data(tmp_path: Path) -> None:
+    (tmp_path / "in.json").write_text("{}")
+    config = {"input": (FIXED, FREE)}
+
+    (problem,) = problems("", tmp_path, **config)
+    assert "input ROWS has a dimension of any size" in problem
+    assert problems("perf_analyzer_flags: {shape: 'ROWS:7,4'}", tmp_path, **config) == []
+    assert problems("perf_analyzer_flags: {input-data: in.json}", tmp_path, **config) == []
+    assert len(problems("perf_analyzer_flags: {input-data: zero}", tmp_path, **config)) == 1
+    optional = {"input": (FIXED, {**FREE, "optional": True})}
+    assert problems("", tmp_path, **optional) == []
+
+
+def test_a_stream_needs_grpc_where_a_protocol_is_spoken(tmp_path: Path) -> None:
+    decoupled = {"model_transaction_policy": {"decoupled": True}}
+
+    (problem,) = problems("client_protocol: http", tmp_path, **decoupled)
+    assert "use client_protocol: grpc" in problem
+    assert problems("", tmp_path, **decoupled) == []
+    embedded = "client_protocol: http\ntriton_launch_mode: c_api"
+    assert problems(embedded, tmp_path, **decoupled) == []
