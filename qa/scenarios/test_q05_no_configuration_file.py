@@ -52,7 +52,6 @@ def check(bare, protocol: str, model: str, **options: str) -> None:
     assert (bare.directory / "server.log").stat().st_size > 0
 
 
-@pytest.mark.xfail(strict=False, reason="until merged: models without config.pbtxt")
 @pytest.mark.parametrize("model", ["tells", "quiet"])
 @pytest.mark.parametrize("protocol", ["http", pytest.param("grpc", marks=pytest.mark.slow)])
 def test_a_server_of_our_own(bare, protocol: str, model: str) -> None:

@@ -44,7 +44,6 @@ def each(flag: str, short_windows: dict[str, Any], *percentiles: int) -> dict[st
     }
 
 
-@pytest.mark.xfail(strict=False, reason="until merged: perf_output")
 def test_a_percentile_for_each_model(two, short_windows) -> None:
     output, _ = profile(two, profile_models=each("perf_analyzer_flags", short_windows, 95, 96))
 
@@ -53,7 +52,6 @@ def test_a_percentile_for_each_model(two, short_windows) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=False, reason="until merged: perf_output")
 def test_a_percentile_for_all_models(two, short_windows) -> None:
     output, _ = profile(two, perf_analyzer_flags={**short_windows, "percentile": 50})
 
@@ -61,7 +59,6 @@ def test_a_percentile_for_all_models(two, short_windows) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=False, reason="until merged: perf_output")
 def test_the_measurement_mode(two) -> None:
     output, _ = profile(two)
 

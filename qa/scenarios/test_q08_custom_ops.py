@@ -77,7 +77,6 @@ def test_a_server_of_our_own(scenario, plugins: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=False, reason="until merged: c_api")
 def test_a_server_inside_perf_analyzer(scenario, plugins: Path) -> None:
     check(scenario, plugins, triton_launch_mode="c_api")
 

@@ -6,7 +6,6 @@ import pytest
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=False, reason="until merged: quick")
 def test_a_quick_search_over_http(scenario) -> None:
     run = scenario.profile(
         "--client-protocol", "http", "--run-config-search-mode", "quick",

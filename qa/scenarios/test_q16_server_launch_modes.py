@@ -67,7 +67,6 @@ def test_in_a_container(scenario, docker_image: str, protocol: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=False, reason="until merged: c_api")
 @PROTOCOLS
 def test_a_server_inside_perf_analyzer(scenario, protocol: str) -> None:
     """Its GPUs are perf_analyzer's business."""

@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Q19: a quick search takes few measurements."""
 
-import pytest
 
-
-@pytest.mark.xfail(strict=False, reason="until merged: quick")
 def test_a_quick_search_is_short(scenario) -> None:
     run = scenario.profile(
         "--run-config-search-mode", "quick", "--latency-budget", "10", "--skip-summary-reports",

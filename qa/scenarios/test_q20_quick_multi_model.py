@@ -6,7 +6,6 @@ import pytest
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=False, reason="until merged: quick")
 def test_two_models_at_once(scenario) -> None:
     run = scenario.profile(
         "--run-config-search-mode", "quick", "--skip-summary-reports",

@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Q21: two models measured together, each of their loads with each: no search, no mode."""
 
-import pytest
 
-
-@pytest.mark.xfail(strict=False, reason="until merged: several models at once")
 def test_every_load_meets_every_load(scenario) -> None:
     scenario.clone("add_sub", "other")
 

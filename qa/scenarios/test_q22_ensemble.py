@@ -6,7 +6,6 @@ import pytest
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=False, reason="until merged: quick")
 def test_an_ensemble(scenario) -> None:
     run = scenario.profile(profile_models=["ensemble_add_sub"])
 

@@ -11,7 +11,6 @@ import pytest
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=False, reason="until merged: quick")
 def test_listed_instances_are_kept(scenario) -> None:
     listed = {"add": ("KIND_CPU", [1, 2, 4]), "sub": (scenario.kind, [1, 2])}
 

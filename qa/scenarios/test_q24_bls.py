@@ -8,7 +8,6 @@ import pytest
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=False, reason="until merged: quick")
 def test_a_bls_model(scenario, short_windows) -> None:
     data = Path(__file__).with_name("bls_input_data.json")
 

@@ -8,7 +8,6 @@ pytest.importorskip("optuna", reason="the extra `optuna` is not installed")
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=False, reason="until merged: optuna")
 def test_a_small_share_is_tried(scenario) -> None:
     run = scenario.profile(
         "-v", "--run-config-search-mode", "optuna", "--latency-budget", "10",

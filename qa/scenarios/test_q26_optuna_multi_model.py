@@ -13,7 +13,6 @@ pytest.importorskip("optuna", reason="the extra `optuna` is not installed")
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=False, reason="until merged: optuna")
 def test_two_models_at_once(scenario) -> None:
     run = scenario.profile(
         "--run-config-search-mode", "optuna", "--skip-summary-reports",

@@ -12,7 +12,6 @@ OPTUNA = ("--run-config-search-mode", "optuna")
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=False, reason="until merged: optuna")
 def test_an_ensemble(scenario) -> None:
     run = scenario.profile(*OPTUNA, profile_models=["ensemble_add_sub"])
 
@@ -22,7 +21,6 @@ def test_an_ensemble(scenario) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=False, reason="until merged: optuna")
 def test_a_bls_model(scenario, short_windows) -> None:
     data = Path(__file__).with_name("bls_input_data.json")
 
