@@ -104,3 +104,15 @@ def test_that_place_does_not_matter_elsewhere(scene) -> None:
     )
 
     assert status == 0, output
+
+
+def test_a_model_without_a_configuration_is_completed_by_a_server_of_its_own(scene) -> None:
+    scene.add("untold")
+
+    status, output = scene.profile(
+        "--triton-launch-mode", "c_api", "--run-config-search-disable", "-c", "2",
+        profile_models=["untold"],
+    )  # fmt: skip
+
+    assert status == 0, output
+    assert {row[3] for row in scene.rows} == {"untold_config_default"}

@@ -214,3 +214,14 @@ def test_a_run_that_is_broken_off_leaves_the_server_as_it_was(scene, remote) -> 
 
     assert process.returncode == 1, output
     assert server.loaded == before
+
+
+def test_a_model_without_a_configuration_is_completed_by_the_server_itself(scene, remote) -> None:
+    scene.add("untold")
+    server = remote("explicit")
+
+    status, output = scene.profile(*ONE, **server.reached(), profile_models=["untold"])
+
+    assert status == 0, output
+    assert {row[0] for row in scene.rows} == {"untold"}
+    assert server.loaded == {}
