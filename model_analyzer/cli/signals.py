@@ -14,6 +14,7 @@ from model_analyzer.errors import Interrupted
 
 MOST = 3
 _TERMINATE_S = 30
+_AGAIN_S = 0.5
 
 
 class Interrupts:
@@ -56,6 +57,8 @@ class Interrupts:
             yield
         finally:
             self._inside = False
+            if self._leave_now:
+                signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         try:
@@ -68,7 +71,7 @@ class Interrupts:
                     self._interrupt()
                 case signal.SIGTERM | signal.SIGHUP:
                     self._terminate(signal.Signals(one).name)
-                case signal.SIGALRM:
+                case signal.SIGALRM if not self._leave_now:
                     self._say("Time is up. Saving state and exiting immediately.")
                     self._leave_now = True
         if self._leave_now:
@@ -100,5 +103,6 @@ class Interrupts:
 
     def _leave(self) -> None:
         if self._inside:
-            self._inside = False
+            # Python drops what is raised inside a destructor: then it is said again
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
             raise Interrupted("interrupted")

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import random
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -225,3 +227,35 @@ def test_a_terminal_that_goes_away_costs_no_measurement(setting, pretend) -> Non
 
     assert recorded(setting.directory) == 10
     assert (setting.directory / "results" / "metrics-model-inference.csv").exists()
+
+
+SWALLOWED = """
+import os, signal, time
+from model_analyzer.cli.signals import Interrupts
+from model_analyzer.errors import Interrupted
+
+class Careless:
+    def __del__(self):
+        for _ in range(3):
+            os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.1)
+
+interrupts = Interrupts(lambda text: None)
+interrupts.install()
+try:
+    with interrupts.interruptible():
+        Careless()
+        time.sleep(30)
+except Interrupted:
+    print("left")
+time.sleep(1)
+print("in peace")
+"""
+
+
+def test_an_interrupt_that_python_drops_is_not_lost() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SWALLOWED], capture_output=True, text=True, timeout=20, check=False
+    )
+
+    assert done.stdout.split("\n") == ["left", "in peace", ""]
