@@ -50,6 +50,7 @@ def test_a_variant_is_measured_with_its_composing_models_alone(scene) -> None:
     assert set(measurement["models"][0]["composing"]) == {"scale", "add_sub"}
 
 
+@pytest.mark.slow
 def test_a_stream_is_measured_with_the_times_of_its_tokens(scene) -> None:
     scene.add("words")
 
@@ -60,6 +61,7 @@ def test_a_stream_is_measured_with_the_times_of_its_tokens(scene) -> None:
     assert measurement["models"][0]["values"]["time_to_first_token_min"] >= 30
 
 
+@pytest.mark.slow
 def test_a_model_that_does_not_load_is_told_in_one_line_and_the_run_goes_on(scene) -> None:
     """Left alone, perf_analyzer tries again for ever."""
     scene.model("broken", "raise ValueError('no such weights')\n")
@@ -73,6 +75,7 @@ def test_a_model_that_does_not_load_is_told_in_one_line_and_the_run_goes_on(scen
     assert time.monotonic() - began < 30
 
 
+@pytest.mark.slow
 def test_nothing_is_left_when_perf_analyzer_is_killed_with_the_server_inside(
     scene, crasher
 ) -> None:
@@ -89,6 +92,7 @@ def test_nothing_is_left_when_perf_analyzer_is_killed_with_the_server_inside(
     assert not regions() - before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["nosuch", "models"])
 def test_a_place_without_the_library_is_refused(scene, place: str) -> None:
     status, output = scene.profile(*C_API, "--triton-install-path", place)
@@ -98,9 +102,23 @@ def test_a_place_without_the_library_is_refused(scene, place: str) -> None:
     assert "model-analyzer runtime install" in output
 
 
+@pytest.mark.slow
 def test_that_place_does_not_matter_elsewhere(scene) -> None:
     status, output = scene.profile(
         "--run-config-search-disable", "-c", "1", "--triton-install-path", "nosuch"
     )
 
     assert status == 0, output
+
+
+@pytest.mark.slow
+def test_a_model_without_a_configuration_is_completed_by_a_server_of_its_own(scene) -> None:
+    scene.add("untold")
+
+    status, output = scene.profile(
+        "--triton-launch-mode", "c_api", "--run-config-search-disable", "-c", "2",
+        profile_models=["untold"],
+    )  # fmt: skip
+
+    assert status == 0, output
+    assert {row[3] for row in scene.rows} == {"untold_config_default"}

@@ -17,8 +17,17 @@ NOT_HERE = {
 EXAMPLES = sorted((Path(__file__).parents[1] / "config").glob("*.yaml"))
 RUNNABLE = [path for path in EXAMPLES if path.stem not in NOT_HERE]
 
+# Those that run every day; `make qa` runs the others.
+EVERYDAY = ("default-only", "manual-sweep", "request-rate", "remote")
 
-@pytest.mark.parametrize("path", RUNNABLE, ids=lambda path: path.stem)
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.stem, marks=() if path.stem in EVERYDAY else (pytest.mark.slow,))
+        for path in RUNNABLE
+    ],
+)
 def test_an_example_runs(scene, remote, certificates, path: Path, request) -> None:
     if "triton_launch_mode: docker" in path.read_text():
         request.getfixturevalue("containers")

@@ -45,6 +45,7 @@ def test_models_are_measured_in_a_container(scene, containers, protocol: str) ->
     assert containers.containers == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("values", "each"),
     [({"start": 2, "stop": 4, "step": 2}, 2), (["2", "4"], 2), ("2,4", 2), ("2", 1)],
@@ -62,6 +63,7 @@ def test_every_batch_size_is_measured_at_every_concurrency(
     assert len(containers.created) == 1
 
 
+@pytest.mark.slow
 def test_libraries_of_the_user_are_found_by_the_models(scene, containers) -> None:
     """The engine is a stand-in, so the mount is at the same path on both sides."""
     plugins = scene.directory / "plugins"
@@ -116,6 +118,7 @@ class TritonPythonModel:
 """
 
 
+@pytest.mark.slow
 def test_a_model_that_does_not_load_in_a_container_says_why(scene, containers) -> None:
     """The engine is a stand-in."""
     scene.model("bad", "import nosuchmodule\n")
@@ -141,6 +144,7 @@ def docker(*arguments: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_models_are_measured_on_the_real_engine(scene, tmp_path: Path) -> None:
     """Any Triton image that is here already will do: none is fetched, since they are large."""
     status, output = docker("info")

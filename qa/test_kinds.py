@@ -81,6 +81,7 @@ def test_a_file_that_leaves_inputs_and_outputs_to_the_server_is_enough(scene) ->
 # -- inputs ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_shapes_and_text_are_given_by_flags(scene) -> None:
     scene.add("shapes")
 
@@ -97,6 +98,7 @@ def test_shapes_and_text_are_given_by_flags(scene) -> None:
     )
 
 
+@pytest.mark.slow
 def test_input_data_brings_shapes_of_its_own(scene) -> None:
     scene.add("shapes")
     data = {
@@ -117,6 +119,7 @@ def test_input_data_brings_shapes_of_its_own(scene) -> None:
     assert len(scene.rows) == 1
 
 
+@pytest.mark.slow
 def test_what_cannot_work_is_refused_before_a_server_starts(scene) -> None:
     scene.add("shapes")
 
@@ -141,6 +144,7 @@ def test_what_cannot_work_is_refused_before_a_server_starts(scene) -> None:
 # -- loads -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_request_rates_are_kept_and_counted(scene) -> None:
     """Upstream's scenario: two client batch sizes with two rates each."""
     status, output = scene.profile(
@@ -151,6 +155,7 @@ def test_request_rates_are_kept_and_counted(scene) -> None:
     assert output.count("Profiling add_sub_config_default") == 4
 
 
+@pytest.mark.slow
 def test_request_rates_are_searched_by_doubling(scene) -> None:
     status, output = scene.profile(
         run_config_search_min_request_rate=50,
@@ -166,6 +171,7 @@ def test_request_rates_are_searched_by_doubling(scene) -> None:
     assert all(float(wanted) * 0.85 < got < float(wanted) * 1.1 for wanted, got in rates.items())
 
 
+@pytest.mark.slow
 def test_request_intervals_come_from_the_users_file(scene) -> None:
     """500 requests a second: the mean of the intervals is 2 ms."""
     (scene.directory / "times.txt").write_text("1000\n3000\n2000\n")
@@ -183,6 +189,7 @@ def test_request_intervals_come_from_the_users_file(scene) -> None:
 # -- models that remember, and models that stream --------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_stateful_model_is_measured_in_sequences(scene) -> None:
     scene.add("totals")
 
@@ -201,6 +208,7 @@ def test_a_stateful_model_is_measured_in_sequences(scene) -> None:
     assert "dynamic_batching" not in (variants / "totals_config_0" / "config.pbtxt").read_text()
 
 
+@pytest.mark.slow
 def test_a_stateful_model_is_measured_under_a_request_rate(scene) -> None:
     scene.add("totals")
 
@@ -216,6 +224,7 @@ def test_a_stateful_model_is_measured_under_a_request_rate(scene) -> None:
     assert 80 < float(scene.rows[0][7]) < 120
 
 
+@pytest.mark.slow
 def test_a_stream_is_measured_without_being_told_how(scene) -> None:
     scene.add("words")
 
@@ -225,6 +234,7 @@ def test_a_stream_is_measured_without_being_told_how(scene) -> None:
     assert float(scene.rows[0][8]) > 60  # 30 ms and seven times 5 ms
 
 
+@pytest.mark.slow
 def test_a_stream_over_http_is_refused_before_it_is_tried(scene) -> None:
     scene.add("words")
 
@@ -237,6 +247,7 @@ def test_a_stream_over_http_is_refused_before_it_is_tried(scene) -> None:
 # -- what perf_analyzer says, and what the server is told ------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_output_of_perf_analyzer_is_shown_or_added_to_a_file(scene) -> None:
     (scene.directory / "pa.txt").write_text("before\n")
     models = {
@@ -265,6 +276,7 @@ def test_the_output_of_perf_analyzer_is_shown_or_added_to_a_file(scene) -> None:
     assert "Stabilizing using p96latency and throughput" in text
 
 
+@pytest.mark.slow
 def test_each_model_has_the_server_that_its_flags_ask_for(scene) -> None:
     status, output = scene.profile(
         *ONE, "--triton-output-path", "server.log",
@@ -280,6 +292,7 @@ def test_each_model_has_the_server_that_its_flags_ask_for(scene) -> None:
     assert told == ["100", "101"]
 
 
+@pytest.mark.slow
 def test_a_window_that_is_too_small_is_enlarged_and_the_log_says_so(scene) -> None:
     status, output = scene.profile(
         *ONE,
@@ -291,6 +304,7 @@ def test_a_window_that_is_too_small_is_enlarged_and_the_log_says_so(scene) -> No
     assert "measurement window is too small, increased to" in output
 
 
+@pytest.mark.slow
 def test_an_ample_window_is_left_alone(scene) -> None:
     status, output = scene.profile(
         *ONE,

@@ -49,6 +49,7 @@ def test_times_and_rates_of_tokens_are_what_the_model_sleeps(scene, model_type: 
     )
 
 
+@pytest.mark.slow
 def test_variants_are_ranked_by_what_users_of_language_models_wish(scene) -> None:
     scene.add("words")
 
@@ -77,6 +78,7 @@ def test_variants_are_ranked_by_what_users_of_language_models_wish(scene) -> Non
     assert 'string_value: "4"' in best
 
 
+@pytest.mark.slow
 def test_a_response_that_says_how_many_tokens_it_holds_is_believed(scene) -> None:
     """And the empty one that closes a stream holds none."""
     config = scene.add("words") / "config.pbtxt"
@@ -108,6 +110,7 @@ def test_a_response_that_says_how_many_tokens_it_holds_is_believed(scene) -> Non
     )
 
 
+@pytest.mark.slow
 def test_a_model_that_does_not_stream_has_times_to_its_only_answer(scene) -> None:
     status, output = scene.profile(*ONE, "-c", "1", model_type="LLM", profile_models=["sim_gpu"])
 
@@ -117,6 +120,7 @@ def test_a_model_that_does_not_stream_has_times_to_its_only_answer(scene) -> Non
     assert "inter_token_latency_avg" not in values
 
 
+@pytest.mark.slow
 def test_without_genai_perf_one_line_says_where_the_metrics_come_from(scene) -> None:
     scene.add("words")
 
@@ -132,6 +136,7 @@ def test_without_genai_perf_one_line_says_where_the_metrics_come_from(scene) -> 
     assert tokens(scene)["time_to_first_token_avg"] > 0
 
 
+@pytest.mark.slow
 def test_what_was_measured_without_tokens_is_measured_again_for_them(scene) -> None:
     scene.add("words")
     arguments = (*ONE, "-c", "1")

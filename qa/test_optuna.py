@@ -7,6 +7,8 @@ from __future__ import annotations
 import re
 import signal
 
+import pytest
+
 SMALL = {
     "run_config_search_mode": "optuna",
     "run_config_search_max_concurrency": 2,
@@ -32,6 +34,7 @@ def test_a_small_share_is_measured_and_then_swept(scene) -> None:
     assert 2 <= output.count("Profiling add_sub_config") <= 12
 
 
+@pytest.mark.slow
 def test_an_interrupted_search_goes_on_where_it_was(scene) -> None:
     settings = {**SMALL, "concurrency_sweep_disable": True, "optuna_max_trials": 3}
     process = scene.start("-v", **settings)
@@ -51,6 +54,7 @@ def test_an_interrupted_search_goes_on_where_it_was(scene) -> None:
     assert lines == re.findall("Profiling (add_sub_config.*)", whole)
 
 
+@pytest.mark.slow
 def test_an_ensemble_is_searched_with_its_steps(scene) -> None:
     status, output = scene.profile(
         "-v",
@@ -72,6 +76,7 @@ def test_an_ensemble_is_searched_with_its_steps(scene) -> None:
     assert output.count("Profiling ensemble_chain_config") == 4
 
 
+@pytest.mark.slow
 def test_two_models_are_searched_together(scene) -> None:
     status, output = scene.profile(
         "-v",
@@ -88,6 +93,7 @@ def test_two_models_are_searched_together(scene) -> None:
     assert output.count("Profiling add_sub_config") == output.count("Profiling scale_config") == 4
 
 
+@pytest.mark.slow
 def test_a_default_that_does_not_work_ends_it_with_a_word(scene, crasher) -> None:
     crasher("init_raise")
 

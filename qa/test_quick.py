@@ -8,6 +8,8 @@ import json
 import re
 from typing import Any
 
+import pytest
+
 # Enough to move a little in every direction, in seconds.
 SMALL = {
     "run_config_search_max_concurrency": 2,
@@ -47,6 +49,7 @@ def test_one_model_takes_few_measurements(scene) -> None:
     assert not (scene.directory / "results").exists()
 
 
+@pytest.mark.slow
 def test_an_ensemble_is_searched_over_its_parts(scene) -> None:
     status, output = scene.profile(profile_models=["ensemble_chain"], **SMALL)
 
@@ -62,6 +65,7 @@ def test_an_ensemble_is_searched_over_its_parts(scene) -> None:
     assert output.count("Profiling ensemble_chain_config") == len(measured(scene))
 
 
+@pytest.mark.slow
 def test_ranges_of_composing_models_are_kept(scene) -> None:
     def listed(counts: list[int]) -> dict[str, Any]:
         groups = [{"count": counts, "kind": "KIND_CPU"}]
@@ -82,6 +86,7 @@ def test_ranges_of_composing_models_are_kept(scene) -> None:
     assert {count for model, _, count, _ in created(output) if model == "add_sub"} <= {*"124"}
 
 
+@pytest.mark.slow
 def test_a_bls_model_is_searched_with_what_it_calls(scene) -> None:
     rows = [{"X": [float(row + column) for column in range(16)]} for row in range(4)]
     (scene.directory / "rows.json").write_text(json.dumps({"data": rows}))
@@ -104,6 +109,7 @@ def test_a_bls_model_is_searched_with_what_it_calls(scene) -> None:
         assert all(part["perf_server_compute_infer"] > 0 for part in parts.values())
 
 
+@pytest.mark.slow
 def test_two_models_are_searched_together(scene) -> None:
     status, output = scene.profile(
         profile_models=["add_sub", "scale"],
@@ -120,6 +126,7 @@ def test_two_models_are_searched_together(scene) -> None:
         assert {count for model, _, count, _ in created(output) if model == name} == {"1", "2"}
 
 
+@pytest.mark.slow
 def test_two_models_without_a_search_are_measured_in_all_combinations(scene) -> None:
     status, output = scene.profile(
         profile_models=["add_sub", "scale"],
@@ -135,6 +142,7 @@ def test_two_models_without_a_search_are_measured_in_all_combinations(scene) -> 
     assert len(measured(scene)) == 16
 
 
+@pytest.mark.slow
 def test_a_second_run_finds_everything_in_the_checkpoint(scene) -> None:
     changes = {"profile_models": ["ensemble_chain"], "concurrency_sweep_disable": True, **SMALL}
     scene.profile(**changes)

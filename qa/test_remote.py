@@ -96,6 +96,7 @@ def test_a_model_that_is_not_loaded_cannot_be_measured_without_loading(scene, re
     assert "Traceback" not in output
 
 
+@pytest.mark.slow
 def test_a_server_in_another_mode_is_told_with_both_ways_out(scene, remote) -> None:
     status, output = scene.profile(*ONE, **remote().reached())
 
@@ -105,6 +106,7 @@ def test_a_server_in_another_mode_is_told_with_both_ways_out(scene, remote) -> N
     assert "--reload-model-disable" in line
 
 
+@pytest.mark.slow
 def test_an_unknown_model_is_named_with_those_that_are_there(scene, remote) -> None:
     del scene.config["model_repository"]
 
@@ -114,6 +116,7 @@ def test_an_unknown_model_is_named_with_those_that_are_there(scene, remote) -> N
     assert "the server has no model 'add_sun' (did you mean 'add_sub'?)" in output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["grpc", "http"])
 def test_nobody_at_the_endpoint_is_told_with_its_option(scene, remote, protocol: str) -> None:
     server = remote("explicit")
@@ -131,6 +134,7 @@ def test_nobody_at_the_endpoint_is_told_with_its_option(scene, remote, protocol:
     assert not (scene.directory / "output_model_repository").exists()
 
 
+@pytest.mark.slow
 def test_a_server_with_one_protocol_only_will_do(scene, remote) -> None:
     for allowed, other in (("grpc", "http"), ("http", "grpc")):
         server = remote("explicit", f"--allow-{other}=false", "--allow-metrics=false")
@@ -140,6 +144,7 @@ def test_a_server_with_one_protocol_only_will_do(scene, remote) -> None:
         assert status == 0, output
 
 
+@pytest.mark.slow
 def test_a_server_that_goes_away_in_a_trial_ends_the_run_and_nothing_is_lost(scene, remote) -> None:
     server = remote("explicit")
     flags = {**scene.config["perf_analyzer_flags"], "measurement-interval": 1500}
@@ -171,6 +176,7 @@ def test_a_server_that_goes_away_in_a_trial_ends_the_run_and_nothing_is_lost(sce
     assert len(scene.rows) == 2
 
 
+@pytest.mark.slow
 def test_a_variant_that_fails_leaves_the_server_as_it_was(scene, remote) -> None:
     server = remote("explicit")
     server.load("add_sub")
@@ -194,6 +200,7 @@ def test_a_variant_that_fails_leaves_the_server_as_it_was(scene, remote) -> None
     assert server.loaded == before
 
 
+@pytest.mark.slow
 def test_a_run_that_is_broken_off_leaves_the_server_as_it_was(scene, remote) -> None:
     server = remote("explicit")
     server.load("add_sub")
@@ -214,3 +221,15 @@ def test_a_run_that_is_broken_off_leaves_the_server_as_it_was(scene, remote) -> 
 
     assert process.returncode == 1, output
     assert server.loaded == before
+
+
+@pytest.mark.slow
+def test_a_model_without_a_configuration_is_completed_by_the_server_itself(scene, remote) -> None:
+    scene.add("untold")
+    server = remote("explicit")
+
+    status, output = scene.profile(*ONE, **server.reached(), profile_models=["untold"])
+
+    assert status == 0, output
+    assert {row[0] for row in scene.rows} == {"untold"}
+    assert server.loaded == {}

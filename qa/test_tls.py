@@ -57,6 +57,7 @@ def test_a_broken_client_key_is_named_in_one_line(scene, grpc_flags, certificate
     assert "Traceback" not in output
 
 
+@pytest.mark.slow
 def test_a_client_key_that_only_does_not_work_ends_the_run_too(
     scene, grpc_flags, certificates
 ) -> None:
@@ -71,6 +72,7 @@ def test_a_client_key_that_only_does_not_work_ends_the_run_too(
     assert time.monotonic() - began < 20
 
 
+@pytest.mark.slow
 def test_a_server_that_nobody_vouches_for_is_refused_at_once(scene, grpc_flags) -> None:
     del grpc_flags["perf_analyzer_flags"]["ssl-grpc-root-certifications-file"]
 
@@ -98,6 +100,7 @@ def https_flags(scene, certificates, **changes: Any) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 def test_https_through_a_proxy(scene, remote, tls_proxy, certificates) -> None:
     server = remote("explicit")
     proxy = tls_proxy(server.http)
@@ -118,6 +121,7 @@ def test_https_through_a_proxy(scene, remote, tls_proxy, certificates) -> None:
         assert holders == ["config.yaml"]
 
 
+@pytest.mark.slow
 def test_a_broken_client_key_for_https_is_named(scene, remote, tls_proxy, certificates) -> None:
     server = remote("explicit")
     key = certificates.corrupt("client.key", 0.15)
@@ -132,6 +136,7 @@ def test_a_broken_client_key_for_https_is_named(scene, remote, tls_proxy, certif
     assert f"ssl-https-private-key-file: {key} does not hold" in output
 
 
+@pytest.mark.slow
 def test_a_proxy_that_nobody_vouches_for_is_refused_at_once(
     scene, remote, tls_proxy, certificates
 ) -> None:

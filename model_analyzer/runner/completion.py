@@ -23,10 +23,11 @@ log = logging.getLogger(__name__)
 
 
 class Completion:
-    """Asks a server of its own, for a moment, what it makes of a model.
+    """Asks a server, for a moment, what it makes of a model.
 
-    The server of the run does not complete configurations: that costs a second for every load.
-    `launcher` makes one for a model repository, and `work` is a directory for such repositories.
+    The server that measures does not complete configurations: that costs a second for every load.
+    So this is one of its own, or a visit to one that is not ours. `launcher` brings it to life
+    for a model repository, and `work` is a directory for such repositories.
     """
 
     def __init__(

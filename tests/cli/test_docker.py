@@ -205,3 +205,17 @@ def test_without_an_engine_nothing_is_touched(docker, setting, monkeypatch) -> N
     assert "no Docker engine answers at unix:///nonexistent.sock" in output.splitlines()[-1]
     assert "Traceback" not in output
     assert not (setting.directory / "output_model_repository").exists()
+
+
+def test_a_model_without_a_configuration_is_completed_in_a_container(
+    docker, setting, engine
+) -> None:
+    (setting.directory / "models" / "m" / "config.pbtxt").unlink()
+
+    status, output = setting.profile("--run-config-search-disable")
+
+    assert status == 0, output
+    completes, measures = (body["Cmd"] for body in engine.created)
+    assert "--disable-auto-complete-config" not in completes
+    assert "--disable-auto-complete-config" in measures
+    assert engine.containers == []

@@ -93,3 +93,22 @@ def test_headers_reach_the_server_and_are_shown_and_stored_nowhere(
     for secret in ("s3cr3t", "t0psecret"):
         assert secret not in output
         assert not [path for path in ours if secret.encode() in path.read_bytes()]
+
+
+def test_a_model_without_a_configuration_is_completed_by_the_remote_server(
+    setting, remote, pretend
+) -> None:
+    (setting.directory / "models" / "m" / "config.pbtxt").unlink()
+    repository = setting.config["model_repository"]
+
+    status, output = setting.profile(
+        "--run-config-search-disable", **remote(), model_repository=repository
+    )
+
+    assert status == 0, output
+    changes = [call for call in pretend.server_calls if call.split()[0] in ("load", "unload")]
+    # left as it was found, and only then measured
+    assert [call.split()[0] for call in changes] == ["load", "unload", "load", "unload"]
+    text = (setting.directory / "output_model_repository/m_config_default/config.pbtxt").read_text()
+    assert "max_batch_size: 8" in text
+    assert "preferred_batch_size" not in text
