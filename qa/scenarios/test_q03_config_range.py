@@ -15,7 +15,7 @@ VALUES = [
 MODELS = [
     pytest.param(["add_sub"], 1, id="one", marks=pytest.mark.slow),
     pytest.param(["add_sub", "other"], 2, id="list", marks=pytest.mark.slow),
-    pytest.param("add_sub,other", 2, id="text"),
+    pytest.param("add_sub,other", 2, id="text", marks=pytest.mark.slow),
 ]
 
 

@@ -17,10 +17,10 @@ SMALL = {
 }
 CONFIGURATIONS = [
     ({"run_config_search_disable": True}, [1], True, 3),
-    (SMALL, [], True, 6),
+    pytest.param(SMALL, [], True, 6, marks=pytest.mark.slow),
     (SMALL, [], False, 6),
-    (SMALL, [1], False, 3),
-    (SMALL, [1], True, 3),
+    pytest.param(SMALL, [1], False, 3, marks=pytest.mark.slow),
+    pytest.param(SMALL, [1], True, 3, marks=pytest.mark.slow),
 ]
 
 

@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Q9: the first two commands that people type, with nothing said about paths."""
 
+import pytest
 
+
+@pytest.mark.slow
 def test_profile_and_report_with_default_paths(scenario) -> None:
     run = scenario.profile(
         profile_models=["add_sub"],

@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Q21: two models measured together, each of their loads with each: no search, no mode."""
 
+import pytest
 
+
+@pytest.mark.slow
 def test_every_load_meets_every_load(scenario) -> None:
     scenario.clone("add_sub", "other")
 

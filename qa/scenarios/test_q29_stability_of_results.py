@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Q29: the same checkpoint gives the same best, every time."""
 
+import pytest
 
+
+@pytest.mark.slow
 def test_the_first_row_stays(scenario) -> None:
     options = {
         "run_config_search_min_concurrency": 4,

@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Q34: what is in the checkpoint is not measured again."""
 
+import pytest
 
+
+@pytest.mark.slow
 def test_nothing_is_measured_again(scenario, three_models) -> None:
     assert scenario.profile(**three_models["single"]).status == 0
     before = scenario.checkpoints

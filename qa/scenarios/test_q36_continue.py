@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Q36: the next run goes on where an interrupted one stopped."""
 
+import pytest
 
+
+@pytest.mark.slow
 def test_the_rest_is_measured(scenario, three_models, interrupted) -> None:
     run = scenario.profile(**three_models["multi"])
 
