@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import csv
 import http.client
 import json
 import os
@@ -111,7 +112,7 @@ class Scene:
     @property
     def rows(self) -> list[list[str]]:
         text = (self.directory / "results" / "metrics-model-inference.csv").read_text()
-        return [line.split(",") for line in text.splitlines()[1:] if line]
+        return [row for row in csv.reader(text.splitlines()) if row][1:]
 
     @property
     def checkpoints(self) -> list[str]:
@@ -160,6 +161,7 @@ def scene(tmp_path: Path, program: str, mark) -> Iterator[Scene]:
             "model_repository": str(tmp_path / "models"),
             "profile_models": {"add_sub": {"cpu_only": True}},
             "override_output_model_repository": True,
+            "skip_detailed_reports": True,
             "perf_analyzer_flags": dict(QUICK),
         },
     )

@@ -37,7 +37,7 @@ def test_models_are_measured_in_a_container(scene, containers, protocol: str) ->
     assert status == 0, output
     assert [row[0] for row in scene.rows] == [
         "add_sub_config_default",
-        "ensemble_chain_config_default",
+        "ensemble_chain_config_default: scale_config_default, add_sub_config_default",
     ]
     assert all(float(value) > 0 for row in scene.rows for value in row[1:])
     assert "successfully loaded 'add_sub'" in (scene.directory / "server.log").read_text()

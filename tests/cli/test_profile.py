@@ -57,7 +57,7 @@ def test_batch_limits_are_not_doubled_where_throughput_does_not_grow(setting, pr
 
 
 def test_files_are_where_users_look_for_them(setting) -> None:
-    status, output = setting.profile()
+    status, output = setting.profile(skip_detailed_reports=False)
 
     assert status == 0, output
     here: Path = setting.directory
@@ -391,7 +391,7 @@ def test_what_an_earlier_run_recommended_does_not_outlive_its_measurements(
 
 
 def test_charts_are_images_too(setting) -> None:
-    setting.profile()
+    setting.profile(skip_detailed_reports=False)
 
     plots = setting.directory / "plots"
     assert (plots / "simple" / "m" / "throughput_v_latency.png").read_bytes()[1:4] == b"PNG"
