@@ -49,6 +49,8 @@ def gpu_load(hold_mb: list[str]) -> dict:
     }
 
 
+# slow: memory is compared, and other tests beside it disturb that
+@pytest.mark.slow
 def test_it_holds_what_it_is_told_to_hold(pretend_cuda) -> None:
     status, output = pretend_cuda.profile(
         "--inference-output-fields", "model_config_path,perf_throughput,cpu_used_ram",

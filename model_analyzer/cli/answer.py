@@ -60,11 +60,13 @@ def answer(
     gpus = len(origin.devices)
     always_gpus = settings.monitors.always_gpus
     tables = _tables(profile, rankings, settings)
-    log.info(
-        "Profile complete. Profiled %d configurations for models: %s",
-        sum(len(ranking.results) for ranking in rankings),
-        [name for ranking in rankings for name in ranking.model.split(",")],
-    )
+    measured = sum(len(ranking.results) for ranking in rankings)
+    if measured:
+        log.info(
+            "Profile complete. Profiled %d configurations for models: %s",
+            measured,
+            [name for ranking in rankings for name in ranking.model.split(",")],
+        )
     summaries = []
     for ranking in _with_best_of_all(rankings, settings):
         difference = configuration_difference(ranking, originals)
