@@ -94,10 +94,10 @@ def test_the_third_interrupt_saves_what_was_measured(setting, pretend) -> None:
     assert recorded(setting.directory) == 2
 
 
-def test_the_third_interrupt_leaves_while_a_model_loads(setting, make_model) -> None:
+def test_the_third_interrupt_leaves_while_a_model_loads(setting, make_model, pretend) -> None:
     make_model("slow", fake="hang")
     process = setting.start(profile_models=["slow"])
-    time.sleep(1.5)
+    setting.wait_until(lambda: any(call.startswith("load") for call in pretend.server_calls))
 
     for _ in range(3):
         process.send_signal(signal.SIGINT)
