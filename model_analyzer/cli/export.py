@@ -75,13 +75,11 @@ def write_best(directory: ExportDirectory, ranking: Ranking, difference: str) ->
         directory.write(difference + "\n", "best", variant.model, "config.diff")
 
 
-def write_summary(
-    directory: ExportDirectory, summary: Summary, formats: Sequence[OutputFormat] = ()
-) -> Path:
+def write_summary(directory: ExportDirectory, summary: Summary) -> Path:
     """The summary of one model, with its charts as images beside it."""
     _write_charts(directory, summary.charts, "simple", summary.model)
     return _write_report(
-        directory, render_summary(summary), formats, "summaries", summary.model, "result_summary"
+        directory, render_summary(summary), (), "summaries", summary.model, "result_summary"
     )
 
 
