@@ -32,7 +32,7 @@ from model_analyzer.runner.runtime import find_perf_analyzer, find_tritonserver
 from model_analyzer.runner.server.local import LocalLauncher
 from model_analyzer.runner.server.log import ServerLog
 from model_analyzer.runner.server.triton import TritonServer
-from model_analyzer.state.profile_state import load
+from model_analyzer.state.checkpoint import load
 
 STARTER = Path(__file__).parents[1] / "model_analyzer" / "starter" / "model_repository"
 FLAGS = {

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from model_analyzer.state.profile_state import load
+from model_analyzer.state.checkpoint import load
 
 ONE = ("--run-config-search-disable",)
 

@@ -8,7 +8,7 @@ import random
 import signal
 import time
 
-from model_analyzer.state.profile_state import load
+from model_analyzer.state.checkpoint import load
 
 LISTED = {"parameters": {"concurrency": [1, 2]}}
 

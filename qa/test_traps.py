@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.runner.runtime import installed_runtime
-from model_analyzer.state.profile_state import load
+from model_analyzer.state.checkpoint import load
 
 ONE = ("--run-config-search-disable", "-c", "1")
 

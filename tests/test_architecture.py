@@ -48,7 +48,7 @@ STANDARD_LIBRARY_ONLY = {"domain", "errors", "results", "profiling", "search"}
 # imports that touch the world -> where they may occur
 ADDRESSES = {
     "subprocess": {"runner/process.py"},
-    "threading": {"runner/monitors/sampler.py"},
+    "threading": {"runner/monitors/sampler.py", "state/lock.py"},
     "multiprocessing": set(),
     "asyncio": set(),
     "signal": {
@@ -58,8 +58,8 @@ ADDRESSES = {
         "runner/server/container.py",
     },
     "docker": {"runner/server/docker.py", "runner/server/container.py"},
-    "socket": {"runner/server/endpoints.py", "runner/host.py", "state/journal.py"},
-    "fcntl": {"state/journal.py", "runner/install.py", "runner/workspace.py"},
+    "socket": {"runner/server/endpoints.py", "runner/host.py", "state/lock.py"},
+    "fcntl": {"state/lock.py", "runner/install.py", "runner/workspace.py"},
     "yaml": {"config/sources.py"},
     "http": {"runner/client/http.py", "runner/monitors/triton_metrics.py"},
     "urllib": {"runner/client/http.py", "runner/monitors/triton_metrics.py"},
@@ -82,7 +82,7 @@ ADDRESSES = {
 CALLS = {
     "open": {"runner", "state"},
     "print": {"runner/guard.py", "runner/server/container.py"},
-    "time.time": {"runner"},
+    "time.time": {"runner", "state/lock.py"},
     "time.monotonic": {"runner"},
     "time.sleep": set(),
     "sys.exit": {"cli/main.py", "runner/guard.py", "runner/server/container.py"},

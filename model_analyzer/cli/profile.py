@@ -213,8 +213,6 @@ def _prepare(
     else:
         assert local is not None, "where no server runs, nobody but the driver knows GPUs"
         gpus = local
-    if not settings.monitors.ignore_gpus:
-        state.check_devices(gpus.devices)
     if isinstance(server, TritonServer) and is_remote:
         if repository is None:
             facts = _served_facts(settings, server, setups)

@@ -13,13 +13,13 @@ from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.errors import EXIT_OK, ConfigError, Problem
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.ranking import VariantResult, rank
-from model_analyzer.state.profile_state import load_checkpoint
+from model_analyzer.state.checkpoint import load_existing
 
 
 def run(settings: ReportSettings, verbosity: int) -> int:
     """Writes one detailed report for each variant; the exit status."""
     view = View(verbosity)
-    loaded = load_checkpoint(settings.checkpoint_directory)
+    loaded = load_existing(settings.checkpoint_directory)
     for sentence in loaded.damage:
         view.say(f"{sentence}: using what is intact")
     profile = loaded.profile
@@ -32,7 +32,7 @@ def run(settings: ReportSettings, verbosity: int) -> int:
     if problems:
         raise ConfigError(*problems)
     directory = ExportDirectory(settings.export_path)
-    origin = origin_of(profile, loaded.source)
+    origin = origin_of(profile, loaded.path)
     for name in settings.variants:
         path = write_detail(
             directory,

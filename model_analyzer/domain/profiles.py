@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from model_analyzer.domain.measurements import Measurement, Outcome, Values
@@ -27,10 +27,15 @@ class Device:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialRecord:
-    """A trial with its outcome, as it was recorded."""
+    """A trial with its outcome, as it was recorded.
+
+    In a cluster, it was measured on `node`, as the outcome of that `number` (from 1) there.
+    """
 
     trial: Trial
     outcome: Outcome
+    node: str = ""
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +62,7 @@ class Profile:
     of each GPU (by UUID) under a server without any model.
     """
 
-    records: tuple[TrialRecord, ...] = ()
+    records: Collection[TrialRecord] = ()
     devices: tuple[Device, ...] = ()
     host: Mapping[str, str] = field(default_factory=empty)
     server_only: Mapping[str, Values] = field(default_factory=empty)

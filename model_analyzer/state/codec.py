@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Profile values to checkpoint entries and back.
 
-Variants and server setups are written once and referred to by their identity. Secrets in
-flags and variables are masked; identities do not depend on them.
+What many outcomes share (server setups, variants, how the load is generated) is written once and
+referred to by its identity. Secrets in flags and variables are masked; identities do not depend
+on them. What is empty is left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import isfinite
 from types import MappingProxyType
 from typing import Any
 
@@ -20,7 +22,7 @@ from model_analyzer.domain.measurements import (
     Outcome,
     Values,
 )
-from model_analyzer.domain.models import ModelVariant, freeze, thaw
+from model_analyzer.domain.models import ModelVariant, empty, fingerprint, freeze, thaw
 from model_analyzer.domain.profiles import Device, TrialRecord
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import (
@@ -35,6 +37,8 @@ from model_analyzer.domain.trials import (
 from model_analyzer.state.lines import Entry
 
 SERVER_ONLY = "server-only"
+DEFINITIONS = frozenset({"setup", "variant", "generator"})
+OUTCOMES = frozenset({"measurement", "failure"})
 
 
 class Encoder:
@@ -48,13 +52,20 @@ class Encoder:
         trial = record.trial
         if self._is_new(trial.setup.identity):
             yield _setup_entry(trial.setup)
+        workloads = []
         for work in trial.workloads:
             yield from self._variant(work.variant)
+            generator = _generator(work)
+            identity = fingerprint(generator)
+            if self._is_new(identity):
+                yield {"entry": "generator", "id": identity, **generator}
+            workloads.append(_workload(work, identity))
         yield {
             "entry": "measurement" if isinstance(record.outcome, Measurement) else "failure",
             "key": key,
+            **({"node": record.node, "number": record.number} if record.node else {}),
             "setup": trial.setup.identity,
-            "workloads": [_workload(work) for work in trial.workloads],
+            "workloads": workloads,
             **_outcome(record.outcome),
         }
 
@@ -79,32 +90,47 @@ class Encoder:
 
 
 class Decoder:
-    """Reads entries back, in the order in which they were written."""
+    """Reads entries back. What an outcome refers to has to be defined before it."""
 
     def __init__(self) -> None:
         self._setups: dict[str, ServerSetup] = {}
         self._variants: dict[tuple[str, str], ModelVariant] = {}
+        self._generators: dict[str, Mapping[str, Any]] = {}
 
-    def record(self, entry: Entry) -> tuple[str, TrialRecord] | None:
-        """Key and record of an outcome; None for entries that only prepare one.
+    def learn(self, other: Decoder) -> None:
+        """Takes over what the other one knows."""
+        self._setups |= other._setups
+        self._variants |= other._variants
+        self._generators |= other._generators
 
-        Raises ValueError if the entry is not complete.
-        """
+    def define(self, entry: Entry) -> None:
+        """Reads an entry that outcomes refer to. Raises ValueError if it is not complete."""
         try:
             match entry["entry"]:
                 case "setup":
                     self._setups[entry["id"]] = _setup(entry)
                 case "variant":
                     self._variants[entry["id"], entry["name"]] = self._variant(entry)
-                case "measurement":
-                    return str(entry["key"]), self._trial_record(entry, _measurement(entry))
-                case "failure":
-                    return str(entry["key"]), self._trial_record(entry, _failure(entry))
-                case kind:
-                    raise ValueError(f"unknown kind of entry {kind!r}")
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"an incomplete {entry['entry']} entry ({error})") from error
-        return None
+                case _:
+                    self._generators[entry["id"]] = _generated(entry)
+        except _INCOMPLETE as error:
+            raise _incomplete(entry, error) from error
+
+    def record(self, entry: Entry) -> TrialRecord:
+        """The record of an outcome. Raises ValueError if the entry is not complete."""
+        try:
+            is_measured = entry["entry"] == "measurement"
+            return TrialRecord(
+                trial=Trial(
+                    workloads=tuple(map(self._workload, entry["workloads"])),
+                    setup=self._setups[entry["setup"]],
+                ),
+                outcome=_measurement(entry) if is_measured else _failure(entry),
+                node=entry.get("node", ""),
+                number=entry.get("number", 0),
+            )
+        except _INCOMPLETE as error:
+            raise _incomplete(entry, error) from error
 
     def _variant(self, entry: Entry) -> ModelVariant:
         return ModelVariant(
@@ -115,22 +141,25 @@ class Decoder:
             composing=tuple(self._variants[part, name] for part, name in entry["composing"]),
         )
 
-    def _trial_record(self, entry: Entry, outcome: Outcome) -> TrialRecord:
-        workloads = tuple(
-            Workload(
-                variant=self._variants[work["variant"], work["name"]],
-                load=Load(
-                    kind=LoadKind(work["kind"]), value=work["value"], batch_size=work["batch_size"]
-                ),
-                flags=freeze(work["flags"]),
-                inputs=work["inputs"],
-                times_tokens=work.get("times_tokens", False),
-                genai_perf=freeze(work.get("genai_perf", {})),
-            )
-            for work in entry["workloads"]
+    def _workload(self, work: Mapping[str, Any]) -> Workload:
+        identity = work.get("generator")
+        # format 1 had it in place
+        generated = _generated(work) if identity is None else self._generators[identity]
+        return Workload(
+            variant=self._variants[work["variant"], work["name"]],
+            load=Load(
+                kind=LoadKind(work["kind"]), value=work["value"], batch_size=work["batch_size"]
+            ),
+            **generated,
         )
-        trial = Trial(workloads=workloads, setup=self._setups[entry["setup"]])
-        return TrialRecord(trial=trial, outcome=outcome)
+
+
+# what reading something else than was written runs into
+_INCOMPLETE = (KeyError, TypeError, AttributeError, ValueError, OverflowError)
+
+
+def _incomplete(entry: Entry, error: Exception) -> ValueError:
+    return ValueError(f"an incomplete {entry['entry']} entry ({error})")
 
 
 def encode_device(device: Device) -> Entry:
@@ -138,7 +167,11 @@ def encode_device(device: Device) -> Entry:
 
 
 def decode_device(entry: Mapping[str, Any]) -> Device:
-    return Device(uuid=entry["uuid"], name=entry["name"], memory=entry["memory"])
+    """Raises ValueError if it is not complete."""
+    try:
+        return Device(uuid=entry["uuid"], name=entry["name"], memory=float(entry["memory"]))
+    except _INCOMPLETE as error:
+        raise ValueError(f"an incomplete device ({error})") from error
 
 
 def encode_server_only(gpus: Mapping[str, Values]) -> Entry:
@@ -147,10 +180,10 @@ def encode_server_only(gpus: Mapping[str, Values]) -> Entry:
 
 def decode_server_only(entry: Entry) -> Mapping[str, Values]:
     """Raises ValueError if the entry is not complete."""
-    if not isinstance(entry.get("gpus"), Mapping):
-        raise ValueError(f"an incomplete {SERVER_ONLY} entry")
-    gpus: Mapping[str, Values] = freeze(entry["gpus"])
-    return gpus
+    try:
+        return _values_by_name(entry["gpus"])
+    except _INCOMPLETE as error:
+        raise _incomplete(entry, error) from error
 
 
 def _setup_entry(setup: ServerSetup) -> Entry:
@@ -175,21 +208,37 @@ def _setup(entry: Entry) -> ServerSetup:
         devices=tuple(entry["devices"]),
         flags=freeze(entry["flags"]),
         environment=freeze(entry["environment"]),
-        container=freeze(entry["container"]),
+        container=freeze(entry.get("container", {})),  # since format 2
     )
 
 
-def _workload(work: Workload) -> Entry:
+def _generator(work: Workload) -> dict[str, Any]:
+    return {
+        "flags": masked_values(work.flags),
+        "inputs": work.inputs,
+        "times_tokens": work.times_tokens,
+        "genai_perf": masked_values(work.genai_perf),
+    }
+
+
+def _generated(entry: Entry) -> Mapping[str, Any]:
+    """The fields of a workload that say how its load is generated."""
+    return {
+        "flags": freeze(entry["flags"]),
+        "inputs": entry["inputs"],
+        "times_tokens": entry.get("times_tokens", False),
+        "genai_perf": freeze(entry.get("genai_perf", {})),
+    }
+
+
+def _workload(work: Workload, generator: str) -> Entry:
     return {
         "variant": work.variant.identity,
         "name": work.variant.name,
         "kind": work.load.kind.value,
         "value": work.load.value,
         "batch_size": work.load.batch_size,
-        "flags": masked_values(work.flags),
-        "inputs": work.inputs,
-        "times_tokens": work.times_tokens,
-        "genai_perf": masked_values(work.genai_perf),
+        "generator": generator,
     }
 
 
@@ -208,40 +257,63 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
             **common,
         }
     return {
-        "models": [
-            {
-                "values": dict(model.values),
-                "requests": model.requests,
-                "windows": list(model.windows),
-                "composing": {name: dict(values) for name, values in model.composing.items()},
-            }
-            for model in outcome.models
-        ],
-        "gpus": {uuid: dict(values) for uuid, values in outcome.gpus.items()},
-        "host": dict(outcome.host),
-        "notices": [[notice.kind.value, notice.text] for notice in outcome.notices],
+        "models": [_model(model) for model in outcome.models],
+        **_unless_empty("gpus", {uuid: dict(values) for uuid, values in outcome.gpus.items()}),
+        **_unless_empty("host", dict(outcome.host)),
+        **_unless_empty(
+            "notices", [[notice.kind.value, notice.text] for notice in outcome.notices]
+        ),
         **common,
     }
 
 
+def _model(model: ModelMeasurement) -> Entry:
+    composing = {name: dict(values) for name, values in model.composing.items()}
+    return {
+        "values": dict(model.values),
+        "requests": model.requests,
+        "windows": list(model.windows),
+        **_unless_empty("composing", composing),
+    }
+
+
+def _unless_empty(key: str, value: Any) -> dict[str, Any]:
+    return {key: value} if value else {}
+
+
 def _measurement(entry: Entry) -> Measurement:
     return Measurement(
-        models=tuple(
-            ModelMeasurement(
-                values=MappingProxyType(model["values"]),
-                requests=model["requests"],
-                windows=tuple(model["windows"]),
-                composing=freeze(model["composing"]),
-            )
-            for model in entry["models"]
+        models=tuple(map(_model_measurement, entry["models"])),
+        gpus=_values_by_name(entry.get("gpus")),
+        host=_values(entry.get("host", {})),
+        notices=tuple(
+            Notice(kind=NoticeKind(kind), text=text) for kind, text in entry.get("notices", ())
         ),
-        gpus=freeze(entry["gpus"]),
-        host=MappingProxyType(entry["host"]),
-        notices=tuple(Notice(kind=NoticeKind(kind), text=text) for kind, text in entry["notices"]),
         commands=tuple(entry["commands"]),
         started=entry["started"],
         duration_s=entry["duration_s"],
     )
+
+
+def _model_measurement(model: Mapping[str, Any]) -> ModelMeasurement:
+    return ModelMeasurement(
+        values=_values(model["values"]),
+        requests=model["requests"],
+        windows=tuple(model["windows"]),
+        composing=_values_by_name(model.get("composing")),
+    )
+
+
+def _values(values: dict[str, float]) -> Values:
+    if not all(map(isfinite, values.values())):
+        raise ValueError("a value is no finite number")
+    return MappingProxyType(values)
+
+
+def _values_by_name(values: dict[str, dict[str, float]] | None) -> Mapping[str, Values]:
+    if not values:
+        return empty()
+    return MappingProxyType({name: _values(inner) for name, inner in values.items()})
 
 
 def _failure(entry: Entry) -> Failure:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, BinaryIO
 
 _MARK = b',"crc":"'
 _TAIL = len(_MARK) + 8 + len(b'"}')
-_MOST_BYTES = 64 * 2**20
+MOST_BYTES = 64 * 2**20
 
 Entry = Mapping[str, Any]
 
@@ -34,10 +34,18 @@ def encode(entry: Entry) -> bytes:
     return body[:-1] + _MARK + b"%08x" % zlib.crc32(body) + b'"}\n'
 
 
+def split(file: BinaryIO) -> Iterator[bytes]:
+    """The lines of a file with their ends; of one that is too long only the beginning."""
+    while line := file.readline(MOST_BYTES + 1):
+        yield line
+        while len(line) > MOST_BYTES and not line.endswith(b"\n"):
+            line = file.readline(MOST_BYTES + 1)
+
+
 def decode(line: bytes) -> dict[str, Any]:
     """The entry of a line (with or without its line end)."""
     line = line.removesuffix(b"\n")
-    if len(line) > _MOST_BYTES:
+    if len(line) > MOST_BYTES:
         raise DamagedLine("a line of more than 64 MiB")
     if line[-_TAIL : -_TAIL + len(_MARK)] != _MARK or not line.endswith(b'"}'):
         raise DamagedLine("no checksum at its end")
@@ -45,9 +53,31 @@ def decode(line: bytes) -> dict[str, Any]:
     if b"%08x" % zlib.crc32(body) != line[-10:-2]:
         raise DamagedLine("the checksum does not match")
     try:
-        entry = json.loads(body)
+        entry = parse(body)
     except (ValueError, RecursionError) as error:
         raise DamagedLine(f"not JSON: {error}") from error
     if not isinstance(entry, dict) or not isinstance(entry.get("entry"), str):
         raise DamagedLine("not an entry")
     return entry
+
+
+def parse(text: bytes) -> Any:
+    """JSON that means one thing only: no key twice in an object, no number that is none.
+
+    Raises ValueError, or RecursionError where it is nested too deeply.
+    """
+    return _DECODER.decode(text.decode())
+
+
+def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    mapping = dict(pairs)
+    if len(mapping) != len(pairs):
+        raise ValueError("a key stands twice in an object")
+    return mapping
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no number")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_number)

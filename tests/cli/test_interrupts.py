@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.state.profile_state import load
+from model_analyzer.state.checkpoint import load
 
 SLOW = {"sleep_s": 0.5}
 

@@ -14,8 +14,9 @@ import pytest
 
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.journal import FORMAT, write_checkpoint
-from model_analyzer.state.profile_state import ProfileState, load
+from model_analyzer.state.checkpoint import load
+from model_analyzer.state.files import FORMAT, checkpoint_lines, write_whole
+from model_analyzer.state.profile_state import ProfileState
 from tests.unit.state.samples import failure, measurement, rich_failure, rich_trial, several, trial
 
 
@@ -77,7 +78,7 @@ def test_where_a_continued_journal_was_measured_is_told_by_its_newest_header(
             state.describe(devices=[], host={"Host": name})
             state.record(trial({"A": 1, "B": 2}[name]), measurement())
 
-    assert load(tmp_path).host == {"Host": "B"}
+    assert load(tmp_path).header.host == {"Host": "B"}
 
 
 def test_a_checkpoint_names_its_parent_also_after_a_journal(tmp_path: Path) -> None:
@@ -282,7 +283,7 @@ def test_a_checkpoint_names_its_parent(tmp_path: Path) -> None:
 def test_a_fresh_directory_is_a_fresh_run(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("INFO"), ProfileState(tmp_path) as state:
         assert state.newest is None
-        assert state.profile.records == ()
+        assert tuple(state.profile.records) == ()
 
     assert caplog.messages == ["No checkpoint file found, starting a fresh run."]
 
@@ -295,7 +296,7 @@ def test_a_later_run_says_what_it_starts_from(
 
     with caplog.at_level("INFO"), ProfileState(tmp_path) as state:
         assert state.newest == tmp_path / "1.ckpt"
-        assert state.profile.records == tuple(
+        assert tuple(state.profile.records) == tuple(
             TrialRecord(trial=trial(value), outcome=measurement(value)) for value in (1, 2)
         )
 
@@ -312,8 +313,8 @@ def test_a_run_after_one_that_never_saved_starts_from_the_journal(tmp_path: Path
 def test_a_directory_that_does_not_exist_holds_nothing(tmp_path: Path) -> None:
     loaded = load(tmp_path / "nowhere")
 
-    assert loaded.profile.records == ()
-    assert loaded.source is None
+    assert tuple(loaded.profile.records) == ()
+    assert loaded.path is None
     assert not (tmp_path / "nowhere").exists()
 
 
@@ -371,7 +372,7 @@ def test_a_directory_of_others_that_looks_like_a_checkpoint_is_named_and_passed(
 @pytest.mark.parametrize("name", ["0.ckpt", "journal"])
 def test_a_newer_format_is_refused_clearly(tmp_path: Path, name: str) -> None:
     header = {"entry": "header", "format": FORMAT + 1, "tool": "9.9.9"}
-    write_checkpoint(tmp_path / name, header, [])
+    write_whole(tmp_path / name, checkpoint_lines([header], []))
     before = (tmp_path / name).read_bytes()
 
     for _ in range(2):  # the second attempt shows that the first one left no lock behind
@@ -390,7 +391,7 @@ def test_a_newer_format_is_refused_clearly(tmp_path: Path, name: str) -> None:
 
 def test_a_newer_format_among_older_checkpoints_does_not_matter(tmp_path: Path) -> None:
     header = {"entry": "header", "format": FORMAT + 1, "tool": "9.9.9"}
-    write_checkpoint(tmp_path / "0.ckpt", header, [])
+    write_whole(tmp_path / "0.ckpt", checkpoint_lines([header], []))
     (tmp_path / "0.ckpt").rename(tmp_path / "hidden")
     record(tmp_path, [1], save=True)
     (tmp_path / "0.ckpt").rename(tmp_path / "1.ckpt")

@@ -12,7 +12,8 @@ import pytest
 
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.state.profile_state import Loaded, ProfileState, load
+from model_analyzer.state.checkpoint import Checkpoint, load
+from model_analyzer.state.profile_state import ProfileState
 from tests.unit.state.samples import (
     failure,
     measurement,
@@ -40,7 +41,7 @@ def record(directory: Path, concurrencies: Sequence[int], *, save: bool = False)
             state.save()
 
 
-def found(loaded: Loaded) -> list[int]:
+def found(loaded: Checkpoint) -> list[int]:
     """The concurrencies of the records, each of which is as it was recorded."""
     values = []
     for known in loaded.profile.records:
@@ -62,7 +63,7 @@ def test_a_journal_cut_anywhere_holds_every_complete_record(tmp_path: Path) -> N
     record(tmp_path, [1, 2, 3])
     journal = tmp_path / "journal"
     raw = journal.read_bytes()
-    ahead = 3  # lines before the first outcome: header, setup, variant
+    ahead = 4  # lines before the first outcome: header, setup, variant, generator
 
     for length in range(len(raw) + 1):
         journal.write_bytes(raw[:length])
@@ -83,7 +84,7 @@ def test_a_run_continues_a_journal_cut_anywhere(tmp_path: Path) -> None:
 
     for length in range(len(raw) + 1):
         journal.write_bytes(raw[:length])
-        expected = max(0, complete_lines(raw[:length]) - 3)
+        expected = max(0, complete_lines(raw[:length]) - 4)
 
         record(tmp_path, [3])
 
@@ -106,8 +107,8 @@ def test_a_journal_with_everything_in_it_survives_a_cut_at_random(tmp_path: Path
         loaded = load(tmp_path)
 
         records = loaded.profile.records
-        # lines before the first outcome: header, setup, four variants
-        assert len(records) == max(0, complete_lines(raw[:length]) - 6)
+        # lines before the first outcome: header, setup, four variants, two generators
+        assert len(records) == max(0, complete_lines(raw[:length]) - 8)
         assert [known.outcome for known in records] == outcomes[: len(records)]
 
 
@@ -122,7 +123,7 @@ def test_a_torn_journal_is_named_in_the_log_once(
         record(tmp_path, [3])
         record(tmp_path, [4])
 
-    assert caplog.messages == [f"{journal} is damaged (line 5 is cut off): using what is intact"]
+    assert caplog.messages == [f"{journal} is damaged (line 6 is cut off): using what is intact"]
     assert found(load(tmp_path)) == [1, 3, 4]
 
 
@@ -152,20 +153,20 @@ def test_an_empty_journal_is_not_damaged(tmp_path: Path) -> None:
 
     loaded = load(tmp_path)
 
-    assert (loaded.damage, loaded.source, loaded.profile.records) == ((), None, ())
+    assert (loaded.damage, loaded.path, tuple(loaded.profile.records)) == ((), None, ())
 
 
 def test_zeros_in_the_place_of_a_record_cost_that_record_only(tmp_path: Path) -> None:
     record(tmp_path, [1, 2, 3])
     journal = tmp_path / "journal"
     lines = journal.read_bytes().splitlines(keepends=True)
-    lines[4] = b"\0" * (len(lines[4]) - 1) + b"\n"
+    lines[5] = b"\0" * (len(lines[5]) - 1) + b"\n"
     journal.write_bytes(b"".join(lines))
 
     loaded = load(tmp_path)
 
     assert found(loaded) == [1, 3]
-    assert loaded.damage == (f"{journal} is damaged (line 5: no checksum at its end)",)
+    assert loaded.damage == (f"{journal} is damaged (line 6: no checksum at its end)",)
 
 
 def test_outcomes_whose_variant_is_lost_are_left_out_and_named(tmp_path: Path) -> None:
@@ -178,7 +179,7 @@ def test_outcomes_whose_variant_is_lost_are_left_out_and_named(tmp_path: Path) -
 
     assert found(loaded) == []
     (damage,) = loaded.damage
-    assert damage.startswith(f"{journal} is damaged (an incomplete measurement entry")
+    assert damage.startswith(f"{journal} is damaged (line 4: an incomplete measurement entry")
     assert "\n" not in damage
 
 
@@ -216,11 +217,11 @@ def test_a_checkpoint_cut_anywhere_gives_way_to_the_lower_one(three_files: Path)
         newest.write_bytes(raw[:length])
         loaded = load(three_files)
 
-        # what precedes the outcomes: header, setup, variant
-        intact = max(0, complete_lines(raw[:length]) - 3)
+        # what precedes the outcomes: header, setup, variant, generator
+        intact = max(0, complete_lines(raw[:length]) - 4)
         expected = sorted({1, 2, 5} | {1, 2, 3, 4} & set(range(1, intact + 1)))
         assert sorted(found(loaded)) == expected, f"cut at {length}"
-        assert loaded.source == three_files / "0.ckpt"
+        assert loaded.path == three_files / "0.ckpt"
         (damage,) = loaded.damage
         assert damage.startswith(f"{newest} is damaged ("), f"cut at {length}"
         assert "\n" not in damage

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.profile_state import ProfileState, load
+from model_analyzer.state.checkpoint import load
+from model_analyzer.state.profile_state import ProfileState
 from tests.unit.state.samples import failure, measurement, rich_measurement, rich_trial, trial
 
 

@@ -5,14 +5,13 @@
 from __future__ import annotations
 
 import json
-import logging
 from pathlib import Path
 
 import pytest
 
 from model_analyzer.domain.profiles import Device
-from model_analyzer.errors import CheckpointError
-from model_analyzer.state.profile_state import ProfileState, load
+from model_analyzer.state.checkpoint import load
+from model_analyzer.state.profile_state import ProfileState
 from tests.unit.state.samples import measurement, trial
 
 IDLE = {"GPU-a": {"gpu_used_memory": 456.0, "gpu_power_usage": 70.5}, "GPU-b": {}}
@@ -25,7 +24,6 @@ def devices(*uuids: str) -> tuple[Device, ...]:
 def run_on(directory: Path, *uuids: str, concurrency: int = 1, save: bool = True) -> None:
     """A run on these GPUs that measures one trial."""
     with ProfileState(directory) as state:
-        state.check_devices(devices(*uuids))
         state.describe(devices=devices(*uuids), host={})
         state.record(trial(concurrency), measurement())
         if save:
@@ -78,42 +76,3 @@ def test_a_checkpoint_without_them_is_as_good(tmp_path: Path) -> None:
     lines = (tmp_path / "0.ckpt").read_text().splitlines()
     assert "server-only" not in [json.loads(line)["entry"] for line in lines]
     assert load(tmp_path).profile.server_only == {}
-
-
-def test_the_same_gpus_match_in_any_order(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    run_on(tmp_path, "GPU-a", "GPU-b")
-
-    with caplog.at_level(logging.INFO):
-        run_on(tmp_path, "GPU-b", "GPU-a", concurrency=2)
-
-    assert caplog.messages.count("GPU devices match checkpoint") == 1
-
-
-def test_two_runs_without_gpus_match(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    run_on(tmp_path)
-    with caplog.at_level(logging.INFO):
-        run_on(tmp_path, concurrency=2)
-
-    assert "GPU devices match checkpoint" in caplog.text
-
-
-@pytest.mark.parametrize("now", [("GPU-b",), ("GPU-a", "GPU-b"), ()])
-def test_other_gpus_are_refused_with_what_to_do(tmp_path: Path, now: tuple[str, ...]) -> None:
-    run_on(tmp_path, "GPU-a")
-
-    with pytest.raises(CheckpointError) as raised:
-        run_on(tmp_path, *now)
-
-    text = str(raised.value)
-    assert text.startswith("GPU devices do not match checkpoint: ")
-    assert f"was measured on GPU-a, and this run uses {', '.join(now) or 'none'};" in text
-    assert "--checkpoint-directory" in text
-    assert "\n" not in text
-
-
-def test_a_journal_alone_binds_to_no_gpus(tmp_path: Path) -> None:
-    run_on(tmp_path, "GPU-a", save=False)
-    run_on(tmp_path, "GPU-b", concurrency=2)
-
-    with pytest.raises(CheckpointError):
-        run_on(tmp_path, "GPU-a")

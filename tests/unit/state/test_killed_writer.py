@@ -8,7 +8,8 @@ import random
 import time
 from pathlib import Path
 
-from model_analyzer.state.profile_state import ProfileState, load
+from model_analyzer.state.checkpoint import load
+from model_analyzer.state.profile_state import ProfileState
 from tests.unit.state.processes import acknowledged, kill, writer
 from tests.unit.state.samples import measurement, trial
 

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from pathlib import Path
 
 import pytest
 
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.profile_state import ProfileState, load
+from model_analyzer.state.checkpoint import load
+from model_analyzer.state.profile_state import ProfileState
 from tests.unit.state.processes import acknowledged, kill, writer
 from tests.unit.state.samples import failure, measurement, trial
 
@@ -73,7 +75,9 @@ def test_a_refused_writer_leaves_nothing_open(tmp_path: Path) -> None:
 
 
 def test_of_a_dead_owner_nothing_is_left_in_the_message(tmp_path: Path) -> None:
-    (tmp_path / "lock").write_text(f"process 4194304 on {'long-name-' * 12}\n")
+    lock = tmp_path / "lock"
+    lock.write_text(f"process 4194304 on {'long-name-' * 12}\n")
+    os.utime(lock, (0, 0))
 
     with ProfileState(tmp_path):
         message = refusal(tmp_path)
@@ -125,3 +129,39 @@ def test_a_writer_in_another_process_is_refused_while_this_one_writes(tmp_path: 
             assert process.wait(timeout=30) == 1
 
     assert len(load(tmp_path).profile.records) == 1
+
+
+def test_an_owner_on_another_machine_that_shows_life_is_respected(tmp_path: Path) -> None:
+    (tmp_path / "lock").write_text("process 17 on elsewhere\n")
+
+    assert refusal(tmp_path) == (
+        f"{tmp_path}: in use by another run (process 17 on elsewhere);"
+        " wait for it, or choose another --checkpoint-directory"
+    )
+
+
+def test_an_owner_on_another_machine_that_shows_no_life_is_dead(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    lock.write_text("process 17 on elsewhere\n")
+    a_while_ago = time.time() - 61
+    os.utime(lock, (a_while_ago, a_while_ago))
+
+    with ProfileState(tmp_path):
+        assert lock.read_text() == f"process {os.getpid()} on {socket.gethostname()}\n"
+
+
+def test_an_owner_shows_life(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("model_analyzer.state.lock._SIGN_OF_LIFE_S", 0.01)
+    with ProfileState(tmp_path):
+        os.utime(tmp_path / "lock", (0, 0))
+        deadline = time.monotonic() + 30
+        while (tmp_path / "lock").stat().st_mtime == 0:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+
+def test_who_leaves_takes_the_name_along(tmp_path: Path) -> None:
+    with ProfileState(tmp_path):
+        pass
+
+    assert (tmp_path / "lock").read_text() == ""

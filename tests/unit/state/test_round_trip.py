@@ -16,7 +16,8 @@ from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import freeze
 from model_analyzer.domain.profiles import Device, TrialRecord
 from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, ServerSetup, Trial
-from model_analyzer.state.profile_state import Loaded, ProfileState, load
+from model_analyzer.state.checkpoint import Checkpoint, load
+from model_analyzer.state.profile_state import ProfileState
 from tests.unit.state.samples import (
     SECRETS,
     failure,
@@ -28,14 +29,14 @@ from tests.unit.state.samples import (
     trial,
 )
 
-Reload = Callable[..., Loaded]
+Reload = Callable[..., Checkpoint]
 
 
 @pytest.fixture(params=["journal", "checkpoint"])
 def reload(request: pytest.FixtureRequest, tmp_path: Path) -> Reload:
     """Records (trial, outcome) pairs in one run, and reads them as a later one would."""
 
-    def keep(*pairs: tuple[Trial, Outcome]) -> Loaded:
+    def keep(*pairs: tuple[Trial, Outcome]) -> Checkpoint:
         with ProfileState(tmp_path) as state:
             for one, outcome in pairs:
                 state.record(one, outcome)
@@ -208,8 +209,8 @@ def test_a_variant_and_a_setup_are_written_once(tmp_path: Path) -> None:
 
     saved = [entry["entry"] for entry in entries(tmp_path / "0.ckpt")]
     later = [entry["entry"] for entry in entries(tmp_path / "journal")]
-    assert saved == ["header", "setup", "variant", *["measurement"] * 5, "end"]
-    assert later == ["header", "setup", "variant", *["measurement"] * 2]
+    assert saved == ["header", "setup", "variant", "generator", *["measurement"] * 5, "end"]
+    assert later == ["header", "setup", "variant", "generator", *["measurement"] * 2]
 
 
 def test_a_variant_with_composing_models_is_written_after_them(tmp_path: Path) -> None:

@@ -1,0 +1,296 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""A checkpoint as it was read: from a directory, a file or bytes."""
+
+from __future__ import annotations
+
+import io
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from model_analyzer import __version__
+from model_analyzer.domain.measurements import Measurement, Values
+from model_analyzer.domain.models import empty, freeze, thaw
+from model_analyzer.domain.profiles import Device, MeasuredTrial, Profile
+from model_analyzer.errors import CheckpointError
+from model_analyzer.state.codec import decode_device, encode_device, encode_server_only
+from model_analyzer.state.files import (
+    FORMAT,
+    HEADER,
+    METADATA,
+    SEARCH,
+    Content,
+    checkpoint_lines,
+    read_checkpoint,
+    read_checkpoint_from,
+    read_journal,
+)
+from model_analyzer.state.layout import Layout
+from model_analyzer.state.lines import Entry
+from model_analyzer.state.records import Records
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """What a checkpoint says of itself.
+
+    `parent` is the uuid of the checkpoint that it goes on from, `time` when it was written
+    (ISO 8601, UTC), `host` describes machine, server and tools. `nodes` says how many outcomes
+    each node of a cluster had by then.
+    """
+
+    uuid: str = ""
+    parent: str = ""
+    index: int | None = None
+    time: str = ""
+    tool: str = ""
+    devices: tuple[Device, ...] = ()
+    host: Mapping[str, str] = field(default_factory=empty)
+    nodes: Mapping[str, int] = field(default_factory=empty)
+
+    @classmethod
+    def next(cls, parent: Header, index: int) -> Header:
+        """That of a new checkpoint, measured where its parent was."""
+        return replace(parent, uuid=str(uuid.uuid4()), parent=parent.uuid, index=index).stamped()
+
+    def stamped(self) -> Header:
+        """The same, written by this program, now."""
+        now = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        return replace(self, tool=__version__, time=now)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """What was measured, and what was noted with it.
+
+    `path` is the file it came from, the lowest where there are several; None for an empty
+    directory, and for bytes. `metadata` is the user's own; `searches` holds the settings of the
+    search by name of its subject. `damage` names, a line each, every file that is not intact.
+    """
+
+    header: Header = field(default_factory=Header)
+    records: Records = field(default_factory=Records)
+    server_only: Mapping[str, Values] = field(default_factory=empty)
+    metadata: Mapping[str, Any] = field(default_factory=empty)
+    searches: Mapping[str, Mapping[str, Any]] = field(default_factory=empty)
+    path: Path | None = None
+    damage: tuple[str, ...] = ()
+
+    @property
+    def profile(self) -> Profile:
+        """What reports are made of."""
+        return Profile(
+            records=self.records,
+            devices=self.header.devices,
+            host=self.header.host,
+            server_only=self.server_only,
+        )
+
+    @property
+    def missing(self) -> Mapping[str, int]:
+        """How many outcomes of each node of a cluster are not in (yet)."""
+        here = self.records.nodes
+        lacks = {node: count - here.get(node, 0) for node, count in self.header.nodes.items()}
+        return {node: count for node, count in lacks.items() if count > 0}
+
+    @property
+    def is_accessible(self) -> bool:
+        """Whether the part of every node is in, and nothing is damaged."""
+        return not self.missing and not self.damage
+
+    def measurements(self) -> Iterator[MeasuredTrial]:
+        """The trials that gave a measurement, in order of measuring."""
+        for record in self.records:
+            if isinstance(record.outcome, Measurement):
+                yield MeasuredTrial(trial=record.trial, measurement=record.outcome)
+
+    def with_metadata(self, **values: Any) -> Checkpoint:
+        """The same with these top-level keys set, each as a whole; None removes one."""
+        merged = {**self.metadata, **freeze(values)}
+        kept = {key: value for key, value in merged.items() if value is not None}
+        return replace(self, metadata=MappingProxyType(kept))
+
+    def lines(self) -> Iterator[bytes]:
+        """The lines of the numbered checkpoint that holds all this."""
+        return checkpoint_lines(self._entries(), self.records.lines())
+
+    def to_bytes(self) -> bytes:
+        """The numbered checkpoint that holds all this."""
+        return b"".join(self.lines())
+
+    @classmethod
+    def from_bytes(cls, data: bytes, where: str = "the bytes") -> Checkpoint:
+        """Reads what `to_bytes` gave, or what a checkpoint file holds.
+
+        Raises CheckpointError where it is damaged; `where` names it then.
+        """
+        content = read_checkpoint_from(io.BytesIO(data), where)
+        checkpoint = assemble([(where, None, content)])
+        if checkpoint.damage:
+            raise CheckpointError(f"{checkpoint.damage[0]}: it cannot be used")
+        return checkpoint
+
+    def _entries(self) -> Iterator[Entry]:
+        yield header_entry(self.header)
+        if self.server_only:
+            yield encode_server_only(self.server_only)
+        for key, value in self.metadata.items():
+            yield metadata_entry(key, value)
+        for subject, search in self.searches.items():
+            yield search_entry(subject, search)
+
+
+def load(directory: Path, prefix: str = "") -> Checkpoint:
+    """All that is known in a directory: the newest intact checkpoint, then the journals.
+
+    Where newer checkpoints are damaged, their intact entries are used on top of it.
+    """
+    layout = Layout(directory, prefix)
+    contents: list[tuple[str, Path | None, Content]] = []
+    for index in reversed(layout.indices()):
+        path = layout.checkpoint(index)
+        content = read_checkpoint(path)
+        contents.append((str(path), path, content))
+        if not content.damage:
+            break
+    contents.reverse()
+    for node in ("", *layout.nodes()):
+        path = layout.journal(node)
+        contents.append((str(path), path, read_journal(path)))
+    return assemble(contents)
+
+
+def load_existing(directory: Path, prefix: str = "") -> Checkpoint:
+    """The same for commands that need one: raises CheckpointError where nothing was measured."""
+    loaded = load(directory, prefix)
+    if loaded.path is None:
+        raise CheckpointError(
+            f"{directory}: no checkpoint found: run `model-analyzer profile` first, or give"
+            " --checkpoint-directory"
+        )
+    return loaded
+
+
+def read_file(path: Path) -> Checkpoint:
+    """A checkpoint file. Raises CheckpointError where it is damaged."""
+    try:
+        with open(path, "rb") as file:
+            content = read_checkpoint_from(file, str(path))
+    except OSError as error:
+        raise CheckpointError(f"{path}: cannot be read: {error.strerror}") from error
+    checkpoint = assemble([(str(path), path, content)])
+    if checkpoint.damage:
+        raise CheckpointError(f"{checkpoint.damage[0]}: it cannot be used")
+    return checkpoint
+
+
+def assemble(contents: Iterable[tuple[str, Path | None, Content]]) -> Checkpoint:
+    """One checkpoint from the contents of files, each on top of those before it."""
+    records = Records()
+    header, saved = Header(), Header()
+    server_only: Mapping[str, Values] = empty()
+    metadata: dict[str, Any] = {}
+    searches: dict[str, Mapping[str, Any]] = {}
+    source: Path | None = None
+    damage = []
+    for where, path, content in contents:
+        reason = content.damage
+        if len(content.records):
+            source = source or path  # the lowest read: intact, if it is a checkpoint
+        records.update(content.records)
+        try:
+            header = decode_header(content.header) if content.header else header
+        except ValueError as error:
+            reason = reason or str(error)
+        if header.uuid:
+            saved = header  # that of a journal has no identity
+        if content.server_only is not None:
+            server_only = content.server_only
+        for key, value in content.metadata.items():
+            metadata.pop(key, None)
+            if value is not None:
+                metadata[key] = value
+        searches |= content.searches
+        if reason:
+            damage.append(f"{where} is damaged ({reason})")
+    return Checkpoint(
+        header=replace(header, uuid=saved.uuid, parent=saved.parent, index=saved.index),
+        records=records,
+        server_only=server_only,
+        metadata=freeze(metadata),
+        searches=MappingProxyType(searches),
+        path=source,
+        damage=tuple(damage),
+    )
+
+
+def header_entry(header: Header) -> Entry:
+    identity = (
+        {"uuid": header.uuid, "parent": header.parent, "index": header.index} if header.uuid else {}
+    )
+    return {
+        "entry": HEADER,
+        "format": FORMAT,
+        "tool": header.tool,
+        "time": header.time,
+        "devices": [encode_device(device) for device in header.devices],
+        "host": dict(header.host),
+        **identity,
+        **({"nodes": dict(header.nodes)} if header.nodes else {}),
+    }
+
+
+def decode_header(entry: Entry) -> Header:
+    """Raises ValueError where it is not what was written."""
+    try:
+        return Header(
+            uuid=str(entry.get("uuid", "")),
+            parent=str(entry.get("parent", "")),
+            index=None if entry.get("index") is None else int(entry["index"]),
+            time=str(entry.get("time", "")),
+            tool=str(entry.get("tool", "")),
+            devices=tuple(map(decode_device, entry.get("devices", ()))),
+            host=_texts(entry.get("host", {})),
+            nodes={str(node): int(count) for node, count in entry.get("nodes", {}).items()},
+        )
+    except (TypeError, AttributeError, ValueError) as error:
+        raise ValueError(f"an incomplete header ({error})") from error
+
+
+def _texts(mapping: Mapping[str, Any]) -> Mapping[str, str]:
+    return MappingProxyType({str(key): str(value) for key, value in mapping.items()})
+
+
+def metadata_entry(key: str, value: Any) -> Entry:
+    """That the user's `key` has this value from now on, or none where it is None."""
+    return {"entry": METADATA, "key": key, "value": thaw(value)}
+
+
+def search_entry(subject: str, search: Mapping[str, Any]) -> Entry:
+    return {**thaw(search), "entry": SEARCH, "subject": subject}
+
+
+def numbered_checkpoints(layout: Layout) -> Sequence[Checkpoint]:
+    """Every numbered checkpoint in a directory by itself, oldest first, damaged ones too."""
+    return [
+        assemble([(str(path), path, read_checkpoint(path))])
+        for path in map(layout.checkpoint, layout.indices())
+    ]
+
+
+def resume_index(layout: Layout) -> int | None:
+    """The newest checkpoint in which the part of every node is in, late journals included."""
+    journals = [
+        (str(path), path, read_journal(path)) for path in map(layout.journal, layout.nodes())
+    ]
+    for index in reversed(layout.indices()):
+        path = layout.checkpoint(index)
+        content = read_checkpoint(path)
+        if not content.damage and not assemble([(str(path), path, content), *journals]).missing:
+            return index
+    return None

@@ -1,0 +1,180 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reading and writing the files of a checkpoint directory, line by line.
+
+`N.ckpt` is complete and never changed; its last line counts the others and has their digest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from model_analyzer.domain.measurements import Values
+from model_analyzer.errors import CheckpointError
+from model_analyzer.state.codec import DEFINITIONS, OUTCOMES, decode_server_only
+from model_analyzer.state.lines import MOST_BYTES, DamagedLine, Entry, decode, encode, split
+from model_analyzer.state.records import Records
+
+FORMAT = 2
+
+HEADER = "header"
+METADATA = "metadata"
+SEARCH = "search"
+_END = "end"
+
+
+@dataclass(slots=True)
+class Content:
+    """What could be read of a file, and in one line what is wrong with it, or "".
+
+    `header` is the last one: a journal has one for each run. `metadata` has the values by key,
+    and None for what was removed; `searches` the settings of the search by name of its subject.
+    `server_only` is None where nothing is said about it.
+    """
+
+    header: Mapping[str, Any] = field(default_factory=dict)
+    records: Records = field(default_factory=Records)
+    server_only: Mapping[str, Values] | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    searches: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    damage: str = ""
+
+    def take(self, entry: Entry, line: bytes, where: str) -> None:
+        """Takes the entry of a line. Raises ValueError if it cannot be used, and CheckpointError
+        if this program is too old for it; `where` is the file then.
+        """
+        match entry["entry"]:
+            case kind if kind in DEFINITIONS or kind in OUTCOMES:
+                self.records.take(entry, line)
+            case "header":
+                _check_format(entry, where)
+                self.header = entry
+            case "server-only":
+                self.server_only = decode_server_only(entry)
+            case "metadata":
+                self.metadata[str(entry.get("key"))] = entry.get("value")
+            case "search":
+                self.searches[str(entry.get("subject"))] = entry
+            case kind:
+                raise ValueError(f"unknown kind of entry {kind!r}")
+
+
+def read_checkpoint(path: Path) -> Content:
+    """A numbered checkpoint; of a damaged one, what is intact."""
+    try:
+        with open(path, "rb") as file:
+            return read_checkpoint_from(file, str(path))
+    except OSError as error:
+        return Content(damage=f"cannot be read: {error.strerror}")
+
+
+def read_checkpoint_from(file: BinaryIO, where: str) -> Content:
+    """The same from an open file; `where` names it in messages."""
+    content = Content()
+    digest = hashlib.sha256()
+    previous = b""
+    last: Entry = {}
+    for number, (line, entry) in enumerate(_entries(file, content), start=1):
+        digest.update(previous)
+        previous, last = line, entry or {}
+        if last and last["entry"] != _END:
+            _take(content, last, line, where, number)
+    if not content.damage:
+        content.damage = _damage(last, digest.hexdigest())
+    return content
+
+
+def _damage(last: Entry, digest: str) -> str:
+    """What is wrong with a checkpoint that ends with this entry, all lines being intact."""
+    if not last:
+        return "it is empty"
+    if last["entry"] != _END:
+        return "the end is missing"
+    return "" if last.get("digest") == digest else "the digest does not match"
+
+
+def read_journal(path: Path) -> Content:
+    """A journal, or nothing if there is none; a torn last line is left out and named."""
+    content = Content()
+    try:
+        with open(path, "rb") as file:
+            for number, (line, entry) in enumerate(_entries(file, content), start=1):
+                if entry is not None:
+                    _take(content, entry, line, str(path), number)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        content.damage = f"cannot be read: {error.strerror}"
+    return content
+
+
+def _entries(file: BinaryIO, content: Content) -> Iterator[tuple[bytes, Entry | None]]:
+    """Lines with their entries, or None where they are damaged, which `content` notes."""
+    for number, line in enumerate(split(file), start=1):
+        entry = None
+        if not line.endswith(b"\n") and len(line) <= MOST_BYTES:
+            content.damage = content.damage or f"line {number} is cut off"
+        else:
+            try:
+                entry = decode(line)
+            except DamagedLine as error:
+                content.damage = content.damage or f"line {number}: {error}"
+        yield line, entry
+
+
+def _take(content: Content, entry: Entry, line: bytes, where: str, number: int) -> None:
+    try:
+        content.take(entry, line, where)
+    except ValueError as error:
+        content.damage = content.damage or f"line {number}: {error}"
+
+
+def _check_format(header: Entry, where: str) -> None:
+    version = header.get("format", FORMAT)
+    if not isinstance(version, int) or version > FORMAT:
+        raise CheckpointError(
+            f"{where}: written in format {version} by a newer model-analyzer"
+            f" ({header.get('tool', 'unknown')}); this one reads up to format {FORMAT}: update it"
+        )
+
+
+def checkpoint_lines(entries: Iterable[Entry], lines: Iterable[bytes]) -> Iterator[bytes]:
+    """All lines of a numbered checkpoint: `entries`, beginning with the header, then `lines`,
+    and the one that ends it.
+    """
+    digest = hashlib.sha256()
+    count = 0
+    for line in chain(map(encode, entries), lines):
+        digest.update(line)
+        count += 1
+        yield line
+    yield encode({"entry": _END, "entries": count, "digest": digest.hexdigest()})
+
+
+def write_whole(path: Path, lines: Iterable[bytes]) -> None:
+    """Writes a file so that it is there as a whole or not at all. Raises OSError."""
+    temporary = path.with_name(f".{path.name}.tmp")  # one writer at a time: the lock sees to it
+    try:
+        with open(temporary, "wb") as file:
+            file.writelines(lines)
+            file.flush()
+            os.fsync(file.fileno())
+        os.rename(temporary, path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_directory(path.parent)
+
+
+def _sync_directory(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

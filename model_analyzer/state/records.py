@@ -1,0 +1,125 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Outcomes in memory: as the lines they are written in, read when they are looked at.
+
+A line takes a quarter of the memory that its record takes, and a checkpoint is written from lines
+without making them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from itertools import chain
+
+from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.state.codec import DEFINITIONS, Decoder
+from model_analyzer.state.lines import Entry, decode
+
+# So many records are kept as well, once they have been looked at.
+_KEPT = 20_000
+
+# Trial key and names of the variants: one measurement may stand for several names.
+_Name = tuple[str, str]
+
+
+class Records(Collection[TrialRecord]):
+    """Records in the order in which they were recorded; what was recorded again comes last."""
+
+    def __init__(self) -> None:
+        self._decoder = Decoder()
+        self._definitions: dict[str, bytes] = {}
+        self._lines: dict[_Name, bytes] = {}
+        self._newest: dict[str, _Name] = {}  # by trial key
+        self._read: dict[_Name, TrialRecord] = {}
+        self._nodes: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __iter__(self) -> Iterator[TrialRecord]:
+        for name in self._lines:
+            yield self._record(name)
+
+    def __contains__(self, record: object) -> bool:
+        return isinstance(record, TrialRecord) and any(record == own for own in self)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Records) and self._lines == other._lines
+
+    __hash__ = None  # type: ignore[assignment]  # it grows
+
+    def __repr__(self) -> str:
+        return f"Records({len(self)})"
+
+    @property
+    def nodes(self) -> dict[str, int]:
+        """How many outcomes of each node of a cluster there are."""
+        return dict(self._nodes)
+
+    def take(self, entry: Entry, line: bytes) -> None:
+        """Takes the entry of a line, with its line end, that is an outcome or prepares one.
+
+        Raises ValueError if it is not complete.
+        """
+        if entry["entry"] in DEFINITIONS:
+            self._decoder.define(entry)
+            self._definitions.setdefault(
+                f"{entry['entry']} {entry['id']} {entry.get('name', '')}", line
+            )
+            return
+        record = self._decoder.record(entry)
+        name = (str(entry["key"]), record.trial.variants)
+        self._place(name, line)
+        if len(self._read) < _KEPT:
+            self._read[name] = record
+        if record.node:
+            self._nodes[record.node] = max(record.number, self._nodes.get(record.node, 0))
+
+    def update(self, newer: Records) -> None:
+        """Takes over all that `newer` has."""
+        self._decoder.learn(newer._decoder)
+        for identity, line in newer._definitions.items():
+            self._definitions.setdefault(identity, line)
+        for name, line in newer._lines.items():
+            self._place(name, line)
+        for node, number in newer._nodes.items():
+            self._nodes[node] = max(number, self._nodes.get(node, 0))
+
+    def copy(self) -> Records:
+        """A snapshot, which does not grow with this."""
+        other = Records()
+        other.update(self)
+        other._read = dict(self._read)
+        return other
+
+    def of_trial(self, key: str) -> TrialRecord | None:
+        """What was recorded last for the trial with this key."""
+        name = self._newest.get(key)
+        return None if name is None else self._record(name)
+
+    def named(self, key: str, variants: str) -> TrialRecord | None:
+        """What was recorded for the trial with this key under these names of variants."""
+        name = (key, variants)
+        return self._record(name) if name in self._lines else None
+
+    def keys(self) -> frozenset[str]:
+        """The keys of all trials."""
+        return frozenset(self._newest)
+
+    def lines(self) -> Iterator[bytes]:
+        """The lines that hold all this, what is referred to before what refers to it."""
+        return chain(self._definitions.values(), self._lines.values())
+
+    def _place(self, name: _Name, line: bytes) -> None:
+        self._lines.pop(name, None)
+        self._lines[name] = line
+        self._newest[name[0]] = name
+        self._read.pop(name, None)
+
+    def _record(self, name: _Name) -> TrialRecord:
+        record = self._read.get(name)
+        if record is None:
+            record = self._decoder.record(decode(self._lines[name]))
+            if len(self._read) < _KEPT:
+                self._read[name] = record
+        return record
