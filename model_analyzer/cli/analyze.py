@@ -14,7 +14,7 @@ from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.ranking import rank
-from model_analyzer.state.checkpoint import load_existing
+from model_analyzer.state.find import find
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +25,9 @@ def run(settings: ProfileSettings, remarks: Sequence[str], verbosity: int) -> in
     log.warning("analyze is an old name: `profile` on the same checkpoint measures what is missing")
     for remark in remarks:
         log.warning("%s", remark)
-    loaded = load_existing(settings.checkpoint.directory)
+    checkpoint = settings.checkpoint
+    which = "latest" if checkpoint.load_file is None else str(checkpoint.load_file)
+    loaded = find(which, checkpoint.directory, checkpoint.prefix)
     for sentence in loaded.damage:
         view.say(f"{sentence}: using what is intact")
     groups = (

@@ -9,44 +9,45 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 from model_analyzer.cli.answer import answer
 from model_analyzer.cli.console import View
 from model_analyzer.cli.gpus import local_gpus, served_gpus
+from model_analyzer.cli.launch import (
+    create_log,
+    embedded_server,
+    facts_from_server,
+    launcher,
+    repository_facts,
+    server_setups,
+    uuids,
+)
+from model_analyzer.cli.resume import open_state, settle_differences
 from model_analyzer.cli.signals import Interrupts
-from model_analyzer.config.resolve import described
+from model_analyzer.cli.subjects import subjects_of
+from model_analyzer.config.resolve import described, search_settings
 from model_analyzer.domain.metrics import Source
 from model_analyzer.domain.models import ModelFacts, VariantNames
-from model_analyzer.domain.profiles import Device
 from model_analyzer.domain.protocols import Monitor
 from model_analyzer.domain.settings import (
     LaunchMode,
-    ModelSettings,
     ModelType,
     ProfileSettings,
 )
-from model_analyzer.domain.trials import ServerSetup, Trial
+from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import (
     EXIT_OK,
     EXIT_RUN_FAILED,
-    ConfigError,
     Interrupted,
     ModelAnalyzerError,
-    OutputError,
 )
 from model_analyzer.profiling import TrialFinished, profile
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.ranking import Circumstances, Ranking, rank
-from model_analyzer.runner.client.tls import access_flags
-from model_analyzer.runner.completion import Completion
-from model_analyzer.runner.files import fingerprint_files
 from model_analyzer.runner.gpus import VISIBLE_DEVICES, cuda_environment
 from model_analyzer.runner.host import describe_host
 from model_analyzer.runner.load.command import named_files
-from model_analyzer.runner.load.feasible import impossible
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
 from model_analyzer.runner.load.transcript import Transcript
 from model_analyzer.runner.monitors.cpu import CpuMonitor
@@ -61,23 +62,18 @@ from model_analyzer.runner.repository import (
 )
 from model_analyzer.runner.runtime import (
     Program,
-    check_models_python,
     find_genai_perf,
     find_perf_analyzer,
-    find_server_library,
-    find_tritonserver,
 )
-from model_analyzer.runner.served_models import other_models, served_facts
+from model_analyzer.runner.served_models import other_models
 from model_analyzer.runner.server.c_api import EmbeddedServer
-from model_analyzer.runner.server.docker import ContainerLauncher, connect
-from model_analyzer.runner.server.local import LocalLauncher
 from model_analyzer.runner.server.log import ServerLog
-from model_analyzer.runner.server.remote import RemoteLauncher
-from model_analyzer.runner.server.triton import Launcher, TritonServer
+from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.runner.trial_runner import TrialRunner
 from model_analyzer.runner.workspace import Workspace
-from model_analyzer.search.choose import check, choose
-from model_analyzer.search.plan import SearchedModel, Subject
+from model_analyzer.search.choose import choose
+from model_analyzer.search.plan import Subject
+from model_analyzer.state.mismatch import Run
 from model_analyzer.state.profile_state import ProfileState
 
 log = logging.getLogger(__name__)
@@ -113,7 +109,7 @@ def run(settings: ProfileSettings, remarks: Sequence[str], verbosity: int) -> in
                 rankings = _rankings(session)
                 answer(
                     session.state.profile,
-                    session.state.newest,
+                    None if settings.checkpoint.disabled else session.state.newest,
                     rankings,
                     session.settings,
                     session.export,
@@ -164,12 +160,12 @@ def _prepare(
     environment |= for_cuda
     if for_cuda and any(VISIBLE_DEVICES in model.server_environment for model in settings.models):
         log.warning("%s of the server is chosen by --gpus: yours is left out", VISIBLE_DEVICES)
-    setups = _setups(settings, local.devices if local else (), for_cuda)
-    server_log = ServerLog(_server_log(settings, work))
+    setups = server_setups(settings, local.devices if local else (), for_cuda)
+    server_log = ServerLog(create_log(settings, work))
     facts: Mapping[str, ModelFacts] = {}
     if repository is not None:
-        facts = _repository_facts(settings, environment, repository, setups, server_log, work)
-    subjects = _subjects(settings, facts) if repository else ()
+        facts = repository_facts(settings, environment, repository, setups, server_log, work)
+    subjects = subjects_of(settings, facts) if repository else ()
     prepare_output(
         settings.repository.output,
         override=settings.repository.override_output,
@@ -186,20 +182,18 @@ def _prepare(
     export = ExportDirectory(settings.export.path)
     perf_analyzer = find_perf_analyzer(settings.load_generator.path, environment)
     genai_perf = _genai_perf(settings, perf_analyzer)
-    state = stack.enter_context(
-        ProfileState(settings.checkpoint.directory, retry_failed=settings.checkpoint.retry_failed)
-    )
+    state = open_state(settings.checkpoint, work, stack)
     server: TritonServer | EmbeddedServer
     if mode is LaunchMode.C_API:
         assert repository is not None, "only a remote server may have a repository of its own"
-        server = _embedded_server(settings, environment, repository, work)
+        server = embedded_server(settings, environment, repository, work)
     else:
         seen = path
         if repository is not None and mode is LaunchMode.LOCAL:
             seen = stage(repository, facts.values(), work / "models")
         server = stack.enter_context(
             TritonServer(
-                _launcher(settings, environment, seen),
+                launcher(settings, environment, seen),
                 settings.server,
                 server_log,
                 settles=settings.monitors.cpu or bool(for_cuda.get(VISIBLE_DEVICES)),
@@ -215,17 +209,33 @@ def _prepare(
         gpus = local
     if isinstance(server, TritonServer) and is_remote:
         if repository is None:
-            facts = _served_facts(settings, server, setups)
-            subjects = _subjects(settings, facts)
+            facts = facts_from_server(settings, server, setups)
+            subjects = subjects_of(settings, facts)
         others = other_models(server.client(first), facts.values())
         if others:
             log.warning("The server has other models loaded: %s", ", ".join(others))
     create_output(settings.repository.output)
+    machine = describe_host()
+    served = f"Triton {version} ({server.description})"
+    settle_differences(
+        state,
+        Run(
+            devices=None if settings.monitors.ignore_gpus else gpus.devices,
+            host={} if is_remote else machine,
+            server=served,
+            models=facts.values(),
+            searches={
+                subject.name: search_settings(settings, subject.name.split(","))
+                for subject in subjects
+            },
+        ),
+        settings.checkpoint,
+    )
     state.describe(
         devices=gpus.devices,
         host={
-            **describe_host(),
-            "Server": f"Triton {version} ({server.description})",
+            **machine,
+            "Server": served,
             "perf_analyzer": f"{perf_analyzer.version} ({perf_analyzer.path})",
             "Protocol": settings.server.protocol.value,
         },
@@ -281,7 +291,7 @@ def _prepare(
                 setup=replace(
                     setups[subject.models[0].facts.name],
                     version=version,
-                    devices=_uuids(gpus.devices),
+                    devices=uuids(gpus.devices),
                 ),
             )
             for subject in subjects
@@ -293,126 +303,6 @@ def _prepare(
         state=state,
         export=export,
     )
-
-
-def _setups(
-    settings: ProfileSettings, devices: Sequence[Device], for_cuda: Mapping[str, str]
-) -> Mapping[str, ServerSetup]:
-    """How each model's server is started; variables in `for_cuda` are not the user's to set."""
-    mode = settings.server.launch
-    is_ours = mode in (LaunchMode.LOCAL, LaunchMode.DOCKER)
-    return {
-        model.name: ServerSetup(
-            launch=mode.value,
-            protocol=settings.server.protocol.value,
-            devices=_uuids(devices),
-            flags=_server_flags(model, settings) if is_ours else {},
-            environment={}
-            if mode is LaunchMode.REMOTE
-            else {
-                name: value
-                for name, value in model.server_environment.items()
-                if name not in for_cuda
-            },
-            container=settings.docker.container(model.docker_arguments)
-            if mode is LaunchMode.DOCKER
-            else {},
-            access=access_flags(model.perf_analyzer_flags),
-        )
-        for model in settings.models
-    }
-
-
-def _server_flags(model: ModelSettings, settings: ProfileSettings) -> Mapping[str, Any]:
-    """The flags of the model's server, which measures as often as we look."""
-    interval_ms = max(1, round(settings.monitors.interval_s * 1000))
-    return {"metrics-interval-ms": interval_ms, **model.server_flags}
-
-
-def _uuids(devices: Sequence[Device]) -> tuple[str, ...]:
-    return tuple(sorted(device.uuid for device in devices))
-
-
-def _launcher(
-    settings: ProfileSettings, environment: Mapping[str, str], repository: Path | None
-) -> Launcher:
-    """What brings servers to life in the launch mode, once its programs have been found.
-
-    They see this `repository`, unless they have one of their own.
-    """
-    if settings.server.launch is LaunchMode.REMOTE:
-        return RemoteLauncher(settings.server)
-    assert repository is not None, "only a remote server may have a repository of its own"
-    if settings.server.launch is LaunchMode.DOCKER:
-        return ContainerLauncher(connect(), settings.docker, settings.server, repository)
-    triton = find_tritonserver(settings.server.path, environment)
-    check_models_python(triton, environment)
-    return LocalLauncher(triton, settings.server, repository)
-
-
-def _embedded_server(
-    settings: ProfileSettings,
-    environment: Mapping[str, str],
-    repository: ModelRepository,
-    work: Path,
-) -> EmbeddedServer:
-    """The server inside perf_analyzer, once its library has been found."""
-    library = find_server_library(settings.server.install_path, environment, work / "library")
-    check_models_python(library, environment)
-    return EmbeddedServer(library, settings.server, repository, work / "models")
-
-
-def _repository_facts(
-    settings: ProfileSettings,
-    environment: Mapping[str, str],
-    repository: ModelRepository,
-    setups: Mapping[str, ServerSetup],
-    server_log: ServerLog,
-    work: Path,
-) -> Mapping[str, ModelFacts]:
-    """What the models are, from their files, and from a server where those leave it open."""
-    completion = Completion(
-        repository,
-        partial(_launcher, settings, environment),
-        settings.server,
-        server_log,
-        work / "completion",
-    )
-    return {
-        name: repository.facts(
-            name, complete=partial(completion.complete, setup=setup), calls=settings.bls_calls
-        )
-        for name, setup in setups.items()
-    }
-
-
-def _served_facts(
-    settings: ProfileSettings, server: TritonServer, setups: Mapping[str, ServerSetup]
-) -> Mapping[str, ModelFacts]:
-    """What the models are, from the server, which is left as it was before."""
-    facts = {}
-    for name, setup in setups.items():
-        facts[name] = served_facts(
-            server.client(setup), name, timeout_s=settings.server.load_timeout_s
-        )
-        server.discard()
-    return facts
-
-
-def _check_feasible(settings: ProfileSettings, facts: Mapping[str, ModelFacts]) -> None:
-    problems = [
-        problem
-        for model in settings.models
-        for problem in impossible(
-            model,
-            facts[model.name],
-            search=settings.search,
-            server=settings.server,
-            user_directory=Path.cwd(),
-        )
-    ]
-    if problems:
-        raise ConfigError(*problems)
 
 
 def _genai_perf(settings: ProfileSettings, perf_analyzer: Program) -> Program | None:
@@ -456,28 +346,6 @@ def _observe_idle(session: _Session) -> None:
     state.record_server_only(monitor.observation.gpus)
 
 
-def _subjects(settings: ProfileSettings, facts: Mapping[str, ModelFacts]) -> Sequence[Subject]:
-    """What is searched, one after another: each model, or all together; checked. Nothing is said
-    about the server yet.
-    """
-    _check_feasible(settings, facts)
-    models = [
-        SearchedModel(
-            facts=facts[model.name],
-            settings=model,
-            inputs=_inputs(model),
-            times_tokens=settings.load_generator.model_type is ModelType.LLM,
-            composing=settings.composing,
-        )
-        for model in settings.models
-    ]
-    groups = [models] if settings.search.together else [[model] for model in models]
-    subjects = [Subject(models=tuple(group), setup=ServerSetup()) for group in groups]
-    for remark in check(subjects, settings.search, settings.quick):
-        log.warning("%s", remark)
-    return subjects
-
-
 def _measure(session: _Session, interrupts: Interrupts, view: View) -> bool:
     """Runs the search of every subject; whether all of them came to their end."""
     settings = session.settings
@@ -485,6 +353,9 @@ def _measure(session: _Session, interrupts: Interrupts, view: View) -> bool:
         if interrupts.requested:
             return False
         names = VariantNames.known(session.state.profile.variants)
+        session.state.record_search(
+            subject.name, search_settings(settings, subject.name.split(","))
+        )
         search = choose(
             subject,
             settings.search,
@@ -519,33 +390,6 @@ def _named_files(settings: ProfileSettings) -> Iterator[tuple[str, Path]]:
     for model in settings.models:
         for flag, name in named_files(model.perf_analyzer_flags):
             yield f"the {flag} of {model.name}", Path.cwd() / name
-
-
-def _inputs(model: ModelSettings) -> str:
-    """A fingerprint of the files that the model's perf_analyzer flags name."""
-    prints = [
-        fingerprint_files(Path.cwd() / path) for _, path in named_files(model.perf_analyzer_flags)
-    ]
-    return ",".join(prints)
-
-
-def _server_log(settings: ProfileSettings, work: Path) -> Path:
-    """The server's log file, empty: its lines of this run are what counts.
-
-    Where the server is not ours, there is none.
-    """
-    if settings.server.launch is LaunchMode.REMOTE:
-        return work / "none"
-    path = work / "server.log"
-    if settings.server.log is not None and settings.server.launch is not LaunchMode.C_API:
-        path = settings.server.log
-    try:
-        path.write_bytes(b"")
-    except OSError as error:
-        raise OutputError(
-            f"cannot write {path}: {error.strerror}; check --triton-output-path"
-        ) from error
-    return path
 
 
 def _rankings(session: _Session) -> Sequence[Ranking]:

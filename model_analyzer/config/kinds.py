@@ -88,6 +88,30 @@ class FilePath:
         return {**SCALAR, "pattern": r"^[^\u0000]+$"}
 
 
+class FilePrefix:
+    """The beginning of file names, before a dash; those that begin with a `taken` one are not
+    for users.
+    """
+
+    metavar = "NAME"
+
+    def __init__(self, *, taken: Sequence[str]) -> None:
+        self._pattern = (
+            rf"(?!(?:{'|'.join(taken)})(?:-|$))[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_.])?"
+        )
+
+    def parse(self, node: Node) -> str:
+        if not isinstance(node.value, str) or not re.fullmatch(self._pattern, node.value):
+            raise node.problem(
+                "expected a name of letters, digits, '_', '.' and '-' that no other file has,"
+                f" found {node.describe()}"
+            )
+        return node.value
+
+    def schema(self) -> Schema:
+        return {"type": "string", "pattern": f"^{self._pattern}$"}
+
+
 class Integer:
     """A whole number, at least `minimum` and at most `maximum` if those are given."""
 

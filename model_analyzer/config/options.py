@@ -19,6 +19,7 @@ from model_analyzer.config.kinds import (
     Endpoint,
     Environment,
     FilePath,
+    FilePrefix,
     Gpus,
     Integer,
     Integers,
@@ -47,6 +48,7 @@ from model_analyzer.config.table import (
 from model_analyzer.domain.settings import (
     LaunchMode,
     ModelType,
+    OnMismatch,
     OutputFormat,
     Protocol,
     SearchMode,
@@ -430,6 +432,53 @@ OPTIONS: Sequence[Option] = (
         default=Path("checkpoints"), target="checkpoint.directory", group=CHECKPOINTS,
         commands=(PROFILE, REPORT),
         help="Directory where measurements are kept, to go on from and to report.",
+    ),
+    Option(
+        key="checkpoint_prefix", flags=("--checkpoint-prefix",),
+        kind=FilePrefix(taken=("journal", "lock")), default="",
+        target="checkpoint.prefix", group=CHECKPOINTS, commands=(PROFILE, REPORT),
+        help="Name for the checkpoints of one of several runs in a directory: NAME-0.ckpt.",
+    ),
+    Option(
+        key="checkpoint_load_directory", flags=("--checkpoint-load-directory",), kind=FilePath(),
+        target="checkpoint.load_directory", group=CHECKPOINTS,
+        help="Directory to go on from; what is measured is kept in the checkpoint directory.",
+    ),
+    Option(
+        key="checkpoint_load_file", flags=("--checkpoint-load-file",), kind=FilePath(),
+        target="checkpoint.load_file", group=CHECKPOINTS, commands=(PROFILE, REPORT),
+        help="Checkpoint file to go on from, instead of the newest.",
+    ),
+    Option(
+        key="resume_from", flags=("--resume-from",), kind=Text(),
+        target="checkpoint.resume_from", group=CHECKPOINTS,
+        help="Checkpoint to go on from instead of the newest: its number, uuid or path.",
+    ),
+    Option(
+        key="checkpoint_every", flags=("--checkpoint-every",), kind=Integer(minimum=1),
+        target="checkpoint.every", group=CHECKPOINTS,
+        help="Write a numbered checkpoint after so many measurements, besides the usual ones.",
+    ),
+    Option(
+        key="fresh", flags=("--fresh",), kind=Boolean(), default=False,
+        target="checkpoint.fresh", group=CHECKPOINTS,
+        help="Remove the checkpoints of earlier runs in the directory, and start anew.",
+    ),
+    Option(
+        key="yes", flags=("--yes",), kind=Boolean(), default=False,
+        target="checkpoint.assume_yes", group=CHECKPOINTS,
+        help="Do not ask before --fresh removes anything.",
+    ),
+    Option(
+        key="no_checkpoint", flags=("--no-checkpoint",), kind=Boolean(), default=False,
+        target="checkpoint.disabled", group=CHECKPOINTS,
+        help="Read no checkpoint and keep none.",
+    ),
+    Option(
+        key="on_mismatch", flags=("--on-mismatch",), kind=Choice(OnMismatch),
+        default=OnMismatch.ASK, target="checkpoint.on_mismatch", group=CHECKPOINTS,
+        help="With a checkpoint of another machine: ask (an error without a terminal), use it,"
+        " start afresh beside it, or stop with an error.",
     ),
     Option(
         key="retry_failed", flags=("--retry-failed",), kind=Boolean(), default=False,

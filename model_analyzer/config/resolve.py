@@ -162,6 +162,8 @@ def resolve_report(
         goals={model.name: _goal(model.given, values) for model in models},
         default_goal=_goal(Given(), values),
         checkpoint_directory=values["checkpoint_directory"],
+        checkpoint_prefix=values["checkpoint_prefix"],
+        checkpoint_file=values["checkpoint_load_file"],
         export_path=values["export_path"],
     )
     return Resolved(settings)
@@ -397,6 +399,27 @@ def _with_shorthands(
 
 def _is_set(limit: float | None) -> TypeGuard[float]:
     return limit is not None
+
+
+# what decides about a search, besides the models' own settings
+_SEARCH_SECTIONS = ("search", "quick", "optuna")
+_SEARCH_FIELDS = ("cpu_only", "goal", "batch_sizes", "load_kind", "loads", "parameters")
+
+
+def search_settings(settings: ProfileSettings, models: Sequence[str]) -> Mapping[str, str]:
+    """By what the trials of these models are chosen, as text: a replay needs the same."""
+    described = {}
+    for section in _SEARCH_SECTIONS:
+        value = getattr(settings, section)
+        for field in fields(value):
+            described[f"{section}.{field.name}"] = str(_plain(getattr(value, field.name)))
+    for model in settings.models:
+        if model.name in models:
+            for name in _SEARCH_FIELDS:
+                described[f"{model.name}.{name}"] = str(_plain(getattr(model, name)))
+    for composing in settings.composing.values():
+        described[f"{composing.name}.parameters"] = str(_plain(composing.parameters))
+    return described
 
 
 def described(settings: ProfileSettings) -> Iterator[str]:

@@ -278,6 +278,22 @@ def _weighting(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
         )
 
 
+# Each says what a run begins with, or that it begins with nothing.
+_BEGINNINGS = ("resume_from", "checkpoint_load_file", "fresh", "no_checkpoint")
+
+
+def _one_beginning(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
+    first, *others = [key for key in _BEGINNINGS if values.get(key)] or [""]
+    for key in others:
+        yield Problem(where=given.where[key], what=f"{first} and {key} exclude each other")
+    elsewhere = values.get("checkpoint_load_directory")
+    if elsewhere and first in ("checkpoint_load_file", "no_checkpoint"):
+        yield Problem(
+            where=given.where["checkpoint_load_directory"],
+            what=f"{first} and checkpoint_load_directory exclude each other",
+        )
+
+
 _COMMON_RULES: Sequence[Rule] = (
     _minimum_below_maximum,
     _different_ports,
@@ -291,6 +307,7 @@ _COMMON_RULES: Sequence[Rule] = (
     _docker_image,
     _constraints_for_best_of_all,
     _weighting,
+    _one_beginning,
 )
 
 

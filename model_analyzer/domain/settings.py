@@ -59,6 +59,15 @@ class OutputFormat(Enum):
     PNG = "png"
 
 
+class OnMismatch(Enum):
+    """What a run does with a checkpoint of another machine."""
+
+    ASK = "ask"
+    USE = "use"
+    FRESH = "fresh"
+    ERROR = "error"
+
+
 class ServerRestart(Enum):
     """When the server is started anew between variants."""
 
@@ -241,9 +250,25 @@ class SearchSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointSettings:
-    """Where measurements are kept; `retry_failed` tries failed trials again."""
+    """Where measurements are kept, what a run goes on from, and when it is saved.
+
+    Files in `directory` begin with `prefix`. A run goes on from the newest of them, unless
+    another is named: the newest in `load_directory`, the one in `load_file`, or the one that
+    `resume_from` names (a number, a uuid, a path). `fresh` removes those of the directory first,
+    and `assume_yes` does not ask before. `every` is a number of outcomes. Where `disabled`,
+    nothing is read and nothing is kept. `retry_failed` tries failed trials again.
+    """
 
     directory: Path
+    prefix: str
+    load_directory: Path | None
+    load_file: Path | None
+    resume_from: str | None
+    every: int | None
+    fresh: bool
+    assume_yes: bool
+    disabled: bool
+    on_mismatch: OnMismatch
     retry_failed: bool
 
 
@@ -326,4 +351,6 @@ class ReportSettings:
     goals: Mapping[str, ModelGoal]
     default_goal: ModelGoal
     checkpoint_directory: Path
+    checkpoint_prefix: str
+    checkpoint_file: Path | None
     export_path: Path

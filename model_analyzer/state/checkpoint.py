@@ -31,7 +31,7 @@ from model_analyzer.state.files import (
     read_journal,
 )
 from model_analyzer.state.layout import Layout
-from model_analyzer.state.lines import Entry
+from model_analyzer.state.lines import Entry, decode, split
 from model_analyzer.state.records import Records
 
 
@@ -273,6 +273,18 @@ def metadata_entry(key: str, value: Any) -> Entry:
 
 def search_entry(subject: str, search: Mapping[str, Any]) -> Entry:
     return {**thaw(search), "entry": SEARCH, "subject": subject}
+
+
+def headers(layout: Layout) -> Sequence[Header]:
+    """Those of the numbered checkpoints in a directory that can be read, oldest first."""
+    found = []
+    for path in map(layout.checkpoint, layout.indices()):
+        try:
+            with open(path, "rb") as file:
+                found.append(decode_header(decode(next(split(file)))))
+        except (OSError, StopIteration, ValueError):
+            continue  # whoever reads it as a whole is told what is wrong with it
+    return found
 
 
 def numbered_checkpoints(layout: Layout) -> Sequence[Checkpoint]:

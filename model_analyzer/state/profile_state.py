@@ -12,7 +12,6 @@ from types import MappingProxyType, TracebackType
 from typing import Any
 
 from model_analyzer.domain.measurements import Outcome, Values
-from model_analyzer.domain.models import thaw
 from model_analyzer.domain.profiles import Device, Profile, TrialRecord
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.errors import CheckpointError
@@ -20,6 +19,7 @@ from model_analyzer.state.checkpoint import (
     Checkpoint,
     Header,
     header_entry,
+    headers,
     load,
     metadata_entry,
     search_entry,
@@ -49,6 +49,7 @@ class ProfileState:
     _searches: dict[str, Mapping[str, Any]]
     _newest: Path | None
     _encoder: Encoder
+    _pending: list[Entry]
 
     def __init__(
         self,
@@ -135,6 +136,14 @@ class ProfileState:
         self._begin(replace(base, header=replace(base.header, nodes={})))
         self._write_checkpoint()
 
+    def descends_from(self, base: Checkpoint) -> bool:
+        """Whether what was loaded goes on from `base`, directly or by way of others here."""
+        parents = {header.uuid: header.parent for header in headers(self._layout)}
+        identity = self._header.uuid
+        while identity and identity != base.header.uuid:
+            identity = parents.pop(identity, "")
+        return bool(identity)
+
     def describe(self, *, devices: Sequence[Device], host: Mapping[str, str]) -> None:
         """Says where the coming outcomes are measured."""
         self._header = replace(
@@ -158,9 +167,10 @@ class ProfileState:
 
     def record_search(self, subject: str, search: Mapping[str, Any]) -> None:
         """Keeps by what search the coming trials are chosen: what a replay needs."""
-        if thaw(self._searches.get(subject)) != search_entry(subject, search):
-            self._append([search_entry(subject, search)])
-            self._searches[subject] = search_entry(subject, search)
+        entry = search_entry(subject, search)
+        if self._searches.get(subject) != entry:
+            self._searches[subject] = entry
+            self._pending.append(entry)  # on its own it is not worth a checkpoint
 
     def record_metadata(self, values: Mapping[str, Any]) -> None:
         """Sets the user's own keys, each as a whole; None removes one."""
@@ -217,6 +227,7 @@ class ProfileState:
         self._searches = dict(loaded.searches)
         self._newest = loaded.path
         self._encoder = Encoder()
+        self._pending = []
         self._header_is_due = True
 
     def _fold_nodes(self) -> bool:
@@ -241,6 +252,7 @@ class ProfileState:
         self._journal.clear()
         self._header = header
         self._encoder = Encoder()
+        self._pending = []
         self._header_is_due = True
         self._unsaved = 0
         self._next += 1
@@ -252,15 +264,17 @@ class ProfileState:
     def _append(self, entries: Iterable[Entry]) -> Sequence[bytes]:
         """Appends entries to the journal; their lines."""
         lines = [*map(encode, entries)]
-        header = replace(self._header.stamped(), uuid="")  # only what is whole has an identity
+        before = self._pending
+        if self._header_is_due:
+            header = replace(self._header.stamped(), uuid="")  # only what is whole has an identity
+            before = [header_entry(header), *before]
         try:
-            self._journal.append(
-                [encode(header_entry(header)), *lines] if self._header_is_due else lines
-            )
+            self._journal.append([*map(encode, before), *lines])
         except BaseException:
             self._encoder = Encoder()  # nothing is known to have been written
             raise
         self._header_is_due = False
+        self._pending = []
         return lines
 
     def _create_directory(self) -> None:

@@ -111,6 +111,8 @@ def _object(part: Mapping[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
                 {name: known[name] for name in known if name in names or name in needed}
             )
         )
+    if others is False:
+        return st.just({})
     names = st.sampled_from(["a", "b-2", "c.d", "e f"])
     return st.dictionaries(names, _later(others), min_size=part.get("minProperties", 0), max_size=2)
 

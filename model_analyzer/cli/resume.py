@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""From what a run goes on: the newest checkpoint, another one, or nothing."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+
+from model_analyzer.domain.settings import CheckpointSettings, OnMismatch
+from model_analyzer.errors import CheckpointError
+from model_analyzer.state.checkpoint import Checkpoint, load_existing, read_file
+from model_analyzer.state.find import find
+from model_analyzer.state.layout import Layout
+from model_analyzer.state.mismatch import Difference, Run, differences
+from model_analyzer.state.profile_state import ProfileState
+
+log = logging.getLogger(__name__)
+
+
+def open_state(settings: CheckpointSettings, work: Path, stack: ExitStack) -> ProfileState:
+    """The state that a run goes on from; it is closed with the `stack`.
+
+    Where no checkpoint is kept, it lives in the `work` directory.
+    """
+    if settings.disabled:
+        log.info("No checkpoint is read or kept.")
+        logging.getLogger(ProfileState.__module__).setLevel(logging.WARNING)
+        return stack.enter_context(
+            ProfileState(work / "checkpoints", retry_failed=settings.retry_failed)
+        )
+    base = _starting_point(settings)
+    if settings.fresh and not settings.assume_yes:
+        _confirm_removal(Layout(settings.directory, settings.prefix))
+    state = stack.enter_context(
+        ProfileState(
+            settings.directory,
+            prefix=settings.prefix,
+            retry_failed=settings.retry_failed,
+            save_every=settings.every,
+            fresh=settings.fresh,
+        )
+    )
+    is_elsewhere = settings.resume_from is None  # and stays there however far we have got
+    if base is not None and not (is_elsewhere and state.descends_from(base)):
+        state.start_from(base)
+    return state
+
+
+def settle_differences(state: ProfileState, run: Run, settings: CheckpointSettings) -> None:
+    """Says what is different from the checkpoint; where measurements of then mean something else,
+    does what `on_mismatch` says.
+    """
+    found = differences(state.checkpoint, run)
+    serious = [difference for difference in found if difference.matters]
+    for difference in found:
+        if not difference.matters:
+            log.info("Different from the checkpoint: %s", difference)
+    if len(found) > len(serious):
+        log.info("Measurements of the checkpoint are used where they still apply.")
+    if not serious:
+        if state.newest is not None and run.devices is not None:
+            log.info("GPU devices match checkpoint")
+        return
+    text = _mismatch(settings.directory, serious)
+    match _decision(text, settings.on_mismatch):
+        case OnMismatch.USE:
+            log.warning("%s: its measurements are used", text)
+        case OnMismatch.FRESH:
+            log.warning("%s: measuring anew, earlier checkpoints are kept", text)
+            state.start_from(Checkpoint())
+        case _:
+            raise CheckpointError(
+                f"{text}; choose another --checkpoint-directory, or --on-mismatch use or fresh"
+            )
+
+
+def _starting_point(settings: CheckpointSettings) -> Checkpoint | None:
+    """What to go on from, where it is not the newest in the checkpoint directory."""
+    if settings.load_file is not None:
+        return read_file(settings.load_file)
+    directory = settings.load_directory or settings.directory
+    if settings.resume_from is not None:
+        return find(settings.resume_from, directory, settings.prefix)
+    if settings.load_directory is not None:
+        return load_existing(settings.load_directory, settings.prefix)
+    return None
+
+
+def _confirm_removal(layout: Layout) -> None:
+    count = len(layout.indices())
+    if not (count and sys.stdin.isatty()):
+        return
+    which = f" that begin with {layout.prefix}-" if layout.prefix else ""
+    click.confirm(
+        f"Remove {count} checkpoint{'s' * (count != 1)}{which} from {layout.directory}?",
+        abort=True,
+        err=True,
+    )
+
+
+def _mismatch(directory: Path, serious: list[Difference]) -> str:
+    what = (
+        "GPU devices do not match checkpoint"
+        if any(difference.what == "GPUs" for difference in serious)
+        else "The machine does not match the checkpoint"
+    )
+    return f"{what}: {directory} was measured on another ({'; '.join(map(str, serious))})"
+
+
+def _decision(text: str, wanted: OnMismatch) -> OnMismatch:
+    if wanted is not OnMismatch.ASK:
+        return wanted
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return OnMismatch.ERROR
+    answer: str = click.prompt(
+        f"{text}.\nUse its measurements, measure afresh beside them, or stop?",
+        type=click.Choice(["use", "fresh", "stop"]),
+        default="stop",
+        err=True,
+    )
+    return OnMismatch.ERROR if answer == "stop" else OnMismatch(answer)

@@ -1,0 +1,111 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a run finds different from the checkpoint that it goes on from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from model_analyzer.domain.models import ModelFacts, ModelVariant, thaw
+from model_analyzer.domain.profiles import Device
+from model_analyzer.state.checkpoint import Checkpoint
+
+# What describes the machine that measures. The rest of the description (name, kernel, paths)
+# changes nothing that is measured.
+_MACHINE = "Processor"
+_SERVER = "Server"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """Something that was otherwise `then`. Where it `matters`, measurements of then and now do
+    not mean the same; where not, what is affected has another trial key and is measured again.
+    """
+
+    what: str
+    then: str
+    now: str
+    matters: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.then or 'none'} then, {self.now or 'none'} now"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What a run is about to do, and where.
+
+    `devices` is None where no GPUs were looked for; `host` describes the machine, unless it is
+    not the one that matters; `searches` has the settings by name of subject, as they are kept.
+    """
+
+    devices: Sequence[Device] | None
+    host: Mapping[str, str]
+    server: str
+    models: Iterable[ModelFacts]
+    searches: Mapping[str, Mapping[str, Any]]
+
+
+def differences(known: Checkpoint, run: Run) -> Sequence[Difference]:
+    """All differences, those that matter first; none where nothing was measured yet."""
+    if not len(known.records):
+        return ()
+    found = [
+        *_hardware(known, run),
+        *_server(known, run),
+        *_models(known, run.models),
+        *_searches(known, run.searches),
+    ]
+    return sorted(found, key=lambda difference: not difference.matters)
+
+
+def _hardware(known: Checkpoint, run: Run) -> Iterator[Difference]:
+    if run.devices is not None:
+        then = ", ".join(sorted(device.uuid for device in known.header.devices))
+        now = ", ".join(sorted(device.uuid for device in run.devices))
+        if then != now:
+            yield Difference(what="GPUs", then=then, now=now, matters=True)
+    machine, host = known.header.host.get(_MACHINE), run.host.get(_MACHINE)
+    if machine and host and machine != host:
+        yield Difference(what="processor", then=machine, now=host, matters=True)
+
+
+def _server(known: Checkpoint, run: Run) -> Iterator[Difference]:
+    then = known.header.host.get(_SERVER)
+    if then and then != run.server:
+        yield Difference(what="server", then=then, now=run.server)
+
+
+def _models(known: Checkpoint, models: Iterable[ModelFacts]) -> Iterator[Difference]:
+    """Models whose files or configuration are not those that were measured last."""
+    defaults: dict[str, ModelVariant] = {}
+    for record in known.records:
+        for work in record.trial.workloads:
+            for variant in (work.variant, *work.variant.composing):
+                if variant.is_default:
+                    defaults[variant.model] = variant
+    for facts in models:
+        for part in facts.with_parts():
+            then = defaults.get(part.name)
+            if then is None:
+                continue
+            if then.files and then.files != part.files:
+                yield Difference(
+                    what=f"files of {part.name}", then=then.files[:8], now=part.files[:8]
+                )
+            if thaw(then.config) != thaw(part.config):
+                yield Difference(what=f"config.pbtxt of {part.name}", then="another", now="this")
+
+
+def _searches(known: Checkpoint, searches: Mapping[str, Mapping[str, Any]]) -> Iterator[Difference]:
+    for subject, now in searches.items():
+        then = known.searches.get(subject)
+        if then is None:
+            continue
+        for name in now:
+            if name in then and thaw(then[name]) != thaw(now[name]):
+                yield Difference(
+                    what=f"{name} of {subject}", then=str(then[name]), now=str(now[name])
+                )

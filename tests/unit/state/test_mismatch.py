@@ -1,0 +1,133 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is different from the checkpoint: what matters, and what is measured again anyway."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model_analyzer.domain.models import ModelFacts, freeze
+from model_analyzer.domain.profiles import Device
+from model_analyzer.state.checkpoint import Checkpoint, load
+from model_analyzer.state.mismatch import Run, differences
+from model_analyzer.state.profile_state import ProfileState
+from tests.unit.state.samples import measurement, trial
+
+HOST = {"Host": "here", "Processor": "CPU, 8 cores"}
+SERVER = "Triton 2.51.0 (local)"
+SEARCH = {"search.mode": "brute", "search.max_instance_count": "5"}
+
+
+def device(uuid: str) -> Device:
+    return Device(uuid=uuid, name="H200", memory=1000.0)
+
+
+@pytest.fixture
+def known(tmp_path: Path) -> Checkpoint:
+    """Model "m", measured on GPU-a."""
+    with ProfileState(tmp_path) as state:
+        state.describe(devices=[device("GPU-a")], host={**HOST, "Server": SERVER})
+        state.record_search("m", SEARCH)
+        state.record(trial(1), measurement())
+        state.save()
+    return load(tmp_path)
+
+
+RUN = Run(
+    devices=[device("GPU-a")],
+    host=HOST,
+    server=SERVER,
+    models=[ModelFacts(name="m", config=freeze({"name": "m"}), files="f")],
+    searches={"m": SEARCH},
+)
+
+
+def test_the_same_again_is_no_difference(known: Checkpoint) -> None:
+    assert differences(known, RUN) == []
+
+
+def test_where_nothing_was_measured_nothing_is_different() -> None:
+    assert differences(Checkpoint(), RUN) == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"devices": [device("GPU-b")]}, "GPUs: GPU-a then, GPU-b now"),
+        ({"devices": []}, "GPUs: GPU-a then, none now"),
+        (
+            {"devices": [device("GPU-b"), device("GPU-a")]},
+            "GPUs: GPU-a then, GPU-a, GPU-b now",
+        ),
+        (
+            {"host": {"Host": "there", "Processor": "CPU, 4 cores"}},
+            "processor: CPU, 8 cores then, CPU, 4 cores now",
+        ),
+    ],
+)
+def test_another_machine_matters(known: Checkpoint, change: Mapping[str, Any], said: str) -> None:
+    (difference,) = differences(known, replace(RUN, **change))
+
+    assert difference.matters
+    assert str(difference) == said
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"server": "Triton 2.52.0"}, f"server: {SERVER} then, Triton 2.52.0 now"),
+        (
+            {"models": [ModelFacts(name="m", config=freeze({"name": "m"}), files="g")]},
+            "files of m: f then, g now",
+        ),
+        (
+            {
+                "models": [
+                    ModelFacts(
+                        name="m", config=freeze({"name": "m", "max_batch_size": 2}), files="f"
+                    )
+                ]
+            },
+            "config.pbtxt of m: another then, this now",
+        ),
+        (
+            {"searches": {"m": {**SEARCH, "search.mode": "quick"}}},
+            "search.mode of m: brute then, quick now",
+        ),
+    ],
+)
+def test_what_is_measured_again_anyway_is_only_said(
+    known: Checkpoint, change: Mapping[str, Any], said: str
+) -> None:
+    (difference,) = differences(known, replace(RUN, **change))
+
+    assert not difference.matters
+    assert str(difference) == said
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"devices": None},
+        {"host": {"Host": "there", "Processor": "CPU, 8 cores", "System": "newer"}},
+        {"host": {}},
+        {"models": [ModelFacts(name="n", config=freeze({"name": "n"}), files="g")]},
+        {"searches": {"n": {"search.mode": "quick"}}},
+        {"searches": {"m": {**SEARCH, "search.new_option": "1"}}},
+    ],
+)
+def test_what_cannot_be_compared_is_no_difference(
+    known: Checkpoint, change: Mapping[str, Any]
+) -> None:
+    assert differences(known, replace(RUN, **change)) == []
+
+
+def test_what_matters_comes_first(known: Checkpoint) -> None:
+    found = differences(known, replace(RUN, server="other", devices=[]))
+
+    assert [difference.what for difference in found] == ["GPUs", "server"]
