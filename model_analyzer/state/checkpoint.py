@@ -145,8 +145,9 @@ class Checkpoint:
             yield search_entry(subject, search)
 
 
-def load(directory: Path, prefix: str = "") -> Checkpoint:
-    """All that is known in a directory: the newest intact checkpoint, then the journals.
+def load(directory: Path, prefix: str = "", *, with_nodes: bool = True) -> Checkpoint:
+    """All that is known in a directory: the newest intact checkpoint, then the journal, and those
+    of the nodes of a cluster.
 
     Where newer checkpoints are damaged, their intact entries are used on top of it.
     """
@@ -159,7 +160,7 @@ def load(directory: Path, prefix: str = "") -> Checkpoint:
         if not content.damage:
             break
     contents.reverse()
-    for node in ("", *layout.nodes()):
+    for node in ("", *(layout.nodes() if with_nodes else ())):
         path = layout.journal(node)
         contents.append((str(path), path, read_journal(path)))
     return assemble(contents)
@@ -196,6 +197,7 @@ def assemble(contents: Iterable[tuple[str, Path | None, Content]]) -> Checkpoint
     server_only: Mapping[str, Values] = empty()
     metadata: dict[str, Any] = {}
     searches: dict[str, Mapping[str, Any]] = {}
+    nodes: dict[str, int] = {}
     source: Path | None = None
     damage = []
     for where, path, content in contents:
@@ -209,6 +211,8 @@ def assemble(contents: Iterable[tuple[str, Path | None, Content]]) -> Checkpoint
             reason = reason or str(error)
         if header.uuid:
             saved = header  # that of a journal has no identity
+        for node, count in header.nodes.items():
+            nodes[node] = max(count, nodes.get(node, 0))
         if content.server_only is not None:
             server_only = content.server_only
         for key, value in content.metadata.items():
@@ -219,7 +223,9 @@ def assemble(contents: Iterable[tuple[str, Path | None, Content]]) -> Checkpoint
         if reason:
             damage.append(f"{where} is damaged ({reason})")
     return Checkpoint(
-        header=replace(header, uuid=saved.uuid, parent=saved.parent, index=saved.index),
+        header=replace(
+            header, uuid=saved.uuid, parent=saved.parent, index=saved.index, nodes=nodes
+        ),
         records=records,
         server_only=server_only,
         metadata=freeze(metadata),

@@ -114,6 +114,21 @@ def read_journal(path: Path) -> Content:
     return content
 
 
+def take_lines(file: BinaryIO, content: Content, where: str) -> tuple[int, bytes]:
+    """Takes the whole lines of a journal that somebody appends to: how many bytes they are, and
+    the last of them.
+    """
+    read, last = 0, b""
+    for line, entry in _entries(file, content):
+        if not line.endswith(b"\n"):
+            content.damage = ""  # it is being written
+            break
+        read, last = read + len(line), line
+        if entry is not None:
+            _take(content, entry, line, where, 0)
+    return read, last
+
+
 def _entries(file: BinaryIO, content: Content) -> Iterator[tuple[bytes, Entry | None]]:
     """Lines with their entries, or None where they are damaged, which `content` notes."""
     for number, line in enumerate(split(file), start=1):

@@ -25,11 +25,12 @@ from model_analyzer.state.checkpoint import (
     search_entry,
 )
 from model_analyzer.state.codec import Encoder, encode_server_only
-from model_analyzer.state.files import read_journal, write_whole
+from model_analyzer.state.files import write_whole
 from model_analyzer.state.journal import Journal
 from model_analyzer.state.layout import Layout
 from model_analyzer.state.lines import Entry, encode
 from model_analyzer.state.lock import Lock
+from model_analyzer.state.node import Follower
 from model_analyzer.state.records import Records
 
 log = logging.getLogger(__name__)
@@ -76,14 +77,16 @@ class ProfileState:
         try:
             if fresh:
                 self._remove_all()
-            loaded = load(directory, prefix)
+            loaded = load(directory, prefix, with_nodes=False)
             self._journal = Journal(self._layout.journal())
         except BaseException:
             self._lock.release()
             raise
         self._next = max(self._layout.indices(), default=-1) + 1
         self._unsaved = 0
+        self._followers: dict[str, Follower] = {}
         self._begin(loaded)
+        self.fold()
         for sentence in loaded.damage:
             log.warning("%s: using what is intact", sentence)
         if loaded.path is None:
@@ -211,9 +214,19 @@ class ProfileState:
         self._header = replace(self._header, nodes={**self._header.nodes, node: outcomes})
         self._header_is_due = True
 
+    def fold(self) -> bool:
+        """Takes in what nodes of a cluster have recorded; whether there was anything new."""
+        before = len(self._records)
+        for node in self._layout.nodes():
+            follower = self._followers.setdefault(node, Follower(self._layout.journal(node)))
+            follower.read_into(self._records)
+        new = len(self._records) - before
+        self._unsaved += new
+        return new > 0
+
     def save(self) -> Path | None:
         """Folds the journals into the next numbered checkpoint, if they hold anything new."""
-        if not self._fold_nodes() and self._journal.is_empty:
+        if not self.fold() and not self._unsaved and self._journal.is_empty:
             log.info("No changes made to analyzer data, no checkpoint saved.")
             return None
         return self._write_checkpoint()
@@ -230,17 +243,12 @@ class ProfileState:
         self._pending = []
         self._header_is_due = True
 
-    def _fold_nodes(self) -> bool:
-        """Takes in what nodes of a cluster have recorded; whether there was anything new."""
-        before = self._records.nodes
-        for node in self._layout.nodes():
-            self._records.update(read_journal(self._layout.journal(node)).records)
-        return self._records.nodes != before
-
     def _write_checkpoint(self) -> Path:
         path = self._layout.checkpoint(self._next)
         header = Header.next(self._header, self._next)
-        header = replace(header, nodes={**self._records.nodes, **header.nodes})
+        here, told = self._records.nodes, header.nodes
+        nodes = {node: max(here.get(node, 0), told.get(node, 0)) for node in {**here, **told}}
+        header = replace(header, nodes=nodes)
         self._create_directory()
         try:
             write_whole(path, replace(self.checkpoint, header=header).lines())

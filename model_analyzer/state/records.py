@@ -71,7 +71,7 @@ class Records(Collection[TrialRecord]):
         name = (str(entry["key"]), record.trial.variants)
         self._place(name, line)
         if len(self._read) < _KEPT:
-            self._read[name] = record
+            self._read.setdefault(name, record)
         if record.node:
             self._nodes[record.node] = max(record.number, self._nodes.get(record.node, 0))
 
@@ -111,6 +111,8 @@ class Records(Collection[TrialRecord]):
         return chain(self._definitions.values(), self._lines.values())
 
     def _place(self, name: _Name, line: bytes) -> None:
+        if self._lines.get(name) == line:
+            return  # the same outcome from a second file
         self._lines.pop(name, None)
         self._lines[name] = line
         self._newest[name[0]] = name

@@ -16,9 +16,10 @@ Writer = subprocess.Popen[str]
 
 
 @contextmanager
-def writer(directory: Path, *, first: int) -> Iterator[Writer]:
+def writer(directory: Path, *, first: int, node: str = "") -> Iterator[Writer]:
     """A process that records trials, from concurrency `first` on, until it is killed."""
     command = [sys.executable, "-m", "tests.unit.state.writer", str(directory), str(first)]
+    command += [node] if node else []
     with subprocess.Popen(
         command,
         cwd=REPOSITORY,

@@ -1,0 +1,129 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Several nodes of a cluster that measure into one directory.
+
+Each node appends to a journal of its own, so that what it has measured is durable without anybody
+else. The leader follows these journals and folds them into the numbered checkpoints. A journal
+that comes late, or that outlives its node, is folded in as soon as somebody reads the directory.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType, TracebackType
+
+from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.profiles import Device, TrialRecord
+from model_analyzer.domain.trials import Trial
+from model_analyzer.state.checkpoint import Header, header_entry, load
+from model_analyzer.state.codec import Encoder
+from model_analyzer.state.files import Content, read_checkpoint, take_lines
+from model_analyzer.state.journal import Journal
+from model_analyzer.state.layout import Layout
+from model_analyzer.state.lines import encode
+from model_analyzer.state.lock import Lock
+from model_analyzer.state.records import Records
+
+log = logging.getLogger(__name__)
+
+
+class NodeJournal:
+    """What one node measures: a context manager, on leaving others may write for this node."""
+
+    def __init__(
+        self,
+        directory: Path,
+        node: str,
+        *,
+        prefix: str = "",
+        devices: Sequence[Device] = (),
+        host: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """Opens the journal of `node`, which goes on counting where it stopped.
+
+        The directory must exist. Raises CheckpointError where another process writes for it.
+        """
+        layout = Layout(directory, prefix)
+        self._node = node
+        self._lock = Lock(layout.lock(node))
+        try:
+            self._recorded = load(directory, prefix).records.nodes.get(node, 0)
+            self._journal = Journal(layout.journal(node))
+        except BaseException:
+            self._lock.release()
+            raise
+        if self._is_folded(layout):
+            self._journal.clear()
+        self._header = Header(devices=tuple(devices), host=host).stamped()
+        self._encoder = Encoder()
+        self._header_is_due = True
+
+    def __enter__(self) -> NodeJournal:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._journal.close()
+        self._lock.release()
+
+    @property
+    def recorded(self) -> int:
+        """How many outcomes this node has recorded in its life."""
+        return self._recorded
+
+    def record(self, trial: Trial, outcome: Outcome) -> int:
+        """Keeps the outcome: it is on disk when this returns. Its number, to tell the leader."""
+        number = self._recorded + 1
+        record = TrialRecord(trial=trial, outcome=outcome, node=self._node, number=number)
+        entries = [*self._encoder.record(trial.key, record)]
+        if self._header_is_due:
+            entries.insert(0, header_entry(self._header))
+        try:
+            self._journal.append([*map(encode, entries)])
+        except BaseException:
+            self._encoder = Encoder()  # nothing is known to have been written
+            raise
+        self._header_is_due = False
+        self._recorded = number
+        return number
+
+    def _is_folded(self, layout: Layout) -> bool:
+        """Whether the newest numbered checkpoint has all that this journal has."""
+        indices = layout.indices()
+        if not indices:
+            return False
+        newest = read_checkpoint(layout.checkpoint(indices[-1]))
+        return not newest.damage and newest.records.nodes.get(self._node, 0) == self._recorded
+
+
+class Follower:
+    """Reads what is appended to another process's journal, a piece at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._position = 0
+        self._last = b""  # the line before the position
+
+    def read_into(self, records: Records) -> None:
+        """Adds what is new and intact; a line that is still being written comes next time."""
+        content = Content(records=records)
+        try:
+            with open(self._path, "rb") as file:
+                file.seek(self._position - len(self._last))
+                if file.read(len(self._last)) != self._last:  # its owner has begun it anew
+                    self._position = 0
+                    file.seek(0)
+                read, last = take_lines(file, content, str(self._path))
+        except OSError as error:
+            log.warning("%s: cannot be read now: %s", self._path, error.strerror)
+            return
+        self._position += read
+        self._last = last or self._last
+        if content.damage:
+            log.warning("%s is damaged: using what is intact", self._path)

@@ -1,0 +1,199 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""From what a run goes on, as the user says it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from model_analyzer.state.checkpoint import load
+from model_analyzer.state.profile_state import ProfileState
+
+ALL = 10  # trials of the setting
+
+
+def test_checkpoints_are_written_as_often_and_named_as_asked(setting) -> None:
+    status, output = setting.profile("--checkpoint-every", "4", "--checkpoint-prefix", "night")
+
+    assert status == 0, output
+    assert setting.checkpoints == ["night-0.ckpt", "night-1.ckpt", "night-2.ckpt"]
+    assert len(load(setting.directory / "checkpoints", "night").records) == ALL
+
+
+def test_a_run_without_checkpoints_leaves_none_and_answers(setting) -> None:
+    status, output = setting.profile("--no-checkpoint", "-v")
+
+    assert status == 0, output
+    assert not (setting.directory / "checkpoints").exists()
+    assert "No checkpoint is read or kept." in output
+    assert "Saved checkpoint" not in output
+    assert len(setting.rows) == ALL
+
+
+def test_a_run_goes_on_from_a_chosen_checkpoint(setting, pretend) -> None:
+    setting.profile("--checkpoint-every", "4")
+    before = len(pretend.launches)
+    first = load(setting.directory / "checkpoints").header.uuid
+
+    status, output = setting.profile("--resume-from", "0")
+
+    assert status == 0, output
+    assert len(pretend.launches) - before == ALL - 4
+    assert len(load(setting.directory / "checkpoints").records) == ALL
+    status, output = setting.profile("--resume-from", first[:8])
+    assert status == 0, output
+    assert len(pretend.launches) - before == ALL - 4
+
+
+def test_a_run_goes_on_from_elsewhere_and_keeps_what_it_measures_here(setting, pretend) -> None:
+    setting.profile("--checkpoint-directory", "then")
+    before = len(pretend.launches)
+    elsewhere = {"checkpoint_load_directory": "then", "run_config_search_max_concurrency": 4}
+
+    status, output = setting.profile(**elsewhere)
+    again, _ = setting.profile(**elsewhere)
+
+    assert (status, again) == (0, 0), output
+    assert len(pretend.launches) - before == ALL // 2, (
+        "once only: the second goes on from the first"
+    )
+    assert sorted(path.name for path in (setting.directory / "then").glob("*.ckpt")) == ["0.ckpt"]
+    assert len(load(setting.directory / "checkpoints").records) == ALL * 3 // 2
+
+
+def test_a_run_goes_on_from_a_file(setting, pretend) -> None:
+    setting.profile("--checkpoint-directory", "then")
+    (setting.directory / "then" / "0.ckpt").rename(setting.directory / "saved by hand")
+    before = len(pretend.launches)
+
+    status, output = setting.profile("--checkpoint-load-file", "saved by hand")
+
+    assert status == 0, output
+    assert len(pretend.launches) == before
+
+
+def test_starting_anew_removes_what_there_was(setting, pretend) -> None:
+    setting.profile()
+    (setting.directory / "checkpoints" / "notes").write_text("mine")
+
+    status, output = setting.profile("--fresh")
+
+    assert status == 0, output
+    assert len(pretend.launches) == 2 * ALL
+    assert setting.checkpoints == ["0.ckpt"]
+    assert (setting.directory / "checkpoints" / "notes").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--resume-from", "7"], "no checkpoint '7'"),
+        (["--resume-from", "nonsense"], "no checkpoint 'nonsense'"),
+        (["--checkpoint-load-file", "nowhere"], "nowhere: cannot be read: No such file"),
+        (["--checkpoint-load-directory", "nowhere"], "nowhere: no checkpoint found"),
+        (["--checkpoint-load-file", "config.yaml"], "config.yaml is damaged"),
+    ],
+)
+def test_what_is_not_there_is_one_line(setting, arguments: list[str], said: str) -> None:
+    status, output = setting.profile("-q", *arguments)
+
+    assert status == 1
+    assert said in output
+    assert len(output.splitlines()) == 1, output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--fresh", "--resume-from", "0"],
+        ["--fresh", "--no-checkpoint"],
+        ["--no-checkpoint", "--checkpoint-load-file", "x"],
+        ["--no-checkpoint", "--checkpoint-load-directory", "x"],
+    ],
+)
+def test_two_beginnings_are_one_too_many(setting, arguments: list[str]) -> None:
+    status, output = setting.profile(*arguments)
+
+    assert status == 2
+    assert "exclude each other" in output
+
+
+# -- another machine ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def elsewhere(setting) -> Path:
+    """A checkpoint of everything, measured with another processor."""
+    setting.profile()
+    directory: Path = setting.directory / "checkpoints"
+    known = load(directory)
+    shutil.rmtree(directory)
+    with ProfileState(directory) as state:
+        state.start_from(known)
+        state.describe(devices=[], host={**known.header.host, "Processor": "Another, 96 cores"})
+        state.record_metadata({"from": "another machine"})
+        state.save()
+    return directory
+
+
+def test_another_machine_is_an_error_where_nobody_can_be_asked(setting, pretend, elsewhere) -> None:
+    before = len(pretend.launches)
+
+    status, output = setting.profile("-q")
+
+    assert status == 1
+    assert len(output.splitlines()) == 1, output
+    assert f"The machine does not match the checkpoint: {elsewhere} was measured on" in output
+    assert "processor: Another, 96 cores then" in output
+    assert "--on-mismatch use or fresh" in output
+    assert len(pretend.launches) == before
+
+
+def test_measurements_of_another_machine_are_used_where_that_is_asked_for(
+    setting, pretend, elsewhere
+) -> None:
+    before = len(pretend.launches)
+
+    status, output = setting.profile("--on-mismatch", "use")
+
+    assert status == 0, output
+    assert "its measurements are used" in output
+    assert len(pretend.launches) == before
+
+
+def test_measuring_afresh_beside_another_machine_keeps_what_was_measured_there(
+    setting, pretend, elsewhere
+) -> None:
+    before = len(pretend.launches)
+    old = sorted(elsewhere.glob("*.ckpt"))
+
+    status, output = setting.profile("--on-mismatch", "fresh")
+
+    assert status == 0, output
+    assert len(pretend.launches) - before == ALL
+    assert all(path.exists() for path in old)
+    assert "Another" not in load(elsewhere).header.host["Processor"]
+
+
+def test_what_else_is_different_is_said_and_no_obstacle(setting, pretend) -> None:
+    setting.profile()
+    before = len(pretend.launches)
+
+    status, output = setting.profile("-v", run_config_search_max_concurrency=4)
+
+    assert status == 0, output
+    assert "search.max_concurrency of m: 2 then, 4 now" in output
+    assert len(pretend.launches) - before == ALL // 2
+
+
+def test_how_the_search_was_made_is_in_the_checkpoint(setting) -> None:
+    setting.profile()
+
+    lines = (setting.directory / "checkpoints" / "0.ckpt").read_text().splitlines()
+    (search,) = [entry for entry in map(json.loads, lines) if entry["entry"] == "search"]
+    assert search["subject"] == "m"
+    assert search["search.max_concurrency"] == "2"
