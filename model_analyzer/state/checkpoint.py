@@ -204,7 +204,10 @@ def assemble(contents: Iterable[tuple[str, Path | None, Content]]) -> Checkpoint
         reason = content.damage
         if len(content.records):
             source = source or path  # the lowest read: intact, if it is a checkpoint
-        records.update(content.records)
+        if len(records):
+            records.update(content.records)
+        else:
+            records = content.records
         try:
             header = decode_header(content.header) if content.header else header
         except ValueError as error:

@@ -50,13 +50,14 @@ class Encoder:
     def record(self, key: str, record: TrialRecord) -> Iterator[Entry]:
         """The entries that are needed to read this record back, the outcome last."""
         trial = record.trial
-        if self._is_new(trial.setup.identity):
-            yield _setup_entry(trial.setup)
+        setup = trial.setup.identity[:_DIGITS]
+        if self._is_new(setup):
+            yield {"entry": "setup", "id": setup, **_setup_entry(trial.setup)}
         workloads = []
         for work in trial.workloads:
             yield from self._variant(work.variant)
             generator = _generator(work)
-            identity = fingerprint(generator)
+            identity = fingerprint(generator)[:_DIGITS]
             if self._is_new(identity):
                 yield {"entry": "generator", "id": identity, **generator}
             workloads.append(_workload(work, identity))
@@ -64,7 +65,7 @@ class Encoder:
             "entry": "measurement" if isinstance(record.outcome, Measurement) else "failure",
             "key": key,
             **({"node": record.node, "number": record.number} if record.node else {}),
-            "setup": trial.setup.identity,
+            "setup": setup,
             "workloads": workloads,
             **_outcome(record.outcome),
         }
@@ -72,15 +73,16 @@ class Encoder:
     def _variant(self, variant: ModelVariant) -> Iterator[Entry]:
         for part in variant.composing:
             yield from self._variant(part)
-        if self._is_new(variant.identity + variant.name):
+        identity = variant.identity[:_DIGITS]
+        if self._is_new(identity + variant.name):
             yield {
                 "entry": "variant",
-                "id": variant.identity,
+                "id": identity,
                 "model": variant.model,
                 "name": variant.name,
                 "files": variant.files,
                 "config": thaw(variant.config),
-                "composing": [[part.identity, part.name] for part in variant.composing],
+                "composing": [[part.identity[:_DIGITS], part.name] for part in variant.composing],
             }
 
     def _is_new(self, identity: str) -> bool:
@@ -148,11 +150,17 @@ class Decoder:
         return Workload(
             variant=self._variants[work["variant"], work["name"]],
             load=Load(
-                kind=LoadKind(work["kind"]), value=work["value"], batch_size=work["batch_size"]
+                kind=_LOAD_KINDS[work["kind"]],
+                value=work["value"],
+                batch_size=work.get("batch_size", 1),
             ),
             **generated,
         )
 
+
+_LOAD_KINDS = {kind.value: kind for kind in LoadKind}  # faster than the enumeration itself
+# so many digits of an identity tell apart what is in one file
+_DIGITS = 16
 
 # what reading something else than was written runs into
 _INCOMPLETE = (KeyError, TypeError, AttributeError, ValueError, OverflowError)
@@ -188,8 +196,6 @@ def decode_server_only(entry: Entry) -> Mapping[str, Values]:
 
 def _setup_entry(setup: ServerSetup) -> Entry:
     return {
-        "entry": "setup",
-        "id": setup.identity,
         "launch": setup.launch,
         "version": setup.version,
         "protocol": setup.protocol,
@@ -233,11 +239,11 @@ def _generated(entry: Entry) -> Mapping[str, Any]:
 
 def _workload(work: Workload, generator: str) -> Entry:
     return {
-        "variant": work.variant.identity,
+        "variant": work.variant.identity[:_DIGITS],
         "name": work.variant.name,
         "kind": work.load.kind.value,
         "value": work.load.value,
-        "batch_size": work.load.batch_size,
+        **({} if work.load.batch_size == 1 else {"batch_size": work.load.batch_size}),
         "generator": generator,
     }
 

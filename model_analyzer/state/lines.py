@@ -66,7 +66,11 @@ def parse(text: bytes) -> Any:
 
     Raises ValueError, or RecursionError where it is nested too deeply.
     """
-    return _DECODER.decode(text.decode())
+    characters = text.decode()
+    value, end = _DECODER.raw_decode(characters)
+    if characters[end:].strip():
+        raise ValueError("there is more behind it")
+    return value
 
 
 def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

@@ -70,8 +70,6 @@ class Records(Collection[TrialRecord]):
         record = self._decoder.record(entry)
         name = (str(entry["key"]), record.trial.variants)
         self._place(name, line)
-        if len(self._read) < _KEPT:
-            self._read.setdefault(name, record)
         if record.node:
             self._nodes[record.node] = max(record.number, self._nodes.get(record.node, 0))
 

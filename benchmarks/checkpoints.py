@@ -1,0 +1,167 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What checkpoints cost: making a measurement durable, loading many, their size.
+
+    python benchmarks/checkpoints.py [--most 100000] [--directory DIR]
+
+DIR should be on the disk that checkpoints are to lie on. Loading is measured in a process of its
+own, with its peak memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement
+from model_analyzer.domain.models import ModelVariant, freeze
+from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.trials import Load, ServerSetup, Trial, Workload
+from model_analyzer.state.checkpoint import Checkpoint, Header, read_file
+from model_analyzer.state.codec import Encoder
+from model_analyzer.state.lines import encode
+from model_analyzer.state.profile_state import ProfileState
+from model_analyzer.state.records import Records
+
+APPENDED = 200  # measurements made durable at each size
+
+TAGS = (
+    "perf_throughput", "perf_latency_avg", "perf_latency_p50", "perf_latency_p90",
+    "perf_latency_p95", "perf_latency_p99", "perf_client_send_recv", "perf_client_response_wait",
+    "perf_server_queue", "perf_server_compute_input", "perf_server_compute_infer",
+    "perf_server_compute_output",
+)  # fmt: skip
+FLAGS = {"measurement-mode": "count_windows", "measurement-interval": "5000"}
+LOADS = 20  # loads of each variant
+
+
+def measurement(number: int) -> Measurement:
+    """What a CPU model gives: all of perf_analyzer's values, memory of the server."""
+    wobble = number % 997 / 1000
+    values = {tag: round(12.345 * (index + 1) + wobble, 3) for index, tag in enumerate(TAGS)}
+    return Measurement(
+        models=(
+            ModelMeasurement(
+                values=values, requests=1234 + number, windows=(100.1, 100.2 + wobble, 100.3)
+            ),
+        ),
+        host={"cpu_used_ram": 512.25, "cpu_available_ram": 20480.5},
+        commands=(
+            "perf_analyzer -m resnet -b 1 -u 127.0.0.1:41234 -i grpc -f results.csv -v"
+            " --verbose-csv --measurement-interval 5000 --measurement-mode count_windows"
+            f" --concurrency-range {number % LOADS + 1}",
+        ),
+        started=1_700_000_000.0 + number,
+        duration_s=12.345,
+    )
+
+
+def trial(number: int) -> Trial:
+    """The trial of that number: `LOADS` on each variant."""
+    variant = ModelVariant(
+        model="resnet",
+        name=f"resnet_config_{number // LOADS}",
+        files="0123456789abcdef0123456789abcdef",
+        config=freeze(
+            {
+                "name": "resnet",
+                "platform": "onnxruntime_onnx",
+                "max_batch_size": 1 + number // LOADS,
+                "instance_group": [{"count": 2, "kind": "KIND_CPU"}],
+                "dynamic_batching": {},
+            }
+        ),
+    )
+    load = Load(value=number % LOADS + 1)
+    work = Workload(variant=variant, load=load, flags=freeze(FLAGS))
+    return Trial(workloads=(work,), setup=ServerSetup(version="2.51.0"))
+
+
+def records(count: int) -> Records:
+    made, encoder = Records(), Encoder()
+    for number in range(count):
+        one = trial(number)
+        record = TrialRecord(trial=one, outcome=measurement(number))
+        for entry in encoder.record(one.key, record):
+            made.take(entry, encode(entry))
+    return made
+
+
+def durable_ms(directory: Path, known: Checkpoint) -> float:
+    """The median time until a measurement is durable, beside those that are known."""
+    times = []
+    with ProfileState(directory) as state:
+        state.start_from(known)
+        for number in range(10**6, 10**6 + APPENDED):
+            one, outcome = trial(number), measurement(number)
+            begin = time.perf_counter()
+            state.record(one, outcome)
+            times.append(time.perf_counter() - begin)
+    return statistics.median(times) * 1000
+
+
+def load_once(path: Path) -> dict[str, float]:
+    """Seconds and peak memory (MB) of loading a file in a fresh process."""
+    done = subprocess.run(
+        [sys.executable, __file__, "--load", str(path)],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+def load_here(path: Path) -> None:
+    begin = time.perf_counter()
+    loaded = read_file(path)
+    seconds = time.perf_counter() - begin
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+    print(json.dumps({"seconds": seconds, "peak_mb": peak, "records": len(loaded.records)}))
+
+
+def sizes(most: int) -> Iterator[int]:
+    size = 10
+    while size <= most:
+        yield size
+        size *= 10
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--most", type=int, default=100_000)
+    parser.add_argument("--directory", type=Path)
+    parser.add_argument("--load", type=Path, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.load:
+        load_here(arguments.load)
+        return
+    print("measurements  durable [ms]  load [s]  peak memory [MB]  bytes per measurement")
+    with tempfile.TemporaryDirectory(dir=arguments.directory) as scratch:
+        for size in sizes(arguments.most):
+            known = Checkpoint(records=records(size))
+            known = replace(known, header=Header(uuid="benchmark"))
+            directory = Path(scratch) / str(size)
+            durable = durable_ms(directory, known)
+            path = directory / "0.ckpt"
+            loads = [load_once(path) for _ in range(3)]
+            assert all(load["records"] == size for load in loads)
+            print(
+                f"{size:12,}  {durable:12.2f}"
+                f"  {statistics.median(load['seconds'] for load in loads):8.2f}"
+                f"  {max(load['peak_mb'] for load in loads):16.0f}"
+                f"  {path.stat().st_size / size:21.0f}"
+            )
+
+
+if __name__ == "__main__":
+    main()
