@@ -191,8 +191,9 @@ class PerfAnalyzer:
                 window=window,
                 user_directory=self._user_directory,
             )
-        shown = masked_command(command)
-        log.debug("%s", shown)
+        log.debug("%s", masked_command(command))
+        # which program that is, the checkpoint says once
+        shown = masked_command([Path(command[0]).name, *command[1:]])
         process = Process(
             command,
             environment={**program.environment, **route.environment},

@@ -8,19 +8,20 @@ import random
 import time
 from pathlib import Path
 
+import pytest
+
 from model_analyzer.state.checkpoint import load
 from model_analyzer.state.profile_state import ProfileState
 from tests.unit.state.processes import acknowledged, kill, writer
 from tests.unit.state.samples import measurement, trial
 
-_KILLS = 25
 
-
-def test_everything_acknowledged_by_killed_writers_is_there(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", [25, pytest.param(200, marks=pytest.mark.slow)])
+def test_everything_acknowledged_by_killed_writers_is_there(tmp_path: Path, kills: int) -> None:
     dice = random.Random(3)
     first, keys = 1, []
 
-    for _ in range(_KILLS):
+    for _ in range(kills):
         with writer(tmp_path, first=first) as process:
             assert process.stdout is not None
             keys += [process.stdout.readline().strip() for _ in range(dice.randrange(1, 30))]
@@ -35,7 +36,7 @@ def test_everything_acknowledged_by_killed_writers_is_there(tmp_path: Path) -> N
         first = len(keys) + 1
 
     # Nothing was invented, and nothing changed on the way.
-    assert len(keys) >= _KILLS
+    assert len(keys) >= kills
     for number, known in enumerate(records, start=1):
         assert (known.trial, known.outcome) == (trial(number), measurement(number))
     with ProfileState(tmp_path) as state:

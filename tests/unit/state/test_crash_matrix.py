@@ -1,0 +1,229 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Every way a disk can fail while something is kept: what was acknowledged is there afterwards.
+
+The small files of test_damage.py are cut at every byte; here are large ones, and faults of the
+system calls themselves.
+"""
+
+from __future__ import annotations
+
+import builtins
+import errno
+import os
+import random
+from collections.abc import Callable, Iterable
+from itertools import count
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+
+from model_analyzer.errors import CheckpointError
+from model_analyzer.state.checkpoint import load
+from model_analyzer.state.profile_state import ProfileState
+from tests.unit.state.samples import measurement, rich_measurement, rich_trial, several, trial
+
+ERRORS = [errno.ENOSPC, errno.EIO]
+LARGE = 150  # records, of about 1 kB each
+
+
+def keys(directory: Path) -> set[str]:
+    return {record.trial.key for record in load(directory).records}
+
+
+# -- faults of system calls --------------------------------------------------------------------
+
+
+class Disk:
+    """Counts what is asked of the disk, and fails the one request that it was told to fail."""
+
+    def __init__(self, error: int) -> None:
+        self._error = error
+        self._requests = 0
+        self.failing = 0  # from 1; none is 0
+
+    def request(self) -> None:
+        self._requests += 1
+        if self._requests == self.failing:
+            raise OSError(self._error, os.strerror(self._error))
+
+    def begin(self, failing: int) -> None:
+        self._requests, self.failing = 0, failing
+
+    @property
+    def has_failed(self) -> bool:
+        return self._requests >= self.failing > 0
+
+
+class FaultyFile:
+    """A file in which each line is written by a request of its own."""
+
+    def __init__(self, file: IO[bytes], disk: Disk) -> None:
+        self._file, self._disk = file, disk
+
+    def __enter__(self) -> FaultyFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def writelines(self, lines: Iterable[bytes]) -> None:
+        for line in lines:
+            self._disk.request()
+            self._file.write(line)
+
+    def flush(self) -> None:
+        self._disk.request()
+        self._file.flush()
+
+    def fileno(self) -> int:
+        return self._file.fileno()
+
+
+@pytest.fixture(params=ERRORS, ids=errno.errorcode.get)
+def disk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Disk:
+    """A disk for everything that is written in this process."""
+    made = Disk(request.param)
+
+    def faulty(call: Callable[..., Any]) -> Callable[..., Any]:
+        def asked(*arguments: Any, **named: Any) -> Any:
+            made.request()
+            return call(*arguments, **named)
+
+        return asked
+
+    for name in ("pwrite", "fsync", "rename", "ftruncate"):
+        monkeypatch.setattr(os, name, faulty(getattr(os, name)))
+
+    def opened(path: Path, mode: str = "r") -> Any:
+        file = builtins.open(path, mode)
+        return FaultyFile(file, made) if mode == "wb" else file
+
+    monkeypatch.setattr("model_analyzer.state.files.open", opened, raising=False)
+    return made
+
+
+def test_whichever_request_of_a_save_fails_nothing_acknowledged_is_lost(
+    tmp_path: Path, disk: Disk
+) -> None:
+    failures = 0
+    for failing in count(1):
+        directory = tmp_path / str(failing)
+        disk.begin(0)
+        with ProfileState(directory) as state:
+            for one in several(3):
+                state.record(one, measurement())
+            state.save()
+            state.record(rich_trial(), rich_measurement())
+            told = keys(directory)
+            disk.begin(failing)
+            try:
+                state.save()
+            except CheckpointError as error:
+                failures += 1
+                assert "\n" not in str(error)
+            has_failed = disk.has_failed
+            disk.begin(0)
+        assert keys(directory) == told, f"request {failing}"
+        with ProfileState(directory) as state:  # a start succeeds, and can go on
+            state.record(trial(9), measurement())
+            state.save()
+        assert keys(directory) == told | {trial(9).key}, f"request {failing}"
+        assert load(directory).damage == ()
+        if not has_failed:
+            break
+    assert failures >= 10  # one for each line, flush, two fsyncs and the rename
+
+
+def test_whichever_request_of_a_record_fails_nothing_acknowledged_is_lost(
+    tmp_path: Path, disk: Disk
+) -> None:
+    failures = 0
+    for failing in count(1):
+        directory = tmp_path / str(failing)
+        disk.begin(0)
+        told = set()
+        with ProfileState(directory) as state:
+            disk.begin(failing)
+            for one in several(3):
+                try:
+                    state.record(one, measurement())
+                except CheckpointError as error:
+                    failures += 1
+                    assert "\n" not in str(error)
+                else:
+                    told.add(one.key)
+            has_failed = disk.has_failed
+            disk.begin(0)
+        assert keys(directory) >= told, f"request {failing}"
+        if not has_failed:
+            break
+    assert failures == 6  # a write and an fsync for each
+
+
+# -- large files -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Path:
+    """A directory with a large checkpoint, and as much again in the journal."""
+    with ProfileState(tmp_path) as state:
+        for number in range(1, LARGE + 1):
+            state.record(rich_trial(number), rich_measurement())
+        state.save()
+        for number in range(LARGE + 1, 2 * LARGE + 1):
+            state.record(rich_trial(number), rich_measurement())
+    return tmp_path
+
+
+def starts_with(directory: Path, intact: set[str], name: str, where: str) -> None:
+    """A start succeeds, has everything that is intact, and says what is damaged."""
+    found = keys(directory)
+    assert intact <= found, where
+    (damage,) = load(directory).damage
+    assert damage.startswith(f"{directory / name} is damaged ("), where
+
+
+@pytest.mark.parametrize(
+    "times", [50, pytest.param(2000, marks=pytest.mark.slow)], ids=["some", "all"]
+)
+@pytest.mark.parametrize("name", ["0.ckpt", "journal"])
+def test_a_large_file_cut_anywhere(large: Path, name: str, times: int) -> None:
+    path = large / name
+    raw = path.read_bytes()
+    path.write_bytes(b"")
+    other = keys(large)  # what the other file has
+    for position in random.Random(times).sample(range(1, len(raw)), times):
+        if raw[position - 1] == ord("\n") and name == "journal":
+            continue  # between two lines of a journal nothing is missing that could be named
+        path.write_bytes(raw[:position])
+        starts_with(large, other, name, f"cut at {position}")
+
+
+@pytest.mark.parametrize(
+    "times", [50, pytest.param(1000, marks=pytest.mark.slow)], ids=["some", "all"]
+)
+@pytest.mark.parametrize("name", ["0.ckpt", "journal"])
+def test_a_large_file_with_a_flipped_bit(large: Path, name: str, times: int) -> None:
+    path = large / name
+    raw = path.read_bytes()
+    everything = keys(large)
+    path.write_bytes(b"")
+    other = keys(large)
+    dice = random.Random(times)
+    for _ in range(times):
+        position, bit = dice.randrange(len(raw)), dice.randrange(8)
+        flipped = bytearray(raw)
+        flipped[position] ^= 1 << bit
+        path.write_bytes(flipped)
+        starts_with(large, other, name, f"bit {bit} of byte {position}")
+        # two lines at most: a line end that is none any more makes one of two
+        lost = everything - keys(large)
+        assert len(lost) <= 2 or _is_shared(raw, position), position
+
+
+def _is_shared(raw: bytes, position: int) -> bool:
+    """Whether the byte is in a line that outcomes refer to."""
+    line = raw[raw.rfind(b"\n", 0, position) + 1 :]
+    return line.startswith((b'{"entry":"variant"', b'{"entry":"setup"', b'{"entry":"generator"'))
