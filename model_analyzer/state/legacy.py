@@ -16,7 +16,13 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Values
+from model_analyzer.domain.measurements import (
+    Measurement,
+    ModelMeasurement,
+    Notice,
+    NoticeKind,
+    Values,
+)
 from model_analyzer.domain.metrics import METRICS, Source
 from model_analyzer.domain.models import ModelConfig, ModelVariant, empty, freeze
 from model_analyzer.domain.profiles import Device, Profile, TrialRecord
@@ -42,6 +48,12 @@ _BYTES_OF_A_MB = 1e6
 
 # Upstream takes times of tokens for milliseconds that are microseconds.
 _TOO_LARGE = 1000.0
+
+_NOTICE = Notice(
+    kind=NoticeKind.UNVERIFIED,
+    text="some measurements are from a checkpoint of Triton Model Analyzer, which does not keep the"
+    " model's files: if those have changed, measure again with another --checkpoint-directory",
+)
 
 _DEEPEST = 64
 _FIRST_KEY = re.compile(rb'\s*\{\s*"[A-Z][A-Za-z]*\.[a-z_]+"')
@@ -170,6 +182,7 @@ class _Reader:
         ]
         environment = _environment(run.get("_triton_env") or {}, names)
         genai_perf = _genai_perf(run.get("_genai_perf_config") or {}, names)
+        called: dict[str, None] = {}
         for key, measurement in measurements.items():
             where = f"a measurement of {names}"
             measurement = _object(measurement, where)
@@ -183,9 +196,15 @@ class _Reader:
             ]
             if key_of(told) != key:
                 told = [*self._told_by_key(key, told)]
+            called |= dict.fromkeys(model.variant.full_name for model in told)
             outcome = self._measurement(measurement, entries, where)
             yield TrialRecord(
                 trial=self._trial(told, loads, outcome, environment, genai_perf), outcome=outcome
+            )
+        if len(called) > len(models):
+            self._remark(
+                f"{names} is there with several variants of the models that it calls: upstream may"
+                " have loaded only the first of them"
             )
 
     def _model(self, entry: Mapping[str, Any], where: str) -> Told:
@@ -294,6 +313,7 @@ class _Reader:
             ),
             gpus=MappingProxyType({uuid: self._values(gpus[uuid], where) for uuid in gpus}),
             host=MappingProxyType(host),
+            notices=(_NOTICE,),
         )
 
     def _values(self, records: Any, where: str) -> Values:
