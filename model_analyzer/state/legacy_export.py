@@ -162,7 +162,9 @@ def _variant_table(variants: Sequence[ModelVariant]) -> dict[str, Any]:
 
     configs: dict[str, Any] = {}
     last: dict[str, int] = {}
-    for variant in chain.from_iterable(map(_with_parts, variants)):
+    named = [*chain.from_iterable(map(_with_parts, variants))]
+    defaults = {variant.model: variant.config for variant in named if variant.is_default}
+    for variant in named:
         number = variant.name.removeprefix(f"{variant.model}_config_")
         if not number.isdecimal():
             continue
@@ -170,9 +172,27 @@ def _variant_table(variants: Sequence[ModelVariant]) -> dict[str, Any]:
             key = ",".join(part.name for part in variant.composing)
             configs[variant.name] = {"key": key, "name": variant.model}
         else:
-            configs[variant.name] = to_json(variant.config, proto_names=True)
+            configs[variant.name] = _as_set(
+                to_json(variant.config, proto_names=True),
+                variant.config,
+                defaults.get(variant.model, variant.config),
+            )
         last[variant.model] = max(last.get(variant.model, 0), int(number))
     return {"_model_config_dicts": configs, "_model_name_index": last}
+
+
+def _as_set(written: Any, value: Any, default: Any) -> Any:
+    """`written` with 64-bit integers as numbers where the value is not the default one: what
+    options set is there as they set it, and upstream would not know the variant otherwise.
+    """
+    if value == default:
+        return written
+    if isinstance(written, dict):
+        known = default if isinstance(default, Mapping) else {}
+        return {key: _as_set(one, value[key], known.get(key)) for key, one in written.items()}
+    if isinstance(written, list):
+        return [_as_set(one, own, None) for one, own in zip(written, value, strict=True)]
+    return value if written == str(value) else written
 
 
 def _with_parts(variant: ModelVariant) -> Iterator[ModelVariant]:
