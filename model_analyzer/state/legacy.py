@@ -195,7 +195,7 @@ class _Reader:
                 for model, load in zip(models, loads, strict=True)
             ]
             if key_of(told) != key:
-                told = [*self._told_by_key(key, told)]
+                told = self._told_by_key(key, told)
             called |= dict.fromkeys(model.variant.full_name for model in told)
             outcome = self._measurement(measurement, entries, where)
             yield TrialRecord(
@@ -230,27 +230,31 @@ class _Reader:
         self._variants[name] = _variant(model, name, config)
         return self._variants[name]
 
-    def _told_by_key(self, key: str, models: Sequence[Told]) -> Sequence[Told]:
+    def _told_by_key(self, key: str, models: Sequence[Told]) -> list[Told]:
         """The models as a measurement key tells them: other flags than for the first measurement
         of the variants, or other composing variants.
         """
-        texts = _parts_of_key(key, models)
-        told = []
-        for model, text in zip(models, texts, strict=True):
-            names = _COMPOSING.search(text) if model.variant.composing else None
-            if names:
-                text = text[: names.start()]
-                composing = tuple(map(self._composing, names[1].split(",")))
-                model = replace(model, variant=replace(model.variant, composing=composing))
-            address = {"url": model.flags["url"]} if "url" in model.flags else {}
-            told.append(replace(model, flags={**address, **flags_in_key(text)}))
-        if not texts or key_of(told) != key:
-            self._remark(
-                f"with which flags {', '.join(model.variant.name for model in models)} was"
-                " measured is not clear for each load: those of the first are shown"
-            )
-            return models
-        return told
+        told = [
+            self._told_by_text(text, model)
+            for text, model in zip(_parts_of_key(key, models), models, strict=False)
+        ]
+        if key_of(told) == key:
+            return told
+        self._remark(
+            f"with which flags {', '.join(model.variant.name for model in models)} was measured is"
+            " not clear for each load: those of the first are shown"
+        )
+        return [*models]
+
+    def _told_by_text(self, text: str, model: Told) -> Told:
+        variant = model.variant
+        names = _COMPOSING.search(text) if variant.composing else None
+        if names:
+            text = text[: names.start()]
+            composing = tuple(map(self._composing, names[1].split(",")))
+            variant = replace(variant, composing=composing)
+        address = {"url": model.flags["url"]} if "url" in model.flags else {}
+        return Told(variant, {**address, **flags_in_key(text)})
 
     def _trial(
         self,
@@ -320,7 +324,9 @@ class _Reader:
         values = {}
         for record in records if isinstance(records, list) else [None]:
             match record:
-                case [str(tag), {"_value": int() | float() as value}] if value is not True:
+                case [str(tag), {"_value": int() | float() as value}] if not isinstance(
+                    value, bool
+                ):
                     values[tag] = scaled(tag, _finite(value, tag), lambda one, by: one / by)
                 case _:
                     raise ValueError(f"{where} has a record that is no metric with its value")
