@@ -75,14 +75,20 @@ def write_upstream(profile: Profile, *, seed: int | None) -> UpstreamText:
 
 
 def _groups(measured: Iterable[MeasuredTrial]) -> Mapping[tuple[str, str], list[MeasuredTrial]]:
-    """Measurements by models and variant names, each name with its newest content only."""
-    groups: dict[tuple[str, str], list[MeasuredTrial]] = {}
+    """Measurements by models and variant names, of each name those of its newest content."""
+    found: dict[tuple[str, str], list[MeasuredTrial]] = {}
     for one in measured:
-        group = groups.setdefault((one.trial.models, one.trial.variants), [])
-        if group and not _same_content(group[0].trial, one.trial):
-            group.clear()
-        group.append(one)
-    return groups
+        found.setdefault((one.trial.models, one.trial.variants), []).append(one)
+    return {
+        names: [one for one in trials if _same_content(one.trial, _newest(trials))]
+        for names, trials in found.items()
+    }
+
+
+def _newest(trials: Sequence[MeasuredTrial]) -> Trial:
+    """The last trial whose files are known, if there is one."""
+    known = (one.trial for one in reversed(trials) if not one.trial.is_unverified)
+    return next(known, trials[-1].trial)
 
 
 def _same_content(one: Trial, other: Trial) -> bool:

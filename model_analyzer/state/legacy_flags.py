@@ -87,10 +87,10 @@ def key_text(flags: Flags) -> str:
     """The flags as they are written in a measurement key."""
     words = []
     for name, short in PERF_ANALYZER_SHORT_FLAGS.items():
-        if name not in _NOT_IN_KEYS:
+        if name in flags and name not in _NOT_IN_KEYS:
             words += [f"{short} {value}" for value in _values(flags, name)]
     words += [option for name, option in _VERBOSITY.items() if name in flags]
-    for name in PERF_ANALYZER_LONG_FLAGS:
+    for name in filter(flags.__contains__, PERF_ANALYZER_LONG_FLAGS):
         if name in PERF_ANALYZER_SWITCHES:
             words += [f"--{name}" for value in _values(flags, name) if _is_true(value)]
         elif name not in _NOT_IN_KEYS:
