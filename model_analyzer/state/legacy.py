@@ -180,6 +180,8 @@ class _Reader:
             self._model(_object(entry, names), names)
             for entry in _get(run, "_model_run_configs", list, names)
         ]
+        if not models:
+            raise ValueError(f"{names} has a run configuration without models")
         environment = _environment(run.get("_triton_env") or {}, names)
         genai_perf = _genai_perf(run.get("_genai_perf_config") or {}, names)
         called: dict[str, None] = {}
@@ -211,7 +213,7 @@ class _Reader:
         model = _get(entry, "_model_name", str, where)
         composing = [
             self._measured_variant(_object(part, where), None, where)
-            for part in entry.get("_composing_config_variants") or ()
+            for part in _get(entry, "_composing_config_variants", list, where)
         ]
         stored = _get(entry, "_model_config_variant", dict, where)
         variant = self._measured_variant(stored, model, where)
@@ -248,7 +250,8 @@ class _Reader:
 
     def _told_by_text(self, text: str, model: Told) -> Told:
         variant = model.variant
-        names = _COMPOSING.search(text) if variant.composing else None
+        is_calling = variant.composing or "bls-composing-models" in model.flags
+        names = _COMPOSING.search(text) if is_calling else None
         if names:
             text = text[: names.start()]
             composing = tuple(map(self._composing, names[1].split(",")))

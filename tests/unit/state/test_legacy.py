@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -16,6 +16,7 @@ from model_analyzer.domain.profiles import Device
 from model_analyzer.domain.trials import Load, LoadKind
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.legacy import UpstreamCheckpoint, is_upstream, read_upstream
+from model_analyzer.state.legacy_export import write_upstream
 from tests.unit.state.upstream_samples import (
     ALL,
     GPU,
@@ -153,6 +154,16 @@ def test_what_a_bls_model_calls_may_be_told_by_the_key_alone() -> None:
     assert [part[1].config["max_batch_size"] for part in parts[3:6]] == [1, 1, 2]
     assert "bls-composing-models" not in checkpoint.profile.records[0].trial.workloads[0].flags
     assert any("bls_chain_config_0 is there with several" in one for one in checkpoint.remarks)
+
+
+def test_the_run_configuration_need_not_tell_what_a_bls_model_calls() -> None:
+    def forget(of: dict[str, Any]) -> None:
+        for run, _ in results(of)["bls_chain"].values():
+            run["_model_run_configs"][0]["_composing_config_variants"] = []
+
+    checkpoint = read_changed("bls", forget)
+
+    assert trials(checkpoint) == trials(read("bls"))
 
 
 def test_a_variant_that_nothing_describes_keeps_its_name() -> None:
@@ -458,6 +469,33 @@ def test_a_part_that_cannot_be_read_is_named(change: Change, words: str) -> None
     change(changed)
 
     assert re.search(words, refused(json.dumps(changed).encode()))
+
+
+def places(value: Any, *path: Any) -> Iterator[tuple[Any, ...]]:
+    """The path of every part of a JSON value."""
+    yield path
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from places(inner, *path, key)
+    if isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from places(inner, *path, index)
+
+
+@pytest.mark.parametrize("junk", [None, True, 7, -0.5, "x", [], {}, [[]], {"x": 1}], ids=repr)
+def test_whatever_a_part_is_it_is_read_or_refused(junk: Any) -> None:
+    for path in places(content("request_intervals")):
+        changed: Any = {"": content("request_intervals")}
+        inner = changed
+        for key in ("", *path)[:-1]:
+            inner = inner[key]
+        inner[("", *path)[-1]] = junk
+        try:
+            found = read_upstream(json.dumps(changed[""]).encode(), "checkpoints/3.ckpt")
+        except CheckpointError as error:
+            assert "\n" not in str(error)
+        else:
+            write_upstream(found.profile, seed=found.seed)
 
 
 def test_a_number_that_json_makes_infinite_is_refused() -> None:
