@@ -65,11 +65,12 @@ ADDRESSES = {
     "urllib": {"runner/client/http.py", "runner/monitors/triton_metrics.py"},
     "ssl": {"runner/client/http.py", "runner/client/tls.py"},
     "tritonclient": {
+        "domain/protobuf.py",
         "runner/client/grpc.py",
         "runner/client/http.py",
         "runner/client/interface.py",
-        "runner/model_config.py",
     },
+    "google": {"domain/protobuf.py", "runner/model_config.py"},
     "pynvml": {"runner/monitors/gpu.py"},
     "vl_convert": {"reports/html.py"},
     "jinja2": {"reports/html.py"},

@@ -41,6 +41,12 @@ PERF_ANALYZER_SWITCHES = frozenset(
     {"streaming", "async", "sync", "binary-search", "ssl-grpc-use-ssl", "collect-metrics"}
 )
 
+
+def is_on(value: object) -> bool:
+    """Whether the value of a switch turns it on."""
+    return isinstance(value, str) and value.strip().lower() in ("true", "1", "yes", "on")
+
+
 # May be given several times.
 PERF_ANALYZER_REPEATABLE = ("input-data", "shape", "http-header")
 

@@ -21,6 +21,7 @@ class NoticeKind(Enum):
 
     UNSTABLE = "unstable"
     FEW_REQUESTS = "few requests"
+    UNVERIFIED = "unverified"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -148,6 +148,20 @@ class ModelVariant:
             [self.model, self.config, self.files, [part.identity for part in self.composing]]
         )
 
+    @cached_property
+    def unverified_identity(self) -> str:
+        """The same without the files, and for configurations that say the same in other words:
+        with fields that repeat a default, or with other orders of composing models.
+        """
+        from model_analyzer.domain.protobuf import normal
+
+        try:
+            config = normal(self.config)
+        except ValueError:  # what no server takes is like nothing else
+            config = self.config
+        parts = sorted(part.unverified_identity for part in self.composing)
+        return fingerprint([self.model, config, parts])
+
     @property
     def is_ensemble(self) -> bool:
         return "ensemble_scheduling" in self.config

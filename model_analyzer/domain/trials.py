@@ -4,13 +4,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from typing import Any
 
-from model_analyzer.domain.flags import PERF_ANALYZER_NO_FILES
+from model_analyzer.domain.flags import (
+    PERF_ANALYZER_NO_FILES,
+    PERF_ANALYZER_SWITCHES,
+    is_on,
+)
 from model_analyzer.domain.models import ModelVariant, empty, fingerprint
 from model_analyzer.domain.secrets import masked_values
 
@@ -24,6 +28,18 @@ _FLAGS_WITHOUT_MEANING = frozenset(
         "ssl-grpc-root-certifications-file", "ssl-grpc-private-key-file",
         "ssl-grpc-certificate-chain-file", "ssl-https-ca-certificates-file",
         "ssl-https-client-certificate-file", "ssl-https-private-key-file",
+    }
+)  # fmt: skip
+
+# Those whose files count: where the files are not at hand, their names have to do.
+_FLAGS_OF_FILES = frozenset({"input-data", "request-intervals"})
+
+# The load says these; and of a count of requests upstream only keeps what it was at first, before
+# windows were enlarged.
+_FLAGS_UNTOLD = frozenset(
+    {
+        *(_FLAGS_WITHOUT_MEANING - _FLAGS_OF_FILES), "measurement-request-count", "batch-size",
+        "concurrency-range", "request-rate-range",
     }
 )  # fmt: skip
 
@@ -54,6 +70,21 @@ def _meaning(flags: Mapping[str, Any]) -> Mapping[str, Any]:
         if item in PERF_ANALYZER_NO_FILES
     ]
     return {**meaning, "input-data": generated} if generated else meaning
+
+
+def _told(flags: Mapping[str, Any]) -> Mapping[str, Sequence[str]]:
+    """The flags that change what is measured, as far as an upstream checkpoint tells them: files
+    by their names, and what upstream always asks for not at all.
+    """
+    told = {}
+    for flag, value in masked_values(flags).items():
+        texts = [str(item) for item in (value if isinstance(value, (list, tuple)) else [value])]
+        if flag in PERF_ANALYZER_SWITCHES:
+            texts = ["true"] if any(map(is_on, texts)) else []
+        usual = flag == "measurement-mode" and texts == ["count_windows"]
+        if texts and not usual and flag not in _FLAGS_UNTOLD:
+            told[flag] = texts
+    return told
 
 
 class LoadKind(Enum):
@@ -190,6 +221,37 @@ class Trial:
                         _meaning(work.flags),
                         work.inputs,
                         *([work.genai_perf] if work.times_tokens else []),
+                    ]
+                    for work in self.workloads
+                ],
+            ]
+        )
+
+    @property
+    def is_unverified(self) -> bool:
+        """Whether nobody knows with which files it was measured: upstream does not keep that."""
+        return not all(work.variant.files for work in self.workloads)
+
+    @cached_property
+    def unverified_key(self) -> str:
+        """Fingerprint of what an upstream checkpoint tells of a trial: equal for a trial of ours
+        and for the unverified one of the same thing.
+
+        That is: models and their configurations, with those of all that they call; loads;
+        perf_analyzer flags that change what is measured, with files by their names; the protocol,
+        and the variables of the server. It is not: the content of files, the version, the flags
+        and the container of the server. GPUs are left to whoever opens the checkpoint.
+        """
+        return fingerprint(
+            [
+                "c_api" if self.setup.launch == "c_api" else self.setup.protocol,
+                masked_values(self.setup.environment),
+                [
+                    [
+                        work.variant.unverified_identity,
+                        [work.load.kind.value, work.load.value, work.load.batch_size],
+                        _told(work.flags),
+                        *([masked_values(work.genai_perf)] if work.times_tokens else []),
                     ]
                     for work in self.workloads
                 ],

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Model configurations between Triton's protobuf (text and JSON) and our mappings.
+"""Model configurations as files and servers have them: text to and from our mappings, and what
+makes one complete.
 
 The protobuf that tritonclient ships is the only parser: nothing here reads pbtxt by hand.
 """
@@ -9,22 +10,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from google.protobuf import json_format, text_format
-from google.protobuf.descriptor import FieldDescriptor
-from google.protobuf.message import Message
-from tritonclient.grpc import model_config_pb2
+from google.protobuf import text_format
 
 from model_analyzer.domain.models import ModelConfig, freeze, thaw
+from model_analyzer.domain.protobuf import from_message, new_message, to_message
 from model_analyzer.errors import RepositoryError
 
 
 def parse_text(text: str, name: str) -> ModelConfig:
     """The configuration in protobuf `text`; `name` stands for the file in messages."""
     try:
-        return from_message(text_format.Parse(text, model_config_pb2.ModelConfig()))
+        return from_message(text_format.Parse(text, new_message()))
     except text_format.ParseError as error:
         # protobuf says "LINE:COLUMN : reason", where it knows the place
         found = re.match(r"(\d+:\d+) : (.*)", str(error), re.DOTALL)
@@ -32,17 +30,6 @@ def parse_text(text: str, name: str) -> ModelConfig:
         where = f"{name}:{where}" if where else name
         reason = reason.strip().splitlines()[0].replace('"inference.ModelConfig"', "ModelConfig")
         raise RepositoryError(f"{where}: not a model configuration: {reason}") from error
-
-
-def from_message(message: Message) -> ModelConfig:
-    """The fields that are set, with integers as integers (JSON would make 64-bit ones text)."""
-    config: ModelConfig = freeze(_mapping(message))
-    return config
-
-
-def from_json(content: dict[str, Any]) -> ModelConfig:
-    """The configuration as the server shows it over HTTP, without the defaults that it adds."""
-    return from_message(json_format.ParseDict(content, model_config_pb2.ModelConfig()))
 
 
 def is_complete(config: ModelConfig) -> bool:
@@ -82,42 +69,13 @@ def _missing(config: ModelConfig) -> Sequence[str]:
 
 def to_text(config: ModelConfig) -> str:
     """The configuration as `config.pbtxt`."""
-    text: str = text_format.MessageToString(_message(config))
+    try:
+        text: str = text_format.MessageToString(to_message(config))
+    except ValueError as error:
+        raise RepositoryError(f"{config.get('name')}: {error}") from error
     return text
 
 
 def to_json(config: ModelConfig) -> str:
     """The configuration as the server takes it in a load request."""
     return json.dumps(thaw(config))
-
-
-def _message(config: ModelConfig) -> Message:
-    try:
-        message: Message = json_format.ParseDict(thaw(config), model_config_pb2.ModelConfig())
-    except json_format.ParseError as error:
-        raise RepositoryError(
-            f"{config.get('name')}: not a model configuration: {error}"
-        ) from error
-    return message
-
-
-def _mapping(message: Message) -> Mapping[str, Any]:
-    return {field.name: _value(field, value) for field, value in message.ListFields()}
-
-
-def _value(field: FieldDescriptor, value: Any) -> Any:
-    if field.message_type is not None and field.message_type.GetOptions().map_entry:
-        inner = field.message_type.fields_by_name["value"]
-        return {str(key): _single(inner, value[key]) for key in sorted(value)}
-    if field.is_repeated:
-        return [_single(field, item) for item in value]
-    return _single(field, value)
-
-
-def _single(field: FieldDescriptor, value: Any) -> Any:
-    if field.message_type is not None:
-        return _mapping(value)
-    if field.enum_type is not None:
-        known = field.enum_type.values_by_number.get(value)
-        return known.name if known else value
-    return value

@@ -13,6 +13,7 @@ import tritonclient.grpc as grpcclient
 from tritonclient.utils import InferenceServerException, triton_to_np_dtype
 
 from model_analyzer.domain.models import ModelConfig
+from model_analyzer.domain.protobuf import from_message
 from model_analyzer.runner.client.interface import (
     QUICK_S,
     Answer,
@@ -21,7 +22,7 @@ from model_analyzer.runner.client.interface import (
     loaded_versions,
 )
 from model_analyzer.runner.client.tls import GrpcTls
-from model_analyzer.runner.model_config import from_message, to_json
+from model_analyzer.runner.model_config import to_json
 
 T = TypeVar("T")
 

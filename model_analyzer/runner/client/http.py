@@ -16,6 +16,7 @@ import numpy as np
 from tritonclient.utils import triton_to_np_dtype
 
 from model_analyzer.domain.models import ModelConfig
+from model_analyzer.domain.protobuf import from_json
 from model_analyzer.runner.client.interface import (
     QUICK_S,
     Answer,
@@ -23,7 +24,7 @@ from model_analyzer.runner.client.interface import (
     input_tensors,
     loaded_versions,
 )
-from model_analyzer.runner.model_config import from_json, to_json
+from model_analyzer.runner.model_config import to_json
 
 _DENIED = (401, 403, 407)
 
@@ -60,7 +61,11 @@ class HttpClient:
         )
 
     def model_config(self, name: str) -> ModelConfig:
-        return from_json(self._call("GET", f"/v2/models/{quote(name)}/config"))
+        answer = self._call("GET", f"/v2/models/{quote(name)}/config")
+        try:
+            return from_json(answer)
+        except ValueError as error:
+            raise ServerCallError(f"{name}: {error}") from error
 
     def load(self, name: str, config: ModelConfig | None, timeout_s: float) -> None:
         body = {} if config is None else {"parameters": {"config": to_json(config)}}

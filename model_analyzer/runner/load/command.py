@@ -16,6 +16,7 @@ from model_analyzer.domain.flags import (
     PERF_ANALYZER_SHORT_FLAGS,
     PERF_ANALYZER_SWITCHES,
     PERF_ANALYZER_VERBOSITY,
+    is_on,
 )
 from model_analyzer.domain.models import is_decoupled
 from model_analyzer.domain.trials import LoadKind, Workload
@@ -156,24 +157,20 @@ def render(flags: Mapping[str, Flag], user_directory: Path) -> Iterator[str]:
             yield short
             yield item
     for name in PERF_ANALYZER_VERBOSITY:
-        if _is_true(flags.get(name)):
+        if is_on(flags.get(name)):
             yield from _VERBOSITY[name]
     for name in PERF_ANALYZER_LONG_FLAGS:
         if name not in flags:
             continue
         value = flags[name]
         if name in PERF_ANALYZER_SWITCHES:
-            if _is_true(value):
+            if is_on(value):
                 yield f"--{name}"
             continue
         for item in (value,) if isinstance(value, str) else value:
             is_path = name in PERF_ANALYZER_PATHS and item not in PERF_ANALYZER_NO_FILES
             yield f"--{name}"
             yield os.path.join(user_directory, item) if is_path else item
-
-
-def _is_true(value: Flag | None) -> bool:
-    return isinstance(value, str) and value.strip().lower() in ("true", "1", "yes", "on")
 
 
 def _number(value: Flag | None) -> int | None:

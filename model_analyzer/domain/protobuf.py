@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Model configurations between Triton's protobuf, its JSON, and our mappings.
+
+The one place in `domain` that needs a library: import it where a configuration is converted, not
+before. Nothing here reads a file or parses text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from google.protobuf import json_format
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import Message
+from tritonclient.grpc import model_config_pb2
+
+from model_analyzer.domain.models import ModelConfig, freeze, thaw
+
+
+def new_message() -> Message:
+    """An empty ModelConfig."""
+    message: Message = model_config_pb2.ModelConfig()
+    return message
+
+
+def from_message(message: Message) -> ModelConfig:
+    """The fields that are set, with integers as integers (JSON would make 64-bit ones text)."""
+    config: ModelConfig = freeze(_mapping(message))
+    return config
+
+
+def to_message(config: ModelConfig) -> Message:
+    """Raises ValueError, which says why, where this is not a model configuration."""
+    return _parsed(thaw(config))
+
+
+def from_json(content: Mapping[str, Any]) -> ModelConfig:
+    """The configuration as a server or an upstream checkpoint has it in JSON, without fields that
+    only repeat a default. Raises ValueError, which says why, where it is none.
+    """
+    return from_message(_parsed(content))
+
+
+def to_json(config: ModelConfig, *, proto_names: bool = False) -> dict[str, Any]:
+    """The configuration by protobuf's rules for JSON: lowerCamelCase, unless `proto_names`, and
+    64-bit integers as text. Raises ValueError where it is none.
+    """
+    content: dict[str, Any] = json_format.MessageToDict(
+        to_message(config), preserving_proto_field_name=proto_names
+    )
+    return content
+
+
+def normal(config: ModelConfig) -> ModelConfig:
+    """The same configuration as it comes from any other source: nothing in it repeats a default,
+    and enumerations are names. Raises ValueError where it is none.
+    """
+    return from_message(to_message(config))
+
+
+def _parsed(content: Mapping[str, Any]) -> Message:
+    message = new_message()
+    try:
+        json_format.ParseDict(dict(content), message)
+    except (json_format.ParseError, TypeError, AttributeError) as error:  # as the odd content is
+        raise ValueError(f"not a model configuration: {error}") from error
+    return message
+
+
+def _mapping(message: Message) -> Mapping[str, Any]:
+    return {field.name: _value(field, value) for field, value in message.ListFields()}
+
+
+def _value(field: FieldDescriptor, value: Any) -> Any:
+    if field.message_type is not None and field.message_type.GetOptions().map_entry:
+        inner = field.message_type.fields_by_name["value"]
+        return {str(key): _single(inner, value[key]) for key in sorted(value)}
+    if field.is_repeated:
+        return [_single(field, item) for item in value]
+    return _single(field, value)
+
+
+def _single(field: FieldDescriptor, value: Any) -> Any:
+    if field.message_type is not None:
+        return _mapping(value)
+    if field.enum_type is not None:
+        known = field.enum_type.values_by_number.get(value)
+        return known.name if known else value
+    return value

@@ -1,0 +1,178 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""perf_analyzer's flags in upstream's checkpoints: as settings, and in the text of a key.
+
+Here flags are a mapping of all that are set, by the names under which a user may set them.
+Upstream sets some itself; what differs from those is what a user gave.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from model_analyzer.domain.flags import (
+    PERF_ANALYZER_LONG_FLAGS,
+    PERF_ANALYZER_SHORT_FLAGS,
+    PERF_ANALYZER_SWITCHES,
+)
+from model_analyzer.domain.models import freeze
+from model_analyzer.domain.trials import Load, LoadKind
+
+Flags = Mapping[str, Any]
+
+_VERBOSITY = {"verbose": "-v", "extra-verbose": "-v -v", "verbose-csv": "--verbose-csv"}
+_VERBOSITY_NAMES = {option: name for name, option in _VERBOSITY.items()}
+_SHORT = {short: name for name, short in PERF_ANALYZER_SHORT_FLAGS.items()}
+_LOAD_FLAGS = {
+    LoadKind.CONCURRENCY: "concurrency-range",
+    LoadKind.REQUEST_RATE: "request-rate-range",
+}
+
+# Not in keys: the same measurement, whatever they are.
+_NOT_IN_KEYS = ("url", "measurement-request-count")
+
+_FLAG_IN_KEY = re.compile(
+    r"(?:^| )(?:(?P<verbosity>--verbose-csv|-v -v|-v)(?= |$)"
+    r"|(?P<short>-[mxbuifH]) "
+    rf"|--(?P<long>{'|'.join(PERF_ANALYZER_LONG_FLAGS)})(?:=|(?= |$)))"
+)
+
+# Where upstream looks for servers that nobody has put elsewhere.
+_URLS = {"grpc": "localhost:8001", "http": "localhost:8000"}
+_METRICS_URL = "http://localhost:8002/metrics"
+
+
+def flags_of(perf_config: Mapping[str, Any]) -> dict[str, Any]:
+    """The flags of a `_perf_config`. Raises ValueError, which says why, where it is none."""
+    flags: dict[str, Any] = {}
+    long: Mapping[str, str] = {}
+    for section, names in (("_options", _SHORT), ("_verbose", _VERBOSITY_NAMES), ("_args", long)):
+        values = perf_config.get(section)
+        if not isinstance(values, dict):
+            raise ValueError(f"_perf_config has no {section}")
+        for name, value in values.items():
+            if value is None or value is False:
+                continue
+            if not isinstance(value, (str, int, float, list)):
+                raise ValueError(f"{name} of {section} is neither text, nor a number, nor a list")
+            flags[names.get(name, name)] = value
+    return flags
+
+
+def perf_config(flags: Flags) -> dict[str, Any]:
+    """The `_perf_config` of these flags."""
+    elsewhere = {*PERF_ANALYZER_SHORT_FLAGS, *_VERBOSITY}
+    names = dict.fromkeys((*PERF_ANALYZER_LONG_FLAGS, *(set(flags) - elsewhere)))
+    return {
+        "_args": {name: _stored(flags.get(name)) for name in names},
+        "_options": {
+            short: _stored(flags.get(name)) for name, short in PERF_ANALYZER_SHORT_FLAGS.items()
+        },
+        "_verbose": {
+            option: option if name in flags else None for name, option in _VERBOSITY.items()
+        },
+        "_input_to_options": dict(PERF_ANALYZER_SHORT_FLAGS),
+        "_input_to_verbose": dict(_VERBOSITY),
+        "_additive_args": {"input-data": None, "shape": None},
+    }
+
+
+def _stored(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def key_text(flags: Flags) -> str:
+    """The flags as they are written in a measurement key."""
+    words = []
+    for name, short in PERF_ANALYZER_SHORT_FLAGS.items():
+        if name in flags and name not in _NOT_IN_KEYS:
+            words += [f"{short} {value}" for value in _values(flags, name)]
+    words += [option for name, option in _VERBOSITY.items() if name in flags]
+    for name in filter(flags.__contains__, PERF_ANALYZER_LONG_FLAGS):
+        if name in PERF_ANALYZER_SWITCHES:
+            words += [f"--{name}" for value in _values(flags, name) if _is_true(value)]
+        elif name not in _NOT_IN_KEYS:
+            words += [f"--{name}={value}" for value in _values(flags, name)]
+    return " ".join(words)
+
+
+def flags_in_key(text: str) -> dict[str, Any]:
+    """The flags of a measurement key, all as text; those that repeat as lists."""
+    flags: dict[str, Any] = {}
+    found = list(_FLAG_IN_KEY.finditer(text))
+    ends = [following.start() for following in found[1:]] + [len(text)]
+    for match, end in zip(found, ends, strict=True):
+        value = text[match.end() : end]
+        if match["verbosity"]:
+            flags[_VERBOSITY_NAMES[match["verbosity"]]] = match["verbosity"]
+            continue
+        name = _SHORT[match["short"]] if match["short"] else match["long"]
+        value = "True" if name in PERF_ANALYZER_SWITCHES else value
+        flags[name] = [*_values(flags, name), value] if name in flags else value
+    return flags
+
+
+def with_load(flags: Flags, load: Load) -> dict[str, Any]:
+    """`flags` with those of this load in place of another's."""
+    others = {name: value for name, value in flags.items() if name not in _LOAD_FLAGS.values()}
+    if load.kind in _LOAD_FLAGS:
+        others[_LOAD_FLAGS[load.kind]] = load.value
+    return {**others, "batch-size": load.batch_size}
+
+
+def upstreams_own(
+    name: str, load: Load, *, protocol: str | None, calls: tuple[str, ...]
+) -> dict[str, Any]:
+    """What upstream sets itself to measure the model that is served as `name`.
+
+    `protocol` is None where perf_analyzer is the server, too; `calls` are the models that a BLS
+    model calls.
+    """
+    flags: dict[str, Any] = {
+        "model-name": name,
+        "latency-report-file": f"{name}-results.csv",
+        "verbose-csv": "--verbose-csv",
+        "measurement-mode": "count_windows",
+    }
+    if protocol is None:
+        flags["service-kind"] = "triton_c_api"
+    else:
+        flags |= {
+            "protocol": protocol,
+            "url": _URLS.get(protocol, ""),
+            "collect-metrics": "True",
+            "metrics-url": _METRICS_URL,
+            "metrics-interval": 1000,
+        }
+    if calls:
+        flags["bls-composing-models"] = ",".join(calls)
+    return with_load(flags, load)
+
+
+def given(flags: Flags, own: Flags) -> Flags:
+    """What a user gave: all but the load, what upstream sets itself, and switches that are off."""
+    found = {
+        name: _as_given(value)
+        for name, value in flags.items()
+        if name not in (*_LOAD_FLAGS.values(), "batch-size")
+        and str(own.get(name)) != str(value)
+        and (name not in PERF_ANALYZER_SWITCHES or _is_true(value))
+    }
+    result: Flags = freeze(found)
+    return result
+
+
+def _as_given(value: Any) -> str | tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _values(flags: Flags, name: str) -> list[Any]:
+    """Every value of a flag that upstream would pass on."""
+    value = flags.get(name)
+    return [item for item in (value if isinstance(value, (list, tuple)) else [value]) if item]
+
+
+def _is_true(value: Any) -> bool:
+    return str(value).lower() == "true"
