@@ -70,7 +70,8 @@ class Checkpoint:
 
     `path` is the file it came from, the lowest where there are several; None for an empty
     directory, and for bytes. `metadata` is the user's own; `searches` holds the settings of the
-    search by name of its subject. `damage` names, a line each, every file that is not intact.
+    search by name of its subject. `damage` names, a line each, every file that is not intact;
+    `remarks` say what is odd.
     """
 
     header: Header = field(default_factory=Header)
@@ -80,6 +81,7 @@ class Checkpoint:
     searches: Mapping[str, Mapping[str, Any]] = field(default_factory=empty)
     path: Path | None = None
     damage: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     @property
     def profile(self) -> Profile:
@@ -199,7 +201,7 @@ def assemble(contents: Iterable[tuple[str, Path | None, Content]]) -> Checkpoint
     searches: dict[str, Mapping[str, Any]] = {}
     nodes: dict[str, int] = {}
     source: Path | None = None
-    damage = []
+    damage, remarks = [], []
     for where, path, content in contents:
         reason = content.damage
         if len(content.records):
@@ -225,6 +227,7 @@ def assemble(contents: Iterable[tuple[str, Path | None, Content]]) -> Checkpoint
         searches |= content.searches
         if reason:
             damage.append(f"{where} is damaged ({reason})")
+        remarks += [f"{where}: {remark}" for remark in content.remarks]
     return Checkpoint(
         header=replace(
             header, uuid=saved.uuid, parent=saved.parent, index=saved.index, nodes=nodes
@@ -235,6 +238,7 @@ def assemble(contents: Iterable[tuple[str, Path | None, Content]]) -> Checkpoint
         searches=MappingProxyType(searches),
         path=source,
         damage=tuple(damage),
+        remarks=tuple(remarks),
     )
 
 

@@ -9,15 +9,24 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
+from uuid import UUID
 
 from model_analyzer.domain.measurements import Values
+from model_analyzer.domain.models import thaw
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.codec import DEFINITIONS, OUTCOMES, decode_server_only
+from model_analyzer.state.codec import (
+    DEFINITIONS,
+    OUTCOMES,
+    Encoder,
+    decode_server_only,
+    encode_device,
+)
+from model_analyzer.state.legacy import SEED, is_upstream, read_upstream
 from model_analyzer.state.lines import MOST_BYTES, DamagedLine, Entry, decode, encode, split
 from model_analyzer.state.records import Records
 
@@ -28,6 +37,10 @@ METADATA = "metadata"
 SEARCH = "search"
 _END = "end"
 
+# the metadata that hold what only upstream has a use for
+UPSTREAM = "upstream"
+_MOST_OF_UPSTREAM = 256 * 2**20  # they are read as a whole
+
 
 @dataclass(slots=True)
 class Content:
@@ -35,7 +48,7 @@ class Content:
 
     `header` is the last one: a journal has one for each run. `metadata` has the values by key,
     and None for what was removed; `searches` the settings of the search by name of its subject.
-    `server_only` is None where nothing is said about it.
+    `server_only` is None where nothing is said about it; `remarks` are sentences about what is odd.
     """
 
     header: Mapping[str, Any] = field(default_factory=dict)
@@ -44,6 +57,7 @@ class Content:
     metadata: dict[str, Any] = field(default_factory=dict)
     searches: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     damage: str = ""
+    remarks: Sequence[str] = ()
 
     def take(self, entry: Entry, line: bytes, where: str) -> None:
         """Takes the entry of a line. Raises ValueError if it cannot be used, and CheckpointError
@@ -76,6 +90,10 @@ def read_checkpoint(path: Path) -> Content:
 
 def read_checkpoint_from(file: BinaryIO, where: str) -> Content:
     """The same from an open file; `where` names it in messages."""
+    beginning = file.read(100)
+    file.seek(0)
+    if is_upstream(beginning):
+        return _read_upstream(file, where)
     content = Content()
     digest = hashlib.sha256()
     previous = b""
@@ -87,6 +105,31 @@ def read_checkpoint_from(file: BinaryIO, where: str) -> Content:
             _take(content, last, line, where, number)
     if not content.damage:
         content.damage = _damage(last, digest.hexdigest())
+    return content
+
+
+def _read_upstream(file: BinaryIO, where: str) -> Content:
+    """A checkpoint of upstream, as if we had written it; what has no place is kept as metadata."""
+    raw = file.read(_MOST_OF_UPSTREAM + 1)
+    if len(raw) > _MOST_OF_UPSTREAM:
+        return Content(damage=f"more than {_MOST_OF_UPSTREAM >> 20} MiB in one line")
+    try:
+        read = read_upstream(raw, where)
+    except CheckpointError as error:
+        return Content(damage=str(error).removeprefix(f"{where}: "))
+    content = Content(server_only=read.profile.server_only, remarks=read.remarks)
+    content.header = {
+        "uuid": str(UUID(bytes=hashlib.sha256(raw).digest()[:16])),
+        "tool": "Triton Model Analyzer",
+        "devices": [encode_device(device) for device in read.profile.devices],
+    }
+    encoder = Encoder()
+    for record in read.profile.records:
+        for entry in encoder.record(record.trial.key, record):
+            content.records.take(entry, encode(entry))
+    kept = {**thaw(read.others), **({} if read.seed is None else {SEED: read.seed})}
+    if kept:
+        content.metadata[UPSTREAM] = kept
     return content
 
 

@@ -89,6 +89,8 @@ class ProfileState:
         self.fold()
         for sentence in loaded.damage:
             log.warning("%s: using what is intact", sentence)
+        for sentence in loaded.remarks:
+            log.warning("%s", sentence)
         if loaded.path is None:
             log.info("No checkpoint file found, starting a fresh run.")
         else:
@@ -156,7 +158,7 @@ class ProfileState:
 
     def outcome_of(self, trial: Trial) -> Outcome | None:
         """The outcome recorded for this trial; a failure of an earlier run may be retried."""
-        record = self._records.of_trial(trial.key)
+        record = self._records.of_trial(trial.key) or self._records.unverified(trial)
         outcome = None if record is None else record.outcome
         is_retried = (
             self._retry_failed and isinstance(outcome, Failure) and trial.key in self._earlier

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator
 from itertools import chain
 
 from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.trials import Trial
 from model_analyzer.state.codec import DEFINITIONS, Decoder
 from model_analyzer.state.lines import Entry, decode
 
@@ -32,6 +33,7 @@ class Records(Collection[TrialRecord]):
         self._newest: dict[str, _Name] = {}  # by trial key
         self._read: dict[_Name, TrialRecord] = {}
         self._nodes: dict[str, int] = {}
+        self._unverified: dict[str, _Name] = {}  # by unverified key
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -70,6 +72,7 @@ class Records(Collection[TrialRecord]):
         record = self._decoder.record(entry)
         name = (str(entry["key"]), record.trial.variants)
         self._place(name, line)
+        self._verify(name, record.trial)
         if record.node:
             self._nodes[record.node] = max(record.number, self._nodes.get(record.node, 0))
 
@@ -80,6 +83,9 @@ class Records(Collection[TrialRecord]):
             self._definitions.setdefault(identity, line)
         for name, line in newer._lines.items():
             self._place(name, line)
+            if self._unverified:
+                self._verify(name, self._record(name).trial)
+        self._unverified |= newer._unverified
         for node, number in newer._nodes.items():
             self._nodes[node] = max(number, self._nodes.get(node, 0))
 
@@ -93,6 +99,11 @@ class Records(Collection[TrialRecord]):
     def of_trial(self, key: str) -> TrialRecord | None:
         """What was recorded last for the trial with this key."""
         name = self._newest.get(key)
+        return None if name is None else self._record(name)
+
+    def unverified(self, trial: Trial) -> TrialRecord | None:
+        """What upstream recorded for this trial, as far as its checkpoints tell."""
+        name = self._unverified.get(trial.unverified_key) if self._unverified else None
         return None if name is None else self._record(name)
 
     def named(self, key: str, variants: str) -> TrialRecord | None:
@@ -115,6 +126,17 @@ class Records(Collection[TrialRecord]):
         self._lines[name] = line
         self._newest[name[0]] = name
         self._read.pop(name, None)
+
+    def _verify(self, name: _Name, trial: Trial) -> None:
+        """One that is known by its real key, too, is not needed under the other."""
+        if trial.is_unverified:
+            self._unverified[trial.unverified_key] = name
+        elif self._unverified:
+            old = self._unverified.pop(trial.unverified_key, None)
+            if old is not None and old in self._lines:
+                del self._lines[old]
+                del self._newest[old[0]]
+                self._read.pop(old, None)
 
     def _record(self, name: _Name) -> TrialRecord:
         record = self._read.get(name)

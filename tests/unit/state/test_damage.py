@@ -253,7 +253,11 @@ def test_a_run_goes_on_from_a_checkpoint_cut_anywhere(three_files: Path) -> None
         (b"", "it is empty"),
         (b"\n", "line 1: no checksum at its end"),
         (b"{}", "line 1 is cut off"),
-        (b'{"ResultManager.results":{}}\n', "line 1: no checksum at its end"),
+        (
+            b'{"ResultManager.results":{}}\n',
+            "not a checkpoint of Triton Model Analyzer that can be read:"
+            " it has no MetricsManager.gpus",
+        ),
         (b"\x1f\x8b\x08\0\xff\xfe", "line 1 is cut off"),
     ],
 )
