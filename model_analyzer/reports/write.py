@@ -46,8 +46,10 @@ class ExportDirectory:
 
 def write_file(content: str | bytes, path: Path, option: str) -> None:
     """Writes the one file that the user named by `option`."""
-    with _explained(path, option):
+    try:
         _write_whole(path, content)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror}; check {option}") from error
 
 
 def encoded(text: str) -> bytes:

@@ -69,6 +69,7 @@ def column_called(name: str) -> str:
     known = (*TEXTS, *NUMBERS, *METRICS)
     if name not in known:
         nearest = get_close_matches(name, known, n=1)
-        hint = f": did you mean {nearest[0]!r}?" if nearest else ""
-        raise ValueError(f"nothing is called {name!r}{hint}")
+        hint = f"did you mean {nearest[0]!r}?" if nearest else ""
+        hint = hint or f"give a metric, or one of {', '.join((*TEXTS, *NUMBERS))}"
+        raise ValueError(f"nothing is called {name!r}: {hint}")
     return name

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
@@ -17,38 +18,48 @@ from model_analyzer.state.layout import Layout
 LATEST = "latest"
 BEST = "best"
 
+_UUID_DIGITS = 8  # its first group: shorter ones are numbers of checkpoints
+_MOST_LISTED = 12
+
 
 def find(which: str, directory: Path, prefix: str = "") -> Checkpoint:
     """The checkpoint that `which` names.
 
-    That is a number, a uuid or the only beginning of one, `latest` for all that the directory
-    knows (what is not in a numbered checkpoint yet, too), `best` for the newest checkpoint with
-    the highest throughput, or the path of a file. Raises CheckpointError where there is none, or
-    where it is damaged.
+    That is a number, a uuid or the beginning of only one (of digits alone, at least eight), the
+    path of a file, `latest` for all that the directory knows (what is not in a numbered checkpoint
+    yet, too), or `best` for the newest checkpoint with the highest throughput. Raises
+    CheckpointError where there is none, or where it is damaged.
     """
     layout = Layout(directory, prefix)
     if which == LATEST:
         return load_existing(directory, prefix)
     if which == BEST:
         return _best(layout)
-    indices = layout.indices()
-    if which.isascii() and which.isdecimal() and int(which) in indices:
-        return read_file(layout.checkpoint(int(which)))
-    if os.sep in which or Path(which).is_file():
+    known = layout.indices()
+    if which.isascii() and which.isdecimal() and len(which) < _UUID_DIGITS:
+        indices = [index for index in known if index == int(which)]
+    elif os.sep in which or Path(which).is_file():
         return read_file(Path(which))
-    matches = [
-        (index, header.uuid)
-        for index in indices
-        if (header := read_header(layout.checkpoint(index))) is not None
-        and which
-        and header.uuid.startswith(which.lower())
+    else:
+        indices = _with_uuid(which, layout)
+    if len(indices) > 1:
+        raise CheckpointError(
+            f"{directory}: the uuids of {_listed(indices)} begin with {which!r}: give more of it"
+        )
+    if not indices:
+        are = f"{'is' if len(known) == 1 else 'are'} {_listed(known)}" if known else "is none"
+        raise CheckpointError(f"{directory}: no checkpoint {which!r}: there {are}")
+    return read_file(layout.checkpoint(indices[0]))
+
+
+def _with_uuid(beginning: str, layout: Layout) -> Sequence[int]:
+    """The numbers of the checkpoints whose uuid begins so."""
+    headers = {index: read_header(layout.checkpoint(index)) for index in layout.indices()}
+    return [
+        index
+        for index, header in headers.items()
+        if header is not None and beginning and header.uuid.startswith(beginning.lower())
     ]
-    if len(matches) > 1:
-        found = ", ".join(f"{index} ({uuid})" for index, uuid in matches)
-        raise CheckpointError(f"{directory}: several uuids begin with {which!r}: {found}")
-    if not matches:
-        raise CheckpointError(f"{directory}: no checkpoint {which!r}: {_what_there_is(layout)}")
-    return read_file(layout.checkpoint(matches[0][0]))
 
 
 def _best(layout: Layout) -> Checkpoint:
@@ -70,10 +81,7 @@ def _best_value(checkpoint: Checkpoint) -> float | None:
     return best_value((item.measurement for item in checkpoint.measurements()), DEFAULT_OBJECTIVE)
 
 
-def _what_there_is(layout: Layout) -> str:
-    indices = layout.indices()
-    if not indices:
-        return "there is no numbered one"
-    if len(indices) <= 12:
-        return f"there {'is' if len(indices) == 1 else 'are'} {', '.join(map(str, indices))}"
-    return f"there are {len(indices)} from {indices[0]} to {indices[-1]}"
+def _listed(indices: Sequence[int]) -> str:
+    if len(indices) <= _MOST_LISTED:
+        return ", ".join(map(str, indices))
+    return f"{len(indices)} from {indices[0]} to {indices[-1]}"

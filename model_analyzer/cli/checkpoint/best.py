@@ -15,6 +15,7 @@ from model_analyzer.cli.checkpoint.options import (
     checkpoint_argument,
     directory_options,
     path_option,
+    wrong,
 )
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, CheckpointError
 
@@ -149,9 +150,7 @@ def _constraint(text: str) -> tuple[Constraint, ...]:
     where = "--constraint"
     found = _CONSTRAINT.fullmatch(text)
     if found is None:
-        raise click.BadParameter(
-            f"{text!r} is no constraint: write one like perf_latency_p99<20", param_hint=where
-        )
+        raise wrong(where, f"{text!r} is no constraint: write one like perf_latency_p99<20")
     bound = Entry("max" if found[2][0] == "<" else "min", where, Node(found[3], where))
     limits = Node((bound,), where, is_mapping=True)
     return Constraints().parse(Node((Entry(found[1], where, limits),), where, is_mapping=True))

@@ -18,6 +18,7 @@ from model_analyzer.cli.checkpoint.options import (
     json_option,
     path_option,
     prefix_option,
+    wrong,
 )
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, CheckpointError
 
@@ -171,7 +172,7 @@ def merge(sources: Sequence[Path], output_dir: Path, prefix: str) -> None:
     from model_analyzer.state.profile_state import ProfileState
 
     if len(sources) < 2:
-        raise click.UsageError("name at least two checkpoints to merge")
+        raise wrong("A B", "name at least two checkpoints to merge")
     checkpoints = [
         load_existing(path, prefix) if path.is_dir() else read_file(path) for path in sources
     ]

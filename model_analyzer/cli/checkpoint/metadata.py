@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from model_analyzer.cli.checkpoint.options import directory_options
+from model_analyzer.cli.checkpoint.options import directory_options, wrong
 from model_analyzer.errors import CheckpointError
 
 _DEEPEST = 64
@@ -51,15 +51,17 @@ def get(key: str | None, directory: Path, prefix: str) -> None:
 def _below(value: Any, key: str, directory: Path) -> Any:
     """What `key` names: a top-level key, or, with dots, what is below one."""
     parts = [key] if key in value else key.split(".")
-    for part in parts:
+    for place, part in enumerate(parts):
         if isinstance(value, tuple) and part.isdecimal() and int(part) < len(value):
             value = value[int(part)]
         elif isinstance(value, Mapping) and part in value:
             value = value[part]
         else:
+            below = f"below {'.'.join(parts[:place])!r} " if place else ""
             names = ", ".join(value) if isinstance(value, Mapping) else ""
-            there = f": there is {names}" if names else ""
-            raise CheckpointError(f"{directory}: no metadata {key!r}: no {part!r}{there}")
+            raise CheckpointError(
+                f"{directory}: no metadata {key!r}: {below}there is {names or 'nothing so called'}"
+            )
     return value
 
 
@@ -75,9 +77,7 @@ def set_(key: str, value: str, directory: Path, prefix: str) -> None:
       model-analyzer checkpoint metadata set note 'after the driver update'
     """
     if not key or "." in key:
-        raise click.BadParameter(
-            f"{key!r}: dots are for reading below a key: set the whole of it", param_hint="KEY"
-        )
+        raise wrong("KEY", f"{key!r}: dots are for reading below a key: set the whole of it")
     _change(directory, prefix, {key: _parsed(value)})
 
 
@@ -106,9 +106,9 @@ def _parsed(text: str) -> Any:
     else:
         is_deep = _depth(value) > _DEEPEST
     if is_deep:
-        raise click.BadParameter(f"more than {_DEEPEST} levels deep", param_hint="VALUE")
+        raise wrong("VALUE", f"more than {_DEEPEST} levels deep")
     if value is None:
-        raise click.BadParameter("null says nothing: use remove", param_hint="VALUE")
+        raise wrong("VALUE", "null says nothing: use `metadata remove`")
     return value
 
 

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 import click
 
+from model_analyzer.errors import ConfigError, Problem
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 FORMATS = ("csv", "json", "parquet")
@@ -26,7 +28,7 @@ def path_option(*flags: str, **options: Any) -> Callable[[F], F]:
 
 def _file_prefix(ctx: click.Context, parameter: click.Parameter, value: str) -> str:
     if "/" in value:
-        raise click.BadParameter(f"{value!r} is no beginning of a file name", ctx, parameter)
+        raise wrong("--checkpoint-prefix", f"{value!r} is no beginning of a file name")
     return value
 
 
@@ -99,4 +101,9 @@ def column(name: str, flag: str) -> str:
     try:
         return column_called(name)
     except ValueError as error:
-        raise click.BadParameter(str(error), param_hint=flag) from error
+        raise wrong(flag, str(error)) from error
+
+
+def wrong(where: str, what: str) -> ConfigError:
+    """One line about an option or argument that cannot be used."""
+    return ConfigError(Problem(where=where, what=what))

@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from model_analyzer.cli.checkpoint.options import wrong
 from model_analyzer.reports.rows import to_csv, to_json
 from model_analyzer.reports.tables import Table
 from model_analyzer.reports.write import encoded, write_file
@@ -52,7 +53,9 @@ def print_table(title: str, table: Table) -> None:
 
 def pairs_table(values: Mapping[str, Any]) -> Table:
     """Names and values."""
-    return Table(headers=("Name", "Value"), rows=tuple((name, str(text)) for name, text in values.items()))
+    return Table(
+        headers=("Name", "Value"), rows=tuple((name, str(text)) for name, text in values.items())
+    )
 
 
 def put_rows(rows: Sequence[Row], form: str, output: Path | None) -> None:
@@ -67,7 +70,7 @@ def put_rows(rows: Sequence[Row], form: str, output: Path | None) -> None:
             from model_analyzer.reports.parquet import to_parquet
 
             if output is None and sys.stdout.isatty():
-                raise click.UsageError("parquet is not for terminals: name a file with -o FILE")
+                raise wrong("--format", "parquet is not for terminals: name a file with -o FILE")
             content = to_parquet(rows)
     if output is None:
         click.echo(content, nl=False)

@@ -16,6 +16,7 @@ from model_analyzer.cli.checkpoint.options import (
     directory_options,
     order_option,
     output_option,
+    wrong,
 )
 
 _SHOWN = ("perf_throughput", "perf_latency_p99", "gpu_used_memory", "cpu_used_ram")
@@ -66,9 +67,9 @@ def trials(
     try:
         conditions = [Condition.parse(text) for text in where]
     except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--where") from error
+        raise wrong("--where", str(error)) from error
     if form == "table" and output is not None:
-        raise click.UsageError("a table is for people: choose --format csv, json or parquet")
+        raise wrong("-o", "a table is for people: choose --format csv, json or parquet")
     sorted_by = column(sort_by, "--sort-by") if sort_by else None
     checkpoint = found(which, directory, prefix)
     rows: Sequence[dict[str, str | int | float | None]] = [
