@@ -74,12 +74,14 @@ def verify(paths: Sequence[Path], directory: Path, prefix: str, as_json: bool) -
             state = (
                 f"damaged: {verdict.damage}; lost: {verdict.loss}" if verdict.damage else "intact"
             )
-            click.echo(f"{verdict.path}: {state} ({_outcomes(verdict.outcomes)} can be read)")
+            click.echo(
+                f"{verdict.path}: {state} ({_count(verdict.outcomes, 'outcome')} can be read)"
+            )
     return EXIT_RUN_FAILED if any(verdict.damage for verdict in verdicts) else EXIT_OK
 
 
-def _outcomes(count: int) -> str:
-    return f"{count} outcome{'s' * (count != 1)}"
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 @click.command()
@@ -183,8 +185,14 @@ def merge(sources: Sequence[Path], output_dir: Path, prefix: str) -> None:
     with ProfileState(output_dir, prefix=prefix) as state:
         state.start_from(merged.checkpoint)
         path = state.newest
-    click.echo(f"wrote {path} with {_outcomes(len(merged.checkpoint.records))}")
+    click.echo(f"wrote {path} with {_count(len(merged.checkpoint.records), 'outcome')}")
     if merged.conflicts:
-        click.echo(f"{merged.conflicts} trials had two outcomes: the better founded one was kept")
+        click.echo(
+            f"{_count(merged.conflicts, 'trial')} had two outcomes: a measurement was kept rather"
+            " than a failure, else the newer one"
+        )
     if merged.renamed:
-        click.echo(f"{merged.renamed} variants have another name: theirs stood for something else")
+        click.echo(
+            f"{_count(merged.renamed, 'variant')} got another name: its own meant something else"
+            " in a checkpoint before"
+        )
