@@ -37,7 +37,7 @@ def find(which: str, directory: Path, prefix: str = "") -> Checkpoint:
         return _best(layout)
     known = layout.indices()
     if which.isascii() and which.isdecimal() and len(which) < _UUID_DIGITS:
-        indices = [index for index in known if index == int(which)]
+        indices: Sequence[int] = [index for index in known if index == int(which)]
     elif os.sep in which or Path(which).is_file():
         return read_file(Path(which))
     else:

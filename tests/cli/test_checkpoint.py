@@ -33,7 +33,7 @@ def size(number: int, *, model: str = "m", name: str = "") -> ModelVariant:
 
 @pytest.fixture
 def checkpoints(tmp_path: Path) -> Path:
-    """Two checkpoints: of model `m` with a default and three variants, one of which fails, then of `n`, too."""
+    """Two checkpoints: of model `m` (one variant fails), and then of `n`, too."""
     directory = tmp_path / "checkpoints"
     with ProfileState(directory) as state:
         state.describe(devices=(), host={"Processor": "CPU A, 2 cores", "Host": "here"})
@@ -378,8 +378,8 @@ def test_merge_writes_the_next_checkpoint(call: Run, tmp_path: Path, checkpoints
     assert status == 0
     assert output.splitlines() == [
         "wrote both/0.ckpt with 7 outcomes",
-        "1 trial had two outcomes: a measurement was kept rather than a failure, else the newer one",
-        "1 variant got another name: its own meant something else in a checkpoint before",
+        "1 trial had two outcomes: a measurement is kept before a failure, else the newer one",
+        "1 variant got another name: one name means one configuration",
     ]
     merged = load(tmp_path / "both")
     assert merged.metadata == freeze(METADATA)

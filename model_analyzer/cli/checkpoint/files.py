@@ -188,11 +188,11 @@ def merge(sources: Sequence[Path], output_dir: Path, prefix: str) -> None:
     click.echo(f"wrote {path} with {_count(len(merged.checkpoint.records), 'outcome')}")
     if merged.conflicts:
         click.echo(
-            f"{_count(merged.conflicts, 'trial')} had two outcomes: a measurement was kept rather"
-            " than a failure, else the newer one"
+            f"{_count(merged.conflicts, 'trial')} had two outcomes: a measurement is kept before a"
+            " failure, else the newer one"
         )
     if merged.renamed:
         click.echo(
-            f"{_count(merged.renamed, 'variant')} got another name: its own meant something else"
-            " in a checkpoint before"
+            f"{_count(merged.renamed, 'variant')} got another name: one name means one"
+            " configuration"
         )
