@@ -109,12 +109,15 @@ class Records(Collection[TrialRecord]):
         """The keys of all trials."""
         return frozenset(self._newest)
 
-    def bytes_by_node(self) -> dict[str, int]:
-        """How many bytes the outcomes of each node of a cluster take, "" being no node."""
-        sizes: dict[str, int] = {}
+    def sizes_by_node(self) -> dict[str, tuple[int, int]]:
+        """How many outcomes of each node of a cluster there are, and how many bytes they take;
+        "" is no node.
+        """
+        sizes: dict[str, tuple[int, int]] = {}
         for name, line in self._lines.items():
             node = self._record(name).node
-            sizes[node] = sizes.get(node, 0) + len(line)
+            count, size = sizes.get(node, (0, 0))
+            sizes[node] = count + 1, size + len(line)
         return sizes
 
     def lines(self) -> Iterator[bytes]:

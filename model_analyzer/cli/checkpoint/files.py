@@ -8,7 +8,6 @@ import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -22,10 +21,8 @@ from model_analyzer.cli.checkpoint.options import (
 )
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, CheckpointError
 
-if TYPE_CHECKING:
-    from model_analyzer.state.checkpoint import Checkpoint
-
 _PATH = click.Path(path_type=Path)
+_NO_NODE = "this machine"
 
 
 @click.command()
@@ -104,10 +101,10 @@ def stats(which: str, directory: Path, prefix: str, as_json: bool) -> None:
     lines = [len(line) for line in checkpoint.lines()]
     written = time.perf_counter()
     size, outcomes = sum(lines), len(checkpoint.records)
-    nodes = _nodes(checkpoint)
-    total = sum(of_node["bytes"] for of_node in nodes.values())
+    nodes = checkpoint.records.sizes_by_node()
+    total = sum(own for _, own in nodes.values())
     dominant = next(
-        (name for name, node in nodes.items() if node["bytes"] * 2 > total and len(nodes) > 1), None
+        (name for name, (_, own) in nodes.items() if own * 2 > total and len(nodes) > 1), None
     )
     if as_json:
         document = {
@@ -118,7 +115,9 @@ def stats(which: str, directory: Path, prefix: str, as_json: bool) -> None:
             "outcomes": outcomes,
             "load_s": loaded - begin,
             "serialise_s": written - loaded,
-            "nodes": nodes,
+            "nodes": {
+                name: {"outcomes": count, "bytes": own} for name, (count, own) in nodes.items()
+            },
             "dominant_node": dominant,
         }
         click.echo(json.dumps(document, indent=1))
@@ -135,23 +134,11 @@ def stats(which: str, directory: Path, prefix: str, as_json: bool) -> None:
     if set(nodes) == {""}:
         return  # no cluster
     rows = tuple(
-        (name or "this machine", node["outcomes"], node["bytes"], node["bytes"] / total * 100)
-        for name, node in nodes.items()
+        (name or _NO_NODE, count, own, own / total * 100) for name, (count, own) in nodes.items()
     )
     print_table("Nodes", Table(headers=("Node", "Outcomes", "Bytes", "Share (%)"), rows=rows))
     if dominant is not None:
-        click.echo(f"Most of it is of {dominant or 'this machine'}.")
-
-
-def _nodes(checkpoint: Checkpoint) -> dict[str, dict[str, int]]:
-    """Outcomes and their bytes by name of node, "" being no node of a cluster."""
-    nodes = {
-        node: {"outcomes": 0, "bytes": size}
-        for node, size in checkpoint.records.bytes_by_node().items()
-    }
-    for record in checkpoint.records:
-        nodes[record.node]["outcomes"] += 1
-    return nodes
+        click.echo(f"Most of it is of {dominant or _NO_NODE}.")
 
 
 @click.command()
