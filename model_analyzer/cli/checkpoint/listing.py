@@ -76,7 +76,7 @@ def list_(
         click.echo(json.dumps([_document(item) for item in items], indent=1))
         return
     header = METRICS[tag].header
-    headers = ("Index", "UUID", "Time", "Models", "Variants", "Measurements", "Failures")
+    headers = ("Index", "UUID", "Time", "Models", "Variants", "Measured", "Failed")
     rows = tuple(
         (
             item.header.index,
@@ -184,8 +184,8 @@ def show(which: str, directory: Path, prefix: str, shown: str) -> None:
         *((name.removeprefix("config."), name) for name in parameters),
         *((name.replace("_", " ").title(), name) for name in loads),
         *((METRICS[name].header, name) for name in metrics),
-        ("Measurements", "measurements"),
-        ("Failures", "failures"),
+        ("Measured", "measurements"),
+        ("Failed", "failures"),
     ]
     if rows:
         print_table(f"Variants, each at its best {METRICS[tag].header}", to_table(rows, columns))
