@@ -13,12 +13,19 @@ from pathlib import Path
 from model_analyzer.domain.models import ModelConfig, ModelVariant
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import OutputFormat, PlotSettings
-from model_analyzer.reports.build import Origin, Summary, build_detail, results_document
+from model_analyzer.reports.build import (
+    Origin,
+    Summary,
+    build_detail,
+    results_document,
+    variant_document,
+)
 from model_analyzer.reports.html import render_detail, render_png, render_summary
 from model_analyzer.reports.pdf import render_pdf
 from model_analyzer.reports.plots import Chart
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.ranking import Ranking, VariantResult
+from model_analyzer.results.selection import top
 from model_analyzer.runner.model_config import to_text
 
 
@@ -73,6 +80,21 @@ def write_best(directory: ExportDirectory, ranking: Ranking, difference: str) ->
         directory.write(to_text(variant.config), "best", variant.model, "config.pbtxt")
     for variant in ranking.results[0].variants:
         directory.write(difference + "\n", "best", variant.model, "config.diff")
+
+
+def write_variants(directory: ExportDirectory, ranking: Ranking, count: int) -> Sequence[Path]:
+    """The `count` best variants, each with what it calls, as `MODEL/VARIANT/config.pbtxt`, and
+    beside it its measurements; the paths of the configurations.
+    """
+    paths = []
+    for result in top(ranking, count):
+        for variant in parts_of(result):
+            text = to_text(variant.config)
+            paths.append(directory.write(text, variant.model, variant.name, "config.pbtxt"))
+        document = json.dumps(variant_document(result, ranking), indent=1) + "\n"
+        for variant in result.variants:
+            directory.write(document, variant.model, variant.name, "measurements.json")
+    return list(dict.fromkeys(paths))
 
 
 def write_summary(directory: ExportDirectory, summary: Summary) -> Path:

@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from model_analyzer.domain.metrics import ALIASES, METRICS, Source
+from model_analyzer.domain.metrics import ALIASES, METRICS, Better, Source
 from model_analyzer.domain.models import empty
 from model_analyzer.domain.trials import Failure
 
@@ -99,3 +99,10 @@ class Measurement:
 
 
 Outcome = Measurement | Failure
+
+
+def best_value(measurements: Iterable[Measurement], tag: str) -> float | None:
+    """The best value of the metric among the measurements, or None where none has it."""
+    values = [value for item in measurements if (value := item.value(tag)) is not None]
+    is_higher_better = METRICS[ALIASES.get(tag, tag)].better is Better.HIGHER
+    return (max if is_higher_better else min)(values, default=None)

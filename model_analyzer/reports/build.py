@@ -343,30 +343,7 @@ def results_document(rankings: Sequence[Ranking], origin: Origin) -> dict[str, A
                 "model": ranking.model,
                 "sentence": "".join(headline(ranking, gpus=len(origin.devices))),
                 "constraints": constraints_text(ranking.goal),
-                "variants": [
-                    {
-                        "variant": result.name,
-                        "composing": {
-                            variant.name: [part.full_name for part in variant.composing]
-                            for variant in result.variants
-                            if variant.composing
-                        },
-                        "satisfies_constraints": result.passes,
-                        "measurements": [
-                            {
-                                **_load_document(item.trial),
-                                "satisfies_constraints": ranking.goal.passes(item.measurement),
-                                "metrics": {
-                                    tag: value
-                                    for tag in METRICS
-                                    if (value := item.measurement.value(tag)) is not None
-                                },
-                            }
-                            for item in result.measured
-                        ],
-                    }
-                    for result in ranking.results
-                ],
+                "variants": [variant_document(result, ranking) for result in ranking.results],
                 "failures": [
                     {
                         "trial": str(failed.trial),
@@ -378,6 +355,31 @@ def results_document(rankings: Sequence[Ranking], origin: Origin) -> dict[str, A
                 ],
             }
             for ranking in rankings
+        ],
+    }
+
+
+def variant_document(result: VariantResult, ranking: Ranking) -> dict[str, Any]:
+    """All measurements of a variant of the ranking, for machines."""
+    return {
+        "variant": result.name,
+        "composing": {
+            variant.name: [part.full_name for part in variant.composing]
+            for variant in result.variants
+            if variant.composing
+        },
+        "satisfies_constraints": result.passes,
+        "measurements": [
+            {
+                **_load_document(item.trial),
+                "satisfies_constraints": ranking.goal.passes(item.measurement),
+                "metrics": {
+                    tag: value
+                    for tag in METRICS
+                    if (value := item.measurement.value(tag)) is not None
+                },
+            }
+            for item in result.measured
         ],
     }
 

@@ -18,10 +18,9 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.results.ranking import Ranking, VariantResult
+from model_analyzer.results.rows import Cell
 
 log = logging.getLogger(__name__)
-
-Cell = str | int | float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

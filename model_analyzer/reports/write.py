@@ -16,12 +16,13 @@ _LONGEST_NAME = 200  # bytes; most file systems take 255
 
 
 class ExportDirectory:
-    """Writes files below `path`, creating it if needed."""
+    """Writes files below `path`, which the user chose by `option`, creating it if needed."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, option: str = "--export-path") -> None:
         """Makes sure that it can be written to, so that nobody finds out after hours."""
         self.path = path
-        with _explained(path):
+        self._option = option
+        with _explained(path, option):
             path.mkdir(parents=True, exist_ok=True)
             probe = path / f".write-test-{os.getpid()}"
             probe.touch()
@@ -30,26 +31,40 @@ class ExportDirectory:
     def write(self, content: str | bytes, *parts: str) -> Path:
         """Writes `content` to the file named by `parts` below the directory; its path."""
         path = self.path.joinpath(*map(safe_name, parts))
-        temporary = path.with_name(f".{path.name}.tmp")
-        with _explained(path):
+        with _explained(path, self._option):
             path.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                if isinstance(content, str):
-                    # names of files need not be UTF-8: what is not is shown by its bytes
-                    content = content.encode("utf-8", "backslashreplace")
-                temporary.write_bytes(content)
-                temporary.replace(path)
-            except BaseException:
-                temporary.unlink(missing_ok=True)
-                raise
+            _write_whole(path, content)
         return path
 
     def remove(self, *parts: str) -> None:
         """Removes a file that we wrote earlier, or a directory of such files, if it is there."""
         path = self.path.joinpath(*map(safe_name, parts))
-        with _explained(path):
+        with _explained(path, self._option):
             for file in sorted(path.iterdir()) if path.is_dir() else [path]:
                 file.unlink(missing_ok=True)
+
+
+def write_file(content: str | bytes, path: Path, option: str) -> None:
+    """Writes the one file that the user named by `option`."""
+    try:
+        _write_whole(path, content)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror}; check {option}") from error
+
+
+def encoded(text: str) -> bytes:
+    """UTF-8. Names of files need not be: what is not is shown by its bytes."""
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _write_whole(path: Path, content: str | bytes) -> None:
+    temporary = path.with_name(f".{path.name}.tmp")
+    try:
+        temporary.write_bytes(encoded(content) if isinstance(content, str) else content)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 def safe_name(name: str) -> str:
@@ -60,10 +75,10 @@ def safe_name(name: str) -> str:
 
 
 @contextlib.contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def _explained(path: Path, option: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         raise OutputError(
-            f"cannot write {error.filename or path}: {error.strerror}; check --export-path"
+            f"cannot write {error.filename or path}: {error.strerror}; check {option}"
         ) from error

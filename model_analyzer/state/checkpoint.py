@@ -288,24 +288,19 @@ def search_entry(subject: str, search: Mapping[str, Any]) -> Entry:
     return {**thaw(search), "entry": SEARCH, "subject": subject}
 
 
+def read_header(path: Path) -> Header | None:
+    """What the first line of a checkpoint file says of it; None where that cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return decode_header(decode(next(split(file))))
+    except (OSError, StopIteration, ValueError):
+        return None  # whoever reads the whole file is told what is wrong with it
+
+
 def headers(layout: Layout) -> Sequence[Header]:
     """Those of the numbered checkpoints in a directory that can be read, oldest first."""
-    found = []
-    for path in map(layout.checkpoint, layout.indices()):
-        try:
-            with open(path, "rb") as file:
-                found.append(decode_header(decode(next(split(file)))))
-        except (OSError, StopIteration, ValueError):
-            continue  # whoever reads it as a whole is told what is wrong with it
-    return found
-
-
-def numbered_checkpoints(layout: Layout) -> Sequence[Checkpoint]:
-    """Every numbered checkpoint in a directory by itself, oldest first, damaged ones too."""
-    return [
-        assemble([(str(path), path, read_checkpoint(path))])
-        for path in map(layout.checkpoint, layout.indices())
-    ]
+    found = map(read_header, map(layout.checkpoint, layout.indices()))
+    return [header for header in found if header is not None]
 
 
 def resume_index(layout: Layout) -> int | None:

@@ -48,7 +48,9 @@ class Content:
 
     `header` is the last one: a journal has one for each run. `metadata` has the values by key,
     and None for what was removed; `searches` the settings of the search by name of its subject.
-    `server_only` is None where nothing is said about it; `remarks` are sentences about what is odd.
+    `server_only` is None where nothing is said about it; `remarks` are sentences about what is
+    odd. `intact` lines are used and `lost` ones are not; `announced` is how many the end of a
+    checkpoint says that there are before it.
     """
 
     header: Mapping[str, Any] = field(default_factory=dict)
@@ -58,6 +60,9 @@ class Content:
     searches: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     damage: str = ""
     remarks: Sequence[str] = ()
+    intact: int = 0
+    lost: int = 0
+    announced: int | None = None
 
     def take(self, entry: Entry, line: bytes, where: str) -> None:
         """Takes the entry of a line. Raises ValueError if it cannot be used, and CheckpointError
@@ -103,6 +108,7 @@ def read_checkpoint_from(file: BinaryIO, where: str) -> Content:
         previous, last = line, entry or {}
         if last and last["entry"] != _END:
             _take(content, last, line, where, number)
+    content.announced = _announced(last)
     if not content.damage:
         content.damage = _damage(last, digest.hexdigest())
     return content
@@ -127,10 +133,17 @@ def _read_upstream(file: BinaryIO, where: str) -> Content:
     for record in read.profile.records:
         for entry in encoder.record(record.trial.key, record):
             content.records.take(entry, encode(entry))
+            content.intact += 1
     kept = {**thaw(read.others), **({} if read.seed is None else {SEED: read.seed})}
     if kept:
         content.metadata[UPSTREAM] = kept
     return content
+
+
+def _announced(last: Entry) -> int | None:
+    """How many entries a checkpoint has before its last one, where that is its end."""
+    count = last.get("entries") if last.get("entry") == _END else None
+    return count if isinstance(count, int) else None
 
 
 def _damage(last: Entry, digest: str) -> str:
@@ -178,19 +191,23 @@ def _entries(file: BinaryIO, content: Content) -> Iterator[tuple[bytes, Entry | 
         entry = None
         if not line.endswith(b"\n") and len(line) <= MOST_BYTES:
             content.damage = content.damage or f"line {number} is cut off"
+            content.lost += 1
         else:
             try:
                 entry = decode(line)
             except DamagedLine as error:
                 content.damage = content.damage or f"line {number}: {error}"
+                content.lost += 1
         yield line, entry
 
 
 def _take(content: Content, entry: Entry, line: bytes, where: str, number: int) -> None:
     try:
         content.take(entry, line, where)
+        content.intact += 1
     except ValueError as error:
         content.damage = content.damage or f"line {number}: {error}"
+        content.lost += 1
 
 
 def _check_format(header: Entry, where: str) -> None:

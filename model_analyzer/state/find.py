@@ -4,24 +4,84 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
 
+from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
+from model_analyzer.domain.measurements import best_value
+from model_analyzer.domain.metrics import METRICS
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.checkpoint import Checkpoint, load_existing, read_file
+from model_analyzer.state.checkpoint import Checkpoint, load_existing, read_file, read_header
 from model_analyzer.state.layout import Layout
+
+LATEST = "latest"
+BEST = "best"
+
+_UUID_DIGITS = 8  # its first group: shorter ones are numbers of checkpoints
+_MOST_LISTED = 12
 
 
 def find(which: str, directory: Path, prefix: str = "") -> Checkpoint:
-    """The checkpoint that `which` names: a number, a uuid or the beginning of one, a path, or
-    `latest`, which is all that the directory knows.
+    """The checkpoint that `which` names.
 
-    Raises CheckpointError where there is none, or it cannot be read.
+    That is a number, a uuid or the beginning of only one (of digits alone, at least eight), the
+    path of a file, `latest` for all that the directory knows (what is not in a numbered checkpoint
+    yet, too), or `best` for the newest checkpoint with the highest throughput. Raises
+    CheckpointError where there is none, or where it is damaged.
     """
     layout = Layout(directory, prefix)
-    if which == "latest":
+    if which == LATEST:
         return load_existing(directory, prefix)
-    if which.isdecimal() and int(which) in layout.indices():
-        return read_file(layout.checkpoint(int(which)))
-    if Path(which).is_file():
+    if which == BEST:
+        return _best(layout)
+    known = layout.indices()
+    if which.isascii() and which.isdecimal() and len(which) < _UUID_DIGITS:
+        indices: Sequence[int] = [index for index in known if index == int(which)]
+    elif os.sep in which or Path(which).is_file():
         return read_file(Path(which))
-    raise CheckpointError(f"{directory}: no checkpoint {which!r}")
+    else:
+        indices = _with_uuid(which, layout)
+    if len(indices) > 1:
+        raise CheckpointError(
+            f"{directory}: the uuids of {_listed(indices)} begin with {which!r}: give more of it"
+        )
+    if not indices:
+        are = f"{'is' if len(known) == 1 else 'are'} {_listed(known)}" if known else "is none"
+        raise CheckpointError(f"{directory}: no checkpoint {which!r}: there {are}")
+    return read_file(layout.checkpoint(indices[0]))
+
+
+def _with_uuid(beginning: str, layout: Layout) -> Sequence[int]:
+    """The numbers of the checkpoints whose uuid begins so."""
+    headers = {index: read_header(layout.checkpoint(index)) for index in layout.indices()}
+    return [
+        index
+        for index, header in headers.items()
+        if header is not None and beginning and header.uuid.startswith(beginning.lower())
+    ]
+
+
+def _best(layout: Layout) -> Checkpoint:
+    chosen = load_existing(layout.directory, layout.prefix)
+    metric = METRICS[DEFAULT_OBJECTIVE]
+    value = _best_value(chosen)
+    for index in reversed(layout.indices()):
+        try:
+            other = read_file(layout.checkpoint(index))
+        except CheckpointError:
+            continue  # what is intact of it is in the first one
+        others = _best_value(other)
+        if others is not None and (value is None or metric.gain(others, value) > 0):
+            chosen, value = other, others
+    return chosen
+
+
+def _best_value(checkpoint: Checkpoint) -> float | None:
+    return best_value((item.measurement for item in checkpoint.measurements()), DEFAULT_OBJECTIVE)
+
+
+def _listed(indices: Sequence[int]) -> str:
+    if len(indices) <= _MOST_LISTED:
+        return ", ".join(map(str, indices))
+    return f"{len(indices)} from {indices[0]} to {indices[-1]}"

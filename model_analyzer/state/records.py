@@ -111,9 +111,25 @@ class Records(Collection[TrialRecord]):
         name = (key, variants)
         return self._record(name) if name in self._lines else None
 
+    def items(self) -> Iterator[tuple[str, TrialRecord]]:
+        """The records with the keys of their trials."""
+        for name in self._lines:
+            yield name[0], self._record(name)
+
     def keys(self) -> frozenset[str]:
         """The keys of all trials."""
         return frozenset(self._newest)
+
+    def sizes_by_node(self) -> dict[str, tuple[int, int]]:
+        """How many outcomes of each node of a cluster there are, and how many bytes they take;
+        "" is no node.
+        """
+        sizes: dict[str, tuple[int, int]] = {}
+        for name, line in self._lines.items():
+            node = self._record(name).node
+            count, size = sizes.get(node, (0, 0))
+            sizes[node] = count + 1, size + len(line)
+        return sizes
 
     def lines(self) -> Iterator[bytes]:
         """The lines that hold all this, what is referred to before what refers to it."""

@@ -40,11 +40,13 @@ def test_help_names_every_command(run) -> None:
     done = run("--help")
 
     assert done.returncode == 0
-    for command in ("profile", "report", "config", "init", "doctor", "runtime"):
+    for command in ("profile", "report", "checkpoint", "config", "init", "doctor", "runtime"):
         assert command in done.stdout
 
 
-@pytest.mark.parametrize("command", ["profile", "report", "config", "init", "doctor", "runtime"])
+@pytest.mark.parametrize(
+    "command", ["profile", "report", "checkpoint", "config", "init", "doctor", "runtime"]
+)
 @pytest.mark.parametrize("flag", ["-h", "--help"])
 def test_each_command_has_help(run, command: str, flag: str) -> None:
     done = run(command, flag)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from model_analyzer.domain.measurements import best_value
 from tests.unit.builders import measurement, together
 
 TWO_GPUS = {
@@ -65,3 +66,13 @@ def test_a_measured_zero_is_a_value() -> None:
 def test_the_old_name_of_latency_gives_p99() -> None:
     assert measurement(p99=4.0).value("perf_latency") == 4
     assert measurement(p99=4.0).model_value(0, "perf_latency") == 4
+
+
+def test_the_best_value_is_the_highest_or_the_lowest_as_the_metric_wants() -> None:
+    several = [measurement(1.0, 5.0), measurement(3.0), measurement(2.0, 4.0)]
+
+    assert best_value(several, "perf_throughput") == 3.0
+    assert best_value(several, "perf_latency_p99") == 4.0
+    assert best_value(several, "perf_latency") == 4.0
+    assert best_value(several, "gpu_utilization") is None
+    assert best_value([], "perf_throughput") is None

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.errors import OutputError
-from model_analyzer.reports.write import ExportDirectory, safe_name
+from model_analyzer.reports.write import ExportDirectory, safe_name, write_file
 
 
 def files_below(directory: Path) -> list[str]:
@@ -136,3 +136,23 @@ def test_a_long_name_is_cut_to_what_file_systems_take(tmp_path: Path) -> None:
     path = ExportDirectory(tmp_path).write("text", "é" * 300)
     assert len(path.name.encode()) <= 200
     assert path.read_text() == "text"
+
+
+def test_an_error_names_the_option_that_chose_the_place(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(OutputError, match="check --output-dir"):
+        ExportDirectory(tmp_path / "file", "--output-dir")
+    with pytest.raises(OutputError) as raised:
+        write_file("text", tmp_path / "none" / "x.csv", "-o")
+    assert str(raised.value) == (
+        f"cannot write {tmp_path}/none/x.csv: No such file or directory; check -o"
+    )
+
+
+def test_one_file_is_written_whole_where_it_was_named(tmp_path: Path) -> None:
+    write_file("an earlier and longer text", tmp_path / ".x", "-o")
+    write_file("ä", tmp_path / ".x", "-o")
+
+    assert files_below(tmp_path) == [".x"]
+    assert (tmp_path / ".x").read_text(encoding="utf-8") == "ä"

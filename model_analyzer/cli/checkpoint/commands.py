@@ -1,0 +1,43 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The group and its commands. What one needs to run is imported when it runs."""
+
+from __future__ import annotations
+
+import click
+
+from model_analyzer.cli.checkpoint.best import best
+from model_analyzer.cli.checkpoint.files import merge, stats, verify
+from model_analyzer.cli.checkpoint.listing import list_, show
+from model_analyzer.cli.checkpoint.metadata import metadata
+from model_analyzer.cli.checkpoint.trials import export, trials
+
+_COMMANDS = (list_, show, trials, best, metadata, verify, stats, merge, export)
+
+
+def checkpoint() -> click.Group:
+    return _checkpoint
+
+
+class _InOrder(click.Group):
+    """Lists its commands in the order in which people meet them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+
+@click.group("checkpoint", cls=_InOrder)
+def _checkpoint() -> None:
+    """Look at checkpoints, and use what is in them.
+
+    A CHECKPOINT is a number, a uuid or the beginning of one, the path of a file, `best`, or
+    `latest`, which is the default: all that the directory knows.
+
+    \b
+    Example:
+      model-analyzer checkpoint list -s start/checkpoints
+    """
+
+
+for _command in _COMMANDS:
+    _checkpoint.add_command(_command)

@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""`checkpoint verify`, `stats` and `merge`: checkpoints as files."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from model_analyzer.cli.checkpoint.options import (
+    checkpoint_argument,
+    directory_options,
+    json_option,
+    path_option,
+    prefix_option,
+    wrong,
+)
+from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, CheckpointError
+
+_PATH = click.Path(path_type=Path)
+_NO_NODE = "this machine"
+
+
+@click.command()
+@click.argument("paths", nargs=-1, type=_PATH, metavar="[FILE|DIRECTORY]...")
+@directory_options
+@json_option
+def verify(paths: Sequence[Path], directory: Path, prefix: str, as_json: bool) -> int:
+    """Check that files are as they were written, and tell what is lost where they are not.
+
+    Without a FILE, all checkpoints and journals of the directory. The exit status is 1 if
+    anything is damaged.
+
+    \b
+    Example:
+      model-analyzer checkpoint verify -s start/checkpoints
+    """
+    from model_analyzer.state.layout import Layout
+    from model_analyzer.state.verify import files_of
+    from model_analyzer.state.verify import verify as verdict_of
+
+    files: list[Path] = []
+    for path in paths or (directory,):
+        if path.is_dir() or not paths:
+            inside = files_of(Layout(path, prefix))
+            if not inside:
+                raise CheckpointError(f"{path}: no checkpoints found: give -s DIRECTORY")
+            files += inside
+        else:
+            files.append(path)
+    verdicts = [verdict_of(path) for path in files]
+    if as_json:
+        documents = [
+            {
+                "path": str(verdict.path),
+                "bytes": verdict.size,
+                "outcomes": verdict.outcomes,
+                "intact": not verdict.damage,
+                "damage": verdict.damage,
+                "lost": verdict.loss,
+            }
+            for verdict in verdicts
+        ]
+        click.echo(json.dumps(documents, indent=1))
+    else:
+        for verdict in verdicts:
+            state = (
+                f"damaged: {verdict.damage}; lost: {verdict.loss}" if verdict.damage else "intact"
+            )
+            click.echo(
+                f"{verdict.path}: {state} ({_count(verdict.outcomes, 'outcome')} can be read)"
+            )
+    return EXIT_RUN_FAILED if any(verdict.damage for verdict in verdicts) else EXIT_OK
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+@click.command()
+@checkpoint_argument
+@directory_options
+@json_option
+def stats(which: str, directory: Path, prefix: str, as_json: bool) -> None:
+    """Tell how large a checkpoint is, how long it takes to load, and whose outcomes are in it.
+
+    \b
+    Example:
+      model-analyzer checkpoint stats 3
+    """
+    from model_analyzer.cli.checkpoint.output import found, pairs_table, print_table
+    from model_analyzer.reports.tables import Table
+
+    begin = time.perf_counter()
+    checkpoint = found(which, directory, prefix)
+    loaded = time.perf_counter()
+    lines = [len(line) for line in checkpoint.lines()]
+    written = time.perf_counter()
+    size, outcomes = sum(lines), len(checkpoint.records)
+    nodes = checkpoint.records.sizes_by_node()
+    total = sum(own for _, own in nodes.values())
+    dominant = next(
+        (name for name, (_, own) in nodes.items() if own * 2 > total and len(nodes) > 1), None
+    )
+    if as_json:
+        document = {
+            "path": str(checkpoint.path),
+            "bytes": size,
+            "entries": len(lines),
+            "bytes_per_entry": size / len(lines),
+            "outcomes": outcomes,
+            "load_s": loaded - begin,
+            "serialise_s": written - loaded,
+            "nodes": {
+                name: {"outcomes": count, "bytes": own} for name, (count, own) in nodes.items()
+            },
+            "dominant_node": dominant,
+        }
+        click.echo(json.dumps(document, indent=1))
+        return
+    pairs = {
+        "Bytes": f"{size:,}",
+        "Entries": f"{len(lines):,}",
+        "Bytes per entry": f"{size / len(lines):.0f}",
+        "Outcomes": f"{outcomes:,}",
+        "Time to load": f"{(loaded - begin) * 1000:.1f} ms",
+        "Time to serialise": f"{(written - loaded) * 1000:.1f} ms",
+    }
+    print_table(str(checkpoint.path), pairs_table(pairs))
+    if set(nodes) == {""}:
+        return  # no cluster
+    rows = tuple(
+        (name or _NO_NODE, count, own, own / total * 100) for name, (count, own) in nodes.items()
+    )
+    print_table("Nodes", Table(headers=("Node", "Outcomes", "Bytes", "Share (%)"), rows=rows))
+    if dominant is not None:
+        click.echo(f"Most of it is of {dominant or _NO_NODE}.")
+
+
+@click.command()
+@click.argument("sources", nargs=-1, required=True, type=_PATH, metavar="A B...")
+@path_option("--output-dir", required=True, metavar="DIR", help="Directory to write it into.")
+@prefix_option
+def merge(sources: Sequence[Path], output_dir: Path, prefix: str) -> None:
+    """Put the measurements of several runs on the same hardware together.
+
+    A and B are checkpoint directories or files. The next numbered checkpoint of DIR is written;
+    nothing else is changed.
+
+    \b
+    Example:
+      model-analyzer checkpoint merge monday/checkpoints tuesday/checkpoints --output-dir both
+    """
+    from model_analyzer.cli.checkpoint.output import warn
+    from model_analyzer.state.checkpoint import load_existing, read_file
+    from model_analyzer.state.merge import merge as merged_from
+    from model_analyzer.state.profile_state import ProfileState
+
+    if len(sources) < 2:
+        raise wrong("A B", "name at least two checkpoints to merge")
+    checkpoints = [
+        load_existing(path, prefix) if path.is_dir() else read_file(path) for path in sources
+    ]
+    for checkpoint in checkpoints:
+        for sentence in checkpoint.damage:
+            warn(f"{sentence}: using what is intact")
+    merged = merged_from(checkpoints)
+    with ProfileState(output_dir, prefix=prefix) as state:
+        state.start_from(merged.checkpoint)
+        path = state.newest
+    click.echo(f"wrote {path} with {_count(len(merged.checkpoint.records), 'outcome')}")
+    if merged.conflicts:
+        click.echo(
+            f"{_count(merged.conflicts, 'trial')} had two outcomes: a measurement is kept before a"
+            " failure, else the newer one"
+        )
+    if merged.renamed:
+        click.echo(
+            f"{_count(merged.renamed, 'variant')} got another name: one name means one"
+            " configuration"
+        )

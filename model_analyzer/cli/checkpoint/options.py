@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Options and arguments that several commands have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from model_analyzer.errors import ConfigError, Problem
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FORMATS = ("csv", "json", "parquet")
+
+
+def _expanded(ctx: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
+    return None if value is None else value.expanduser()
+
+
+def path_option(*flags: str, **options: Any) -> Callable[[F], F]:
+    """An option whose value is a path; `~` is the home directory."""
+    return click.option(*flags, type=click.Path(path_type=Path), callback=_expanded, **options)
+
+
+def _file_prefix(ctx: click.Context, parameter: click.Parameter, value: str) -> str:
+    if "/" in value:
+        raise wrong("--checkpoint-prefix", f"{value!r} is no beginning of a file name")
+    return value
+
+
+def prefix_option(command: F) -> F:
+    """Which checkpoints of a directory it is about."""
+    return click.option(
+        "--checkpoint-prefix",
+        "prefix",
+        default="",
+        metavar="NAME",
+        callback=_file_prefix,
+        help="Name that the checkpoints of the run begin with: NAME-0.ckpt.",
+    )(command)
+
+
+def directory_options(command: F) -> F:
+    """Which checkpoint directory it is about."""
+    command = prefix_option(command)
+    return path_option(
+        "-s",
+        "--checkpoint-directory",
+        "directory",
+        default=Path("checkpoints"),
+        show_default=True,
+        metavar="DIR",
+        help="Directory where measurements are kept.",
+    )(command)
+
+
+def checkpoint_argument(command: F) -> F:
+    """Which checkpoint of the directory it is about."""
+    return click.argument("which", metavar="[CHECKPOINT]", default="latest")(command)
+
+
+def order_option(command: F) -> F:
+    return click.option(
+        "--order",
+        type=click.Choice(["asc", "desc"]),
+        help="Lowest or highest first. Default: of metrics the best first, else the lowest.",
+    )(command)
+
+
+def json_option(command: F) -> F:
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(
+        command
+    )
+
+
+def output_option(command: F) -> F:
+    return path_option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="File to write instead of printing.",
+    )(command)
+
+
+def metric(name: str, flag: str) -> str:
+    """The tag of the metric that `flag` names. Raises ConfigError where there is none."""
+    from model_analyzer.config.goals import Tag
+    from model_analyzer.config.nodes import Node
+
+    return Tag().parse(Node(name, flag))
+
+
+def column(name: str, flag: str) -> str:
+    """The column of the trials that `flag` names."""
+    from model_analyzer.results.conditions import column_called
+
+    try:
+        return column_called(name)
+    except ValueError as error:
+        raise wrong(flag, str(error)) from error
+
+
+def wrong(where: str, what: str) -> ConfigError:
+    """One line about an option or argument that cannot be used."""
+    return ConfigError(Problem(where=where, what=what))

@@ -1,0 +1,122 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""`checkpoint trials` and `checkpoint export`: measurements as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from model_analyzer.cli.checkpoint.options import (
+    FORMATS,
+    checkpoint_argument,
+    column,
+    directory_options,
+    order_option,
+    output_option,
+    wrong,
+)
+
+_SHOWN = ("perf_throughput", "perf_latency_p99", "gpu_used_memory", "cpu_used_ram")
+
+
+@click.command()
+@checkpoint_argument
+@directory_options
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="CONDITION",
+    help="What holds for the rows, such as 'perf_latency_p99<20', 'model=m' or 'concurrency>=8';"
+    " operators are < <= > >= = and !=. Can be repeated: then all hold.",
+)
+@click.option("--sort-by", metavar="COLUMN", help="Metric or other column to sort by.")
+@order_option
+@click.option("--top-n", type=click.IntRange(1), metavar="N", help="Only the first N rows.")
+@click.option(
+    "--format", "form", type=click.Choice(["table", *FORMATS]), default="table", show_default=True
+)
+@output_option
+def trials(
+    which: str,
+    directory: Path,
+    prefix: str,
+    where: Sequence[str],
+    sort_by: str | None,
+    order: str | None,
+    top_n: int | None,
+    form: str,
+    output: Path | None,
+) -> None:
+    """Show the measurements of a checkpoint, chosen and sorted.
+
+    A trial of several models has a row for each.
+
+    \b
+    Example:
+      model-analyzer checkpoint trials --where 'perf_latency_p99<20' --sort-by perf_throughput
+    """
+    from model_analyzer.cli.checkpoint.output import found, print_table, put_rows
+    from model_analyzer.domain.metrics import METRICS
+    from model_analyzer.reports.rows import to_table
+    from model_analyzer.results.conditions import Condition
+    from model_analyzer.results.rows import NUMBERS, is_best_high, rows_of, sort_rows
+
+    try:
+        conditions = [Condition.parse(text) for text in where]
+    except ValueError as error:
+        raise wrong("--where", str(error)) from error
+    if form == "table" and output is not None:
+        raise wrong("-o", "a table is for people: choose --format csv, json or parquet")
+    sorted_by = column(sort_by, "--sort-by") if sort_by else None
+    checkpoint = found(which, directory, prefix)
+    rows: Sequence[dict[str, str | int | float | None]] = [
+        row
+        for row in rows_of(checkpoint.records.items())
+        if "failure" not in row and all(condition.is_met_by(row) for condition in conditions)
+    ]
+    if sorted_by is not None:
+        is_descending = order == "desc" if order else is_best_high(sorted_by)
+        rows = sort_rows(rows, sorted_by, descending=is_descending)
+    elif order == "desc":
+        rows = rows[::-1]
+    rows = rows[:top_n]
+    if form != "table":
+        put_rows(rows, form, output)
+        return
+    if not rows:
+        click.echo("no measurement meets that" if where else "no measurements")
+        return
+    named = [*([sorted_by] if sorted_by else []), *(condition.column for condition in conditions)]
+    metrics = dict.fromkeys(name for name in (*_SHOWN, *named) if name in METRICS)
+    columns = [
+        ("Model", "model"),
+        ("Variant", "variant"),
+        *((name.replace("_", " ").title(), name) for name in NUMBERS),
+        *((METRICS[name].header, name) for name in metrics),
+    ]
+    print_table(f"{len(rows)} measurements", to_table(rows, columns))
+
+
+@click.command()
+@checkpoint_argument
+@directory_options
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), required=True, help="What is written."
+)
+@output_option
+def export(which: str, directory: Path, prefix: str, form: str, output: Path | None) -> None:
+    """Write everything that a checkpoint holds, failures too, for other programs.
+
+    One row for each model of each trial.
+
+    \b
+    Example:
+      model-analyzer checkpoint export --format parquet -o trials.parquet
+    """
+    from model_analyzer.cli.checkpoint.output import found, put_rows
+    from model_analyzer.results.rows import rows_of
+
+    put_rows(rows_of(found(which, directory, prefix).records.items()), form, output)

@@ -1,0 +1,47 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Flat rows as Parquet."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+from model_analyzer.domain.metrics import METRICS
+from model_analyzer.errors import OutputError
+from model_analyzer.reports.write import encoded
+from model_analyzer.results.rows import Cell, Row, columns_of
+
+_LARGEST = 2**63
+
+
+def to_parquet(rows: Sequence[Row]) -> bytes:
+    """The rows with one type for each column: numbers where all cells are, else text.
+
+    Raises OutputError where the extra `parquet` is not installed.
+    """
+    try:
+        import pyarrow  # at the moment of use: it is an extra, and heavy
+        from pyarrow import parquet
+    except ImportError as error:
+        raise OutputError(
+            "format parquet needs the extra of that name: pip install 'model-analyzer[parquet]'"
+            f" ({error})"
+        ) from error
+    columns = {name: _cells(name, [row.get(name) for row in rows]) for name in columns_of(rows)}
+    file = io.BytesIO()
+    parquet.write_table(pyarrow.table(columns), file)
+    return file.getvalue()
+
+
+def _cells(name: str, cells: Sequence[Cell]) -> Sequence[Cell]:
+    """The cells, all of the same type or None."""
+    present = [cell for cell in cells if cell is not None]
+    kinds = {type(cell) for cell in present}
+    if name in METRICS or kinds == {int, float}:
+        return [None if cell is None else float(cell) for cell in cells]
+    if kinds == {int} and all(-_LARGEST <= cell < _LARGEST for cell in present):  # type: ignore[operator]
+        return cells
+    if kinds in ({bool}, {float}):
+        return cells
+    return [None if cell is None else encoded(str(cell)).decode() for cell in cells]

@@ -1,0 +1,40 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Flat rows as text that other programs read: every number as exact as it was kept."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+
+from model_analyzer.reports.tables import Table
+from model_analyzer.results.rows import Row, columns_of
+
+
+def to_csv(rows: Sequence[Row]) -> str:
+    """Comma separated text with a header line; what a row does not have is empty."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns_of(rows), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def to_json(rows: Sequence[Row]) -> str:
+    """A list of objects; what a row does not have is not in its object."""
+    columns = columns_of(rows)
+    ordered = [{name: row[name] for name in columns if name in row} for row in rows]
+    return json.dumps(ordered, indent=1) + "\n"
+
+
+def to_table(rows: Sequence[Row], columns: Sequence[tuple[str, str]]) -> Table:
+    """Some columns (header and name) of the rows, without those that have no data."""
+    present = [
+        (header, name) for header, name in columns if any(row.get(name) is not None for row in rows)
+    ]
+    return Table(
+        headers=tuple(header for header, _ in present),
+        rows=tuple(tuple(row.get(name) for _, name in present) for row in rows),
+    )

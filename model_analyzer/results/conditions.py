@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Conditions that choose rows, as people write them: `perf_latency_p99<20`."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from math import isnan
+from typing import Any
+
+from model_analyzer.domain.metrics import ALIASES, METRICS
+from model_analyzer.results.rows import NUMBERS, TEXTS, Row
+
+_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+    "=": operator.eq,
+}
+_FORM = re.compile(rf"\s*([\w/]+)\s*({'|'.join(_OPERATORS)})\s*(.*?)\s*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """A column (a metric, a text or a number that says what was measured), an operator, a value.
+
+    A row without that column does not meet it, whatever the operator.
+    """
+
+    column: str
+    operator: str
+    value: str | float
+
+    @classmethod
+    def parse(cls, text: str) -> Condition:
+        """Reads `COLUMN OPERATOR VALUE`; raises ValueError with a sentence."""
+        found = _FORM.fullmatch(text)
+        if found is None or not found[3]:
+            raise ValueError(f"{text!r} is no condition: write one like perf_latency_p99<20")
+        column, sign, value = column_called(found[1]), found[2], found[3]
+        if column in TEXTS:
+            if sign not in ("=", "!="):
+                raise ValueError(f"{text!r}: {column} is a text: compare it by = or !=")
+            return cls(column=column, operator=sign, value=value)
+        try:
+            number = float(value)
+        except ValueError as error:
+            raise ValueError(f"{text!r}: {value!r} is no number") from error
+        if isnan(number):
+            raise ValueError(f"{text!r}: {value!r} is no number")
+        return cls(column=column, operator=sign, value=number)
+
+    def is_met_by(self, row: Row) -> bool:
+        cell = row.get(self.column)
+        return cell is not None and _OPERATORS[self.operator](cell, self.value)
+
+
+def column_called(name: str) -> str:
+    """The column that rows can be chosen or sorted by; older names of metrics stand for those of
+    today. Raises ValueError with the nearest one if there is none.
+    """
+    name = ALIASES.get(name, name)
+    known = (*TEXTS, *NUMBERS, *METRICS)
+    if name not in known:
+        nearest = get_close_matches(name, known, n=1)
+        hint = f"did you mean {nearest[0]!r}?" if nearest else ""
+        hint = hint or f"give a metric, or one of {', '.join((*TEXTS, *NUMBERS))}"
+        raise ValueError(f"nothing is called {name!r}: {hint}")
+    return name

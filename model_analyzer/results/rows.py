@@ -1,0 +1,169 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Everything that was measured as flat rows, for whoever takes it elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timezone
+from typing import Any
+
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.metrics import ALIASES, METRICS, Better
+from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.trials import LoadKind, Workload
+
+Cell = str | int | float | None
+
+# What is known of a model in a trial, by name of the column. What is unknown is left out.
+Row = dict[str, Cell]
+
+_FIRST = ("trial", "model", "variant", "composing")
+_LOAD = ("load", "concurrency", "request_rate", "batch_size")
+_LAST = ("requests", "failure", "message", "node", "started", "duration_s")
+_PARAMETER = "config."
+
+# The columns that rows can be chosen and sorted by, besides metrics.
+TEXTS = ("model", "variant")
+NUMBERS = ("concurrency", "request_rate", "batch_size")
+
+
+def rows_of(records: Iterable[tuple[str, TrialRecord]]) -> Sequence[Row]:
+    """One row for each model of each trial (whose key comes with it), in order of measuring.
+
+    `config.…` columns are the parameters in which the variants of a model differ.
+    """
+    rows: list[Row] = []
+    variants: dict[str, dict[str, ModelVariant]] = {}
+    identities = []
+    for key, record in records:
+        for index, work in enumerate(record.trial.workloads):
+            identity = work.variant.identity
+            variants.setdefault(work.variant.model, {})[identity] = work.variant
+            identities.append(identity)
+            rows.append(_row(key, record, index, work))
+    parameters = {
+        identity: differing
+        for of_model in variants.values()
+        for identity, differing in _differing(of_model).items()
+    }
+    for row, identity in zip(rows, identities, strict=True):
+        row.update(parameters[identity])
+    return rows
+
+
+def columns_of(rows: Iterable[Row]) -> Sequence[str]:
+    """The columns that have any data, in the order in which people read them."""
+    present: dict[str, None] = {}
+    for row in rows:
+        present.update(dict.fromkeys(row))
+    parameters = [name for name in present if name.startswith(_PARAMETER)]
+    known = (*_FIRST, *parameters, *_LOAD, *METRICS)
+    unknown = [name for name in present if name not in {*known, *_LAST}]
+    return [name for name in (*known, *unknown, *_LAST) if name in present]
+
+
+def sort_rows(rows: Iterable[Row], column: str, *, descending: bool) -> Sequence[Row]:
+    """The rows by a column; those without it come last."""
+    all_rows = list(rows)
+
+    def cell(row: Row) -> Any:
+        return row[column]
+
+    having = [row for row in all_rows if column in row]
+    lacking = [row for row in all_rows if column not in row]
+    return [*sorted(having, key=cell, reverse=descending), *lacking]
+
+
+def is_best_high(column: str) -> bool:
+    """Whether the best of a column is its highest value; what is no metric has no best."""
+    metric = METRICS.get(ALIASES.get(column, column))
+    return metric is not None and metric.better is Better.HIGHER
+
+
+def best_of_variants(rows: Iterable[Row], tag: str) -> Sequence[Row]:
+    """For each variant the row that is best by a metric, in order of first measurement; of one
+    that was never measured, a row of a failure.
+
+    `measurements` and `failures` say how many there are.
+    """
+    found: dict[tuple[Cell, Cell], list[Row]] = {}
+    for row in rows:
+        found.setdefault((row["model"], row["variant"]), []).append(row)
+    chosen = []
+    for group in found.values():
+        failures = sum("failure" in row for row in group)
+        best = sort_rows(group, tag, descending=is_best_high(tag))[0]
+        chosen.append(best | {"measurements": len(group) - failures, "failures": failures})
+    return chosen
+
+
+def _row(key: str, record: TrialRecord, index: int, work: Workload) -> Row:
+    outcome, load = record.outcome, work.load
+    row: Row = {
+        "trial": key,
+        "model": work.variant.model,
+        "variant": work.variant.name,
+        "load": load.kind.value,
+        "batch_size": load.batch_size,
+        "duration_s": outcome.duration_s,
+    }
+    if load.kind is not LoadKind.REQUEST_INTERVALS:
+        row[load.kind.value] = load.value
+    if work.variant.composing:
+        row["composing"] = ", ".join(part.full_name for part in work.variant.composing)
+    if record.node:
+        row["node"] = record.node
+    if outcome.started:
+        started = datetime.fromtimestamp(outcome.started, timezone.utc)
+        row["started"] = started.isoformat(timespec="milliseconds")
+    if not isinstance(outcome, Measurement):
+        return row | {"failure": outcome.reason.name, "message": outcome.message}
+    model = outcome.models[index]
+    row.update(model.values)
+    row.update(outcome.host)
+    for tag in dict.fromkeys(tag for values in outcome.gpus.values() for tag in values):
+        row[tag] = outcome.value(tag)
+    if model.requests is not None:
+        row["requests"] = model.requests
+    return row
+
+
+def _differing(variants: Mapping[str, ModelVariant]) -> Mapping[str, Row]:
+    """By identity, the parameters in which the variants of one model differ."""
+    parameters = {identity: dict(_parameters(one)) for identity, one in variants.items()}
+    names = dict.fromkeys(name for values in parameters.values() for name in values)
+    differing = [
+        name for name in names if len({str(values.get(name)) for values in parameters.values()}) > 1
+    ]
+    return {
+        identity: {name: values[name] for name in differing if name in values}
+        for identity, values in parameters.items()
+    }
+
+
+def _parameters(variant: ModelVariant) -> Iterator[tuple[str, Cell]]:
+    """The fields of the configuration, `config.dynamic_batching.…`; those of a model that the
+    variant calls have its name: `config.MODEL.max_batch_size`.
+    """
+    for field, value in variant.config.items():
+        yield from _leaves(_PARAMETER + field, value)
+    for part in variant.composing:
+        for name, cell in _parameters(part):
+            yield f"{_PARAMETER}{part.model}.{name.removeprefix(_PARAMETER)}", cell
+
+
+def _leaves(name: str, value: Any) -> Iterator[tuple[str, Cell]]:
+    if isinstance(value, Mapping) and value:
+        for key, inner in value.items():
+            yield from _leaves(f"{name}.{key}", inner)
+    elif isinstance(value, Mapping):
+        yield name, "{}"
+    elif isinstance(value, tuple) and any(isinstance(item, Mapping) for item in value):
+        for index, item in enumerate(value):
+            yield from _leaves(f"{name}.{index}", item)
+    elif isinstance(value, tuple):
+        yield name, ",".join(map(str, value))
+    else:
+        yield name, value

@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is in a checkpoint directory, at a glance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from model_analyzer.domain.measurements import Measurement, best_value
+from model_analyzer.errors import CheckpointError
+from model_analyzer.state.checkpoint import Checkpoint, Header, assemble
+from model_analyzer.state.files import Content, read_checkpoint, read_journal
+from model_analyzer.state.layout import Layout
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overview:
+    """A numbered checkpoint, or what only the journals hold (then it has no index).
+
+    `best` is the best value of each metric that was asked for, None where it was not measured.
+    `missing` tells how many outcomes of each node are not in, in its journal neither; `damage` is
+    one line, or "".
+    """
+
+    header: Header
+    models: tuple[str, ...]
+    variants: int
+    measurements: int
+    failures: int
+    best: Mapping[str, float | None]
+    missing: Mapping[str, int]
+    damage: str = ""
+
+    @classmethod
+    def of(cls, checkpoint: Checkpoint, metrics: Sequence[str]) -> Overview:
+        """Counts what the checkpoint holds."""
+        models: dict[str, None] = {}
+        variants = set()
+        measured: list[Measurement] = []
+        for record in checkpoint.records:
+            for work in record.trial.workloads:
+                models[work.variant.model] = None
+                variants.add((work.variant.identity, work.variant.name))
+            if isinstance(record.outcome, Measurement):
+                measured.append(record.outcome)
+        return cls(
+            header=checkpoint.header,
+            models=tuple(models),
+            variants=len(variants),
+            measurements=len(measured),
+            failures=len(checkpoint.records) - len(measured),
+            best={tag: best_value(measured, tag) for tag in metrics},
+            missing=checkpoint.missing,
+            damage="; ".join(checkpoint.damage),
+        )
+
+    @property
+    def state(self) -> str:
+        """`intact`, or what is wrong."""
+        if self.damage:
+            return f"damaged: {self.damage}"
+        if self.missing:
+            parts = ", ".join(f"{count} of {node}" for node, count in self.missing.items())
+            return f"incomplete: lacks {parts}"
+        return "intact" if self.header.index is not None else "in the journal only"
+
+
+def overviews(layout: Layout, metrics: Sequence[str]) -> Iterator[Overview]:
+    """Every numbered checkpoint, oldest first, damaged ones too; then what the journals hold.
+
+    What a checkpoint lacks of a node of a cluster may be in the node's journal: then nothing is
+    missing.
+    """
+    journals = {node: read_journal(layout.journal(node)) for node in ("", *layout.nodes())}
+    for path in map(layout.checkpoint, layout.indices()):
+        content = _read(path)
+        checkpoint = assemble([(str(path), path, content)])
+        late = {
+            node: checkpoint.header.nodes[node] - _outcomes(journals.get(node), node)
+            for node in checkpoint.missing
+        }
+        yield replace(
+            Overview.of(checkpoint, metrics),
+            missing={
+                node: min(late[node], count)
+                for node, count in checkpoint.missing.items()
+                if late[node] > 0
+            },
+            damage=content.damage or "; ".join(checkpoint.damage),
+        )
+    if any(len(content.records) for content in journals.values()):
+        contents = [(str(layout.journal(node)), None, part) for node, part in journals.items()]
+        overview = Overview.of(assemble(contents), metrics)
+        yield replace(overview, header=replace(overview.header, index=None), missing={})
+
+
+def _read(path: Path) -> Content:
+    try:
+        return read_checkpoint(path)
+    except CheckpointError as error:  # of a newer program
+        return Content(damage=str(error))
+
+
+def _outcomes(journal: Content | None, node: str) -> int:
+    return 0 if journal is None else journal.records.nodes.get(node, 0)

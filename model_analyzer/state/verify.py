@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether files are as they were written, and what is lost where they are not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from model_analyzer.errors import CheckpointError
+from model_analyzer.state.files import Content, read_checkpoint, read_journal
+from model_analyzer.state.layout import Layout
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What is to be said about a file.
+
+    `outcomes` can be read from it. `damage` tells what is wrong and where, and `loss` what cannot
+    be read because of that; both are "" where the file is intact.
+    """
+
+    path: Path
+    size: int
+    outcomes: int
+    damage: str = ""
+    loss: str = ""
+
+
+def files_of(layout: Layout) -> Sequence[Path]:
+    """The checkpoints and the journals of a directory."""
+    journals = map(layout.journal, ("", *layout.nodes()))
+    return [
+        *map(layout.checkpoint, layout.indices()),
+        *(path for path in journals if path.exists()),
+    ]
+
+
+def verify(path: Path) -> Verdict:
+    """Reads a file from its first to its last byte. What is not called `….ckpt` is a journal."""
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        return _unreadable(path, f"cannot be read: {error.strerror}")
+    is_checkpoint = path.suffix == ".ckpt"
+    try:
+        content = read_checkpoint(path) if is_checkpoint else read_journal(path)
+    except CheckpointError as error:  # of a newer program
+        return _unreadable(path, str(error).removeprefix(f"{path}: "), size)
+    return Verdict(
+        path=path,
+        size=size,
+        outcomes=len(content.records),
+        damage=content.damage,
+        loss=_loss(content, has_end=is_checkpoint) if content.damage else "",
+    )
+
+
+def _unreadable(path: Path, damage: str, size: int = 0) -> Verdict:
+    return Verdict(path=path, size=size, outcomes=0, damage=damage, loss="all of it")
+
+
+def _loss(content: Content, *, has_end: bool) -> str:
+    found = content.intact + content.lost
+    if not content.intact:
+        return "all of it"
+    if content.announced is not None:
+        lost = max(content.lost, content.announced - content.intact)
+        return f"{lost} of {content.announced} entries" if lost else "nothing that it tells of"
+    if not has_end:
+        return f"{content.lost} of {found} lines"
+    return f"what came after entry {content.intact}, and the end"

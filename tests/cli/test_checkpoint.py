@@ -1,0 +1,432 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""`model-analyzer checkpoint …`, each command on a small checkpoint."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from model_analyzer.domain.models import ModelVariant, freeze
+from model_analyzer.state.checkpoint import load
+from model_analyzer.state.profile_state import ProfileState
+from tests.unit.builders import failure, measurement, trial, variant
+
+FAILED = 1
+USAGE = 2
+METADATA = {"owner": {"team": "vision", "tickets": [7, {"id": 17}]}, "note": "before the update"}
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+def size(number: int, *, model: str = "m", name: str = "") -> ModelVariant:
+    """A variant with a batch limit of its own."""
+    name = name or f"{model}_config_{number}"
+    return variant(name, model=model, backend="python", max_batch_size=2**number)
+
+
+@pytest.fixture
+def checkpoints(tmp_path: Path) -> Path:
+    """Two checkpoints: of model `m` (one variant fails), and then of `n`, too."""
+    directory = tmp_path / "checkpoints"
+    with ProfileState(directory) as state:
+        state.describe(devices=(), host={"Processor": "CPU A, 2 cores", "Host": "here"})
+        default = size(0, name="m_config_default")
+        state.record(trial(default, concurrency=1), measurement(100.0, 5.0, requests=10))
+        state.record(trial(default, concurrency=8), measurement(180.0, 30.0))
+        state.record(trial(size(1), concurrency=8), measurement(300.0, 25.0))
+        state.record(trial(size(2), concurrency=8), measurement(250.0, 15.0))
+        state.record(trial(size(3), concurrency=8), failure("m did not load"))
+        state.save()
+        state.record(trial(size(1, model="n")), measurement(50.0, 1.0))
+        state.record_metadata(METADATA)
+        state.save()
+    return directory
+
+
+@pytest.fixture
+def call(run: Run, checkpoints: Path) -> Run:
+    """A command of the group, in the directory above the checkpoints."""
+    return lambda *arguments: run("checkpoint", *arguments)
+
+
+def one_line(error: str) -> str:
+    (line,) = error.splitlines()
+    assert line.startswith("model-analyzer: ")
+    return line.removeprefix("model-analyzer: ")
+
+
+def column(output: str, number: int) -> list[str]:
+    """A column of a plain table, without its title and header."""
+    return [line.split()[number] for line in output.splitlines()[2:] if line]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(["list"], ["show"], ["trials"], ["best"], ["verify"], ["stats"], ["merge"], ["export"]),
+        *(["metadata", "get"], ["metadata", "set"], ["metadata", "remove"]),
+    ],
+)
+def test_help_has_an_example(run: Run, command: list[str]) -> None:
+    status, output, _ = run("checkpoint", *command, "--help")
+
+    assert status == 0
+    assert f"model-analyzer checkpoint {' '.join(command)} " in output.partition("Example:")[2]
+
+
+# -- list and show -----------------------------------------------------------------------------
+
+
+def test_list_tells_what_each_holds(call: Run) -> None:
+    status, output, error = call("list")
+
+    assert (status, error) == (0, "")
+    title, header, first, second, *_ = output.splitlines()
+    assert title == "Checkpoints in checkpoints:"
+    assert header.split("  ")[-1].strip() == "State"
+    assert first.split()[4:] == ["m", "4", "4", "1", "300.0", "intact"]
+    assert second.split()[4:] == ["m,n", "5", "5", "1", "300.0", "intact"]
+
+
+def test_list_sorts_by_the_best_of_a_metric(call: Run, checkpoints: Path) -> None:
+    with ProfileState(checkpoints) as state:
+        state.record(trial(size(4)), measurement(400.0, 50.0))
+
+    _, output, _ = call("list", "--sort-by", "perf_throughput", "--json")
+    assert [item["best"] for item in json.loads(output)] == [
+        {"perf_throughput": 400.0},
+        {"perf_throughput": 300.0},
+        {"perf_throughput": 300.0},
+    ]
+    assert [item["index"] for item in json.loads(output)] == [None, 0, 1]
+    _, output, _ = call("list", "--sort-by", "perf_latency_p99", "--limit", "1")
+    assert column(output, 0) == ["1"]
+    _, output, _ = call("list", "--sort-by", "index", "--order", "desc")
+    assert column(output, 0) == ["1", "0", "-"]
+    _, output, _ = call("list", "--sort-by", "time", "--metric", "perf_latency_p99", "--json")
+    assert set(json.loads(output)[0]["best"]) == {"perf_latency_p99"}
+
+
+def test_list_names_damage(call: Run, checkpoints: Path) -> None:
+    path = checkpoints / "0.ckpt"
+    path.write_bytes(path.read_bytes()[:-1])
+
+    status, output, _ = call("list", "--sort-by", "state", "--order", "desc", "--json")
+
+    assert status == 0
+    assert [item["state"].partition(":")[0] for item in json.loads(output)] == ["damaged", "intact"]
+
+
+def test_show_has_everything(call: Run) -> None:
+    status, output, error = call("show")
+
+    assert (status, error) == (0, "")
+    for text in ("CPU A, 2 cores", "checkpoints/1.ckpt", '"before the update"', "m_config_default"):
+        assert text in output
+    rows = {line.split()[1]: line.split() for line in output.splitlines() if "_config_" in line}
+    assert rows["m_config_2"] == ["m", "m_config_2", "4", "8", "1", "250.0", "15.0", "1", "0"]
+    assert rows["m_config_3"][-2:] == ["0", "1"]
+
+
+def test_show_takes_a_number_a_uuid_and_a_path(call: Run, checkpoints: Path) -> None:
+    uuid = json.loads(call("list", "--json")[1])[0]["uuid"]
+
+    for which in ("0", uuid, str(checkpoints / "0.ckpt")):
+        _, output, _ = call("show", which)
+        assert uuid in output
+        assert "n_config_1" not in output
+
+
+# -- trials and export -------------------------------------------------------------------------
+
+
+def test_trials_are_chosen_and_sorted(call: Run) -> None:
+    status, output, _ = call(
+        "trials", "--where", "perf_latency_p99<=25", "--where", "model=m",
+        "--sort-by", "perf_throughput", "--top-n", "2",
+    )  # fmt: skip
+
+    assert status == 0
+    assert column(output, 1) == ["m_config_1", "m_config_2"]
+
+    _, output, _ = call("trials", "--sort-by", "perf_throughput", "--order", "asc", "--top-n", "1")
+    assert column(output, 1) == ["n_config_1"]
+    assert call("trials", "--where", "concurrency>99")[:2] == (0, "no measurement meets that\n")
+
+
+def test_trials_for_programs(call: Run, tmp_path: Path) -> None:
+    _, output, _ = call("trials", "--where", "variant=m_config_default", "--format", "csv")
+    first, second = csv.DictReader(io.StringIO(output))
+    assert (first["perf_throughput"], first["requests"]) == ("100.0", "10")
+    assert (second["concurrency"], second["requests"]) == ("8", "")
+
+    status, output, error = call("trials", "1", "--format", "json", "-o", "t.json")
+    assert (status, output, error) == (0, "", "wrote 5 rows to t.json\n")
+    assert len(json.loads((tmp_path / "t.json").read_text())) == 5
+
+
+def test_export_has_failures_too(call: Run, tmp_path: Path, checkpoints: Path) -> None:
+    rows = json.loads(call("export", "--format", "json")[1])
+
+    assert len(rows) == 6
+    (failed,) = [row for row in rows if "failure" in row]
+    assert (failed["failure"], failed["message"]) == ("MODEL_NOT_LOADED", "m did not load")
+    assert {row["trial"] for row in rows} == load(checkpoints).records.keys()
+    assert {row["config.max_batch_size"] for row in rows if row["model"] == "m"} == {1, 2, 4, 8}
+
+
+def test_export_as_parquet(call: Run, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+
+    assert call("export", "--format", "parquet", "-o", "t.parquet")[0] == 0
+    assert parquet.read_table(tmp_path / "t.parquet").num_rows == 6
+
+
+# -- best --------------------------------------------------------------------------------------
+
+
+def test_best_answers_another_question(call: Run) -> None:
+    status, output, _ = call("best", "--model", "m", "--constraint", "perf_latency_p99<20")
+
+    assert status == 0
+    assert "m_config_2" in output.split("gives")[0]
+    assert "n_config_1" not in output
+
+    _, output, _ = call("best", "--model", "m", "--metric", "perf_latency_p99:1")
+    assert "m_config_default" in output.split("gives")[0]
+    _, output, _ = call("best", "0", "--metric", "perf_throughput:9,perf_latency_p99:1")
+    assert "m_config_1" in output.split("gives")[0]
+
+
+def test_best_writes_what_can_be_deployed(call: Run, tmp_path: Path) -> None:
+    status, output, _ = call("best", "--top-n", "2", "--output-dir", "deploy")
+
+    files = sorted(path for path in (tmp_path / "deploy").rglob("*") if path.is_file())
+    assert status == 0
+    assert [path.relative_to(tmp_path / "deploy").as_posix() for path in files] == [
+        "m/m_config_1/config.pbtxt",
+        "m/m_config_1/measurements.json",
+        "m/m_config_2/config.pbtxt",
+        "m/m_config_2/measurements.json",
+        "n/n_config_1/config.pbtxt",
+        "n/n_config_1/measurements.json",
+    ]
+    assert "wrote deploy/m/m_config_1/config.pbtxt" in output
+    assert "max_batch_size: 2" in files[0].read_text()
+    document = json.loads(files[1].read_text())
+    assert document["measurements"][0]["metrics"]["perf_throughput"] == 300.0
+
+
+def test_best_stays_inside_its_directory(run: Run, tmp_path: Path) -> None:
+    part = size(0, model="/etc/p")
+    hostile = replace(size(0, model="../../x"), composing=(part,))
+    with ProfileState(tmp_path / "in" / "checkpoints") as state:
+        state.record(trial(hostile), measurement(1.0))
+
+    status, _, _ = run(
+        "checkpoint", "best", "-s", "in/checkpoints", "--output-dir", "in/side/deploy"
+    )
+
+    assert status == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"in"}
+    assert {path.name for path in (tmp_path / "in").iterdir()} == {"checkpoints", "side"}
+    written = [path for path in (tmp_path / "in/side/deploy").rglob("*") if path.is_file()]
+    assert len(written) == 3
+
+
+# -- metadata ----------------------------------------------------------------------------------
+
+
+def test_metadata_is_read_set_and_removed(call: Run) -> None:
+    assert json.loads(call("metadata", "get")[1]) == METADATA
+    assert call("metadata", "get", "note") == (0, "before the update\n", "")
+    assert call("metadata", "get", "owner.tickets.1.id") == (0, "17\n", "")
+
+    assert call("metadata", "set", "owner", '{"team": "audio"}') == (0, "", "")
+    assert json.loads(call("metadata", "get", "owner")[1]) == {"team": "audio"}
+    assert call("metadata", "remove", "note")[0] == 0
+    assert list(json.loads(call("metadata", "get")[1])) == ["owner"]
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        ("12", 12),
+        ("true", True),
+        ('"12"', "12"),
+        ("[1, {}]", [1, {}]),
+        ("NaN", "NaN"),
+        ("ü {", "ü {"),
+    ],
+)
+def test_a_value_is_json_or_else_text(call: Run, checkpoints: Path, value, kept) -> None:
+    assert call("metadata", "set", "key", value)[0] == 0
+
+    assert load(checkpoints).metadata["key"] == freeze(kept)
+
+
+def test_metadata_survives_later_checkpoints(call: Run, checkpoints: Path) -> None:
+    call("metadata", "set", "key", "value")
+    with ProfileState(checkpoints) as state:
+        state.record(trial(size(4)), measurement(1.0))
+        state.save()
+    (checkpoints / "journal").unlink()
+
+    assert call("metadata", "get", "key") == (0, "value\n", "")
+
+
+def test_metadata_is_not_written_while_a_run_writes(call: Run, checkpoints: Path) -> None:
+    with ProfileState(checkpoints):
+        status, _, error = call("metadata", "set", "key", "value")
+        assert status == FAILED
+        assert "checkpoints" in one_line(error)
+        assert call("metadata", "get", "note")[0] == 0  # readers are never blocked
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "says"),
+    [
+        (["get", "nope"], FAILED, "no metadata 'nope': there is owner, note"),
+        (["get", "owner.lead"], FAILED, "below 'owner' there is team, tickets"),
+        (["get", "owner.tickets.9"], FAILED, "no metadata 'owner.tickets.9'"),
+        (["remove", "nope"], FAILED, "no metadata 'nope': there is owner, note"),
+        (["set", "owner.team", "x"], USAGE, "set the whole of it"),
+        (["set", "", "x"], USAGE, "KEY"),
+        (["set", "key", "null"], USAGE, "use `metadata remove`"),
+        (["set", "key", "[" * 65 + "]" * 65], USAGE, "more than 64 levels deep"),
+        (["set", "key", "[" * 9999 + "]" * 9999], USAGE, "more than 64 levels deep"),
+    ],
+)
+def test_what_cannot_be_done_with_metadata(call: Run, arguments, status: int, says: str) -> None:
+    found, output, error = call("metadata", *arguments)
+
+    assert (found, output) == (status, "")
+    assert says in one_line(error)
+
+
+def test_a_note_begins_no_directory(run: Run, tmp_path: Path) -> None:
+    status, _, error = run("checkpoint", "metadata", "set", "-s", "typo", "key", "value")
+
+    assert status == FAILED
+    assert one_line(error).startswith("typo: no checkpoint found")
+    assert not (tmp_path / "typo").exists()
+
+
+# -- verify, stats and merge -------------------------------------------------------------------
+
+
+def test_verify_tells_damage_by_its_status(call: Run, checkpoints: Path) -> None:
+    status, output, _ = call("verify")
+    assert status == 0
+    assert output.splitlines()[0] == "checkpoints/0.ckpt: intact (5 outcomes can be read)"
+
+    path = checkpoints / "1.ckpt"
+    path.write_bytes(path.read_bytes().replace(b"250.0", b"999.0"))
+    status, output, _ = call("verify", "--json")
+    assert status == FAILED
+    first, second, journal = json.loads(output)
+    assert (first["intact"], second["intact"], journal["intact"]) == (True, False, True)
+    assert "the checksum does not match" in second["damage"]
+    assert second["lost"].startswith("1 of ")
+
+    assert call("verify", "checkpoints/0.ckpt")[0] == 0
+    status, output, _ = call("verify", "checkpoints/0.ckpt", "none.ckpt")
+    assert status == FAILED
+    assert "none.ckpt: damaged: cannot be read" in output
+
+
+def test_stats_measure(call: Run) -> None:
+    status, output, _ = call("stats", "1", "--json")
+
+    found = json.loads(output)
+    assert status == 0
+    assert found["outcomes"] == 6
+    assert found["bytes"] == pytest.approx(found["entries"] * found["bytes_per_entry"])
+    assert found["load_s"] > 0
+    assert found["serialise_s"] > 0
+    assert (found["dominant_node"], found["nodes"][""]["outcomes"]) == (None, 6)
+    assert "Time to load" in call("stats")[1]
+
+
+def test_stats_name_the_node_that_dominates(call: Run, checkpoints: Path) -> None:
+    from model_analyzer.state.layout import Layout
+    from tests.unit.state.test_overview import node_journal
+
+    node_journal(Layout(checkpoints), "node-1", range(1, 30))
+
+    found = json.loads(call("stats", "--json")[1])
+    assert found["dominant_node"] == "node-1"
+    assert found["nodes"]["node-1"]["outcomes"] == 29
+    assert "Most of it is of node-1." in call("stats")[1]
+
+
+def test_merge_writes_the_next_checkpoint(call: Run, tmp_path: Path, checkpoints: Path) -> None:
+    with ProfileState(tmp_path / "other") as state:
+        state.describe(devices=(), host={"Processor": "CPU A, 2 cores"})
+        state.record(trial(size(1), concurrency=8), replace(measurement(310.0), started=9))
+        state.record(trial(size(5, name="m_config_2")), measurement(1.0))
+
+    status, output, _ = call("merge", "checkpoints", "other", "--output-dir", "both")
+
+    assert status == 0
+    assert output.splitlines() == [
+        "wrote both/0.ckpt with 7 outcomes",
+        "1 trial had two outcomes: a measurement is kept before a failure, else the newer one",
+        "1 variant got another name: one name means one configuration",
+    ]
+    merged = load(tmp_path / "both")
+    assert merged.metadata == freeze(METADATA)
+    assert len(merged.records) == 7
+    call("merge", "checkpoints/0.ckpt", "other", "--output-dir", "both")
+    assert (tmp_path / "both/1.ckpt").exists()
+
+
+def test_merge_refuses_other_hardware(call: Run, tmp_path: Path) -> None:
+    with ProfileState(tmp_path / "other") as state:
+        state.describe(devices=(), host={"Processor": "CPU B, 64 cores"})
+        state.record(trial(), measurement(1.0))
+
+    status, _, error = call("merge", "checkpoints", "other", "--output-dir", "both")
+
+    assert status == FAILED
+    assert "processor CPU A, 2 cores there, CPU B, 64 cores here" in one_line(error)
+    assert not (tmp_path / "both").exists()
+
+
+# -- what cannot be done -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "says"),
+    [
+        (["show", "7"], FAILED, "checkpoints: no checkpoint '7': there are 0, 1"),
+        (["show", "-s", "none"], FAILED, "none: no checkpoint found"),
+        (["list", "-s", "none"], FAILED, "none: no checkpoints found"),
+        (["verify", "-s", "none"], FAILED, "none: no checkpoints found"),
+        (["list", "--sort-by", "x"], USAGE, "--sort-by: no metric is called 'x'"),
+        (["list", "--checkpoint-prefix", "a/b"], USAGE, "--checkpoint-prefix: 'a/b'"),
+        (["trials", "--where", "perf_troughput<5"], USAGE, "did you mean 'perf_throughput'?"),
+        (["trials", "--sort-by", "x"], USAGE, "--sort-by: nothing is called 'x'"),
+        (["trials", "-o", "x"], USAGE, "choose --format csv, json or parquet"),
+        (["best", "--model", "x"], FAILED, "nothing was measured of model 'x': there is m, n"),
+        (["best", "--metric", "x"], USAGE, "--metric: no metric is called 'x'"),
+        (["best", "--metric", "perf_throughput:x"], USAGE, "--metric"),
+        (["best", "--constraint", "x"], USAGE, "write one like perf_latency_p99<20"),
+        (["best", "--constraint", "perf_throughput<5"], USAGE, "takes the bound 'min'"),
+        (["merge", "checkpoints", "--output-dir", "x"], USAGE, "at least two"),
+        (["export", "--format", "csv", "-o", "none/x.csv"], FAILED, "cannot write none/x.csv"),
+        (["best", "--output-dir", "checkpoints/lock"], FAILED, "check --output-dir"),
+    ],
+)
+def test_errors_are_one_line(call: Run, arguments, status: int, says: str) -> None:
+    found, output, error = call(*arguments)
+
+    assert (found, output) == (status, "")
+    assert says in one_line(error)

@@ -1,0 +1,40 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Rows as text for programs, and as tables for people."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+from model_analyzer.reports.rows import to_csv, to_json, to_table
+from model_analyzer.results.rows import Row
+
+ROWS: list[Row] = [
+    {"trial": "k", "model": 'größe, "a"\nb', "perf_throughput": 0.1 + 0.2, "concurrency": 8},
+    {"trial": "l", "model": "m", "failure": "TIMEOUT"},
+]
+
+
+def test_csv_is_exact_and_leaves_open_what_is_unknown() -> None:
+    first, second = csv.DictReader(io.StringIO(to_csv(ROWS)))
+
+    assert first["model"] == ROWS[0]["model"]
+    assert float(first["perf_throughput"]) == 0.1 + 0.2
+    assert (first["failure"], second["perf_throughput"]) == ("", "")
+    assert list(first) == ["trial", "model", "concurrency", "perf_throughput", "failure"]
+
+
+def test_json_is_a_list_of_what_is_known() -> None:
+    assert json.loads(to_json(ROWS)) == ROWS
+    assert json.loads(to_json([])) == []
+
+
+def test_a_table_has_the_columns_that_have_data() -> None:
+    columns = [("Model", "model"), ("Node", "node"), ("Concurrency", "concurrency")]
+
+    table = to_table(ROWS, columns)
+
+    assert table.headers == ("Model", "Concurrency")
+    assert table.rows == ((ROWS[0]["model"], 8), ("m", None))

@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Conditions as people write them."""
+
+from __future__ import annotations
+
+import pytest
+
+from model_analyzer.results.conditions import Condition, column_called
+from model_analyzer.results.rows import Row
+
+ROW: Row = {"model": "m", "variant": "m_config_3", "concurrency": 8, "perf_latency_p99": 20.0}
+
+
+@pytest.mark.parametrize(
+    ("text", "is_met"),
+    [
+        ("perf_latency_p99<20", False),
+        ("perf_latency_p99<=20", True),
+        ("perf_latency_p99>19.5", True),
+        ("perf_latency_p99 >= 2e1", True),
+        ("perf_latency_p99=20", True),
+        ("perf_latency_p99!=20", False),
+        ("perf_latency<21", True),  # an older name of the same
+        ("concurrency=8", True),
+        (" concurrency > 8 ", False),
+        ("model=m", True),
+        ("model!=m", False),
+        ("variant=m_config_3", True),
+        ("variant = m_config", False),
+    ],
+)
+def test_a_row_meets_a_condition_or_not(text: str, is_met: bool) -> None:
+    assert Condition.parse(text).is_met_by(ROW) is is_met
+
+
+@pytest.mark.parametrize("operator", ["<", "<=", ">", ">=", "=", "!="])
+def test_what_was_not_measured_meets_nothing(operator: str) -> None:
+    assert not Condition.parse(f"perf_throughput{operator}1").is_met_by(ROW)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "is no condition"),
+        ("perf_throughput", "is no condition"),
+        ("perf_throughput<", "is no condition"),
+        ("perf_throughput==5", "'=5' is no number"),
+        ("perf_throughput<nan", "'nan' is no number"),
+        ("perf_throughput<fast", "'fast' is no number"),
+        ("perf_troughput<5", "did you mean 'perf_throughput'?"),
+        ("x<5", "one of model, variant, concurrency, request_rate, batch_size"),
+        ("model<m", "compare it by = or !="),
+    ],
+)
+def test_what_cannot_be_meant_is_told(text: str, says: str) -> None:
+    with pytest.raises(ValueError, match=".") as raised:
+        Condition.parse(text)
+    assert says in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_older_names_of_metrics_stand_for_those_of_today() -> None:
+    assert column_called("perf_latency") == "perf_latency_p99"
+    assert column_called("model") == "model"

@@ -1,0 +1,190 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Flat rows: what was measured, and in what variants differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.trials import LoadKind
+from model_analyzer.results.rows import (
+    Row,
+    best_of_variants,
+    columns_of,
+    is_best_high,
+    rows_of,
+    sort_rows,
+)
+from tests.unit.builders import failure, measurement, record, trial, variant
+from tests.unit.state.samples import rich_failure, rich_measurement, rich_trial
+
+
+def rows(*records: TrialRecord) -> Sequence[Row]:
+    return rows_of((f"key {number}", one) for number, one in enumerate(records))
+
+
+def test_a_measurement_is_a_row_with_all_its_values() -> None:
+    outcome = replace(
+        measurement(
+            100,
+            5,
+            gpus={"a": {"gpu_used_memory": 10.0}, "b": {"gpu_used_memory": 20.0}},
+            host={"cpu_used_ram": 7.0},
+            requests=42,
+            of_a_later_version=1.5,
+        ),
+        started=1.5,
+        duration_s=2.5,
+    )
+
+    (row,) = rows(record(variant("m_config_0"), outcome, concurrency=8, batch_size=2))
+
+    assert row == {
+        "trial": "key 0",
+        "model": "m",
+        "variant": "m_config_0",
+        "load": "concurrency",
+        "concurrency": 8,
+        "batch_size": 2,
+        "perf_throughput": 100,
+        "perf_latency_p99": 5,
+        "gpu_used_memory": 30.0,  # that of all GPUs
+        "cpu_used_ram": 7.0,
+        "of_a_later_version": 1.5,
+        "requests": 42,
+        "started": "1970-01-01T00:00:01.500+00:00",
+        "duration_s": 2.5,
+    }
+
+
+def test_a_failure_is_a_row_with_its_reason() -> None:
+    (row,) = rows(record(variant(), failure("it did not load")))
+
+    assert (row["failure"], row["message"]) == ("MODEL_NOT_LOADED", "it did not load")
+    assert "perf_throughput" not in row
+
+
+def test_the_kind_of_load_is_a_column() -> None:
+    rate, intervals = rows(
+        record(variant(), measurement(1), concurrency=50, kind=LoadKind.REQUEST_RATE),
+        record(variant(), measurement(1), concurrency=0, kind=LoadKind.REQUEST_INTERVALS),
+    )
+
+    assert (rate["request_rate"], rate.get("concurrency")) == (50, None)
+    assert (intervals["load"], intervals.get("request_rate")) == ("request_intervals", None)
+
+
+def test_models_measured_together_have_a_row_each() -> None:
+    first, second = rows(TrialRecord(trial=rich_trial(), outcome=rich_measurement(), node="n1"))
+
+    assert first["trial"] == second["trial"]
+    assert (first["model"], second["model"]) == ("ensemble", "plain")
+    assert (first["perf_throughput"], second["perf_throughput"]) == (1234.5678, 0.0)
+    assert first["composing"] == "größe_config_0, 模型_config_3"
+    assert "composing" not in second
+    assert first["node"] == second["node"] == "n1"
+    assert len(rows(TrialRecord(trial=rich_trial(), outcome=rich_failure()))) == 2
+
+
+def test_only_parameters_that_differ_are_columns() -> None:
+    one = variant(
+        "m_config_0",
+        max_batch_size=4,
+        instance_group=[{"count": 1, "kind": "KIND_CPU"}],
+        dynamic_batching={"preferred_batch_size": [2, 4]},
+    )
+    two = variant(
+        "m_config_1",
+        max_batch_size=4,
+        instance_group=[{"count": 2, "kind": "KIND_CPU"}],
+        dynamic_batching={},
+    )
+
+    found = rows(record(one, measurement(1)), record(two, measurement(2)))
+
+    assert [{name: row[name] for name in row if name.startswith("config.")} for row in found] == [
+        {
+            "config.instance_group.0.count": 1,
+            "config.dynamic_batching.preferred_batch_size": "2,4",
+        },
+        {"config.instance_group.0.count": 2, "config.dynamic_batching": "{}"},
+    ]
+
+
+def test_models_are_not_compared_with_one_another() -> None:
+    found = rows(
+        record(variant("a_config_0", model="a", max_batch_size=1), measurement(1)),
+        record(variant("b_config_0", model="b", max_batch_size=2), measurement(1)),
+    )
+
+    assert not [name for name in columns_of(found) if name.startswith("config.")]
+
+
+def test_parameters_of_what_a_variant_calls_have_its_name() -> None:
+    parts = [variant(f"p_config_{n}", model="p", max_batch_size=n) for n in (1, 2)]
+    found = rows(
+        *(
+            record(variant(f"m_config_{n}", composing=[part]), measurement(1))
+            for n, part in enumerate(parts)
+        )
+    )
+
+    assert [row["config.p.max_batch_size"] for row in found] == [1, 2]
+
+
+def test_columns_are_in_the_order_in_which_people_read() -> None:
+    found = rows(
+        record(variant("m_config_0", max_batch_size=1), measurement(1, 2, odd=3.0, requests=1)),
+        record(variant("m_config_1", max_batch_size=2), failure()),
+    )
+
+    assert columns_of(found) == [
+        "trial", "model", "variant", "config.max_batch_size", "load", "concurrency", "batch_size",
+        "perf_throughput", "perf_latency_p99", "odd",
+        "requests", "failure", "message", "duration_s",
+    ]  # fmt: skip
+    assert columns_of([]) == []
+
+
+def test_what_lacks_the_column_is_sorted_last_both_ways() -> None:
+    found = rows(
+        record(variant("m_config_0"), measurement(1)),
+        record(variant("m_config_1"), failure()),
+        record(variant("m_config_2"), measurement(3)),
+    )
+
+    def names(*, descending: bool) -> list[object]:
+        ordered = sort_rows(found, "perf_throughput", descending=descending)
+        return [row["variant"] for row in ordered]
+
+    assert names(descending=True) == ["m_config_2", "m_config_0", "m_config_1"]
+    assert names(descending=False) == ["m_config_0", "m_config_2", "m_config_1"]
+
+
+def test_the_direction_is_the_metrics() -> None:
+    assert is_best_high("perf_throughput")
+    assert not is_best_high("perf_latency_p99")
+    assert not is_best_high("concurrency")
+
+
+def test_each_variant_has_its_best_row_and_counts() -> None:
+    found = rows(
+        record(variant("m_config_0"), measurement(1, 9), concurrency=1),
+        record(variant("m_config_0"), measurement(3, 5), concurrency=2),
+        record(variant("m_config_0"), failure(), concurrency=4),
+        record(variant("m_config_1"), failure()),
+    )
+
+    first, second = best_of_variants(found, "perf_latency_p99")
+
+    assert (first["concurrency"], first["measurements"], first["failures"]) == (2, 2, 1)
+    assert (second["variant"], second["measurements"], second["failures"]) == ("m_config_1", 0, 1)
+
+
+def test_rows_have_the_key_that_they_came_with() -> None:
+    """A secret that is masked by now may have been part of it."""
+    (row,) = rows_of([("the stored key", record(variant(), measurement(1)))])
+
+    assert row["trial"] == "the stored key" != trial(variant()).key

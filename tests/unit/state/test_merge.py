@@ -1,0 +1,191 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Several checkpoints as one: nothing lost, nothing mixed up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+
+from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.models import ModelVariant, VariantNames
+from model_analyzer.domain.profiles import Device
+from model_analyzer.domain.trials import Trial
+from model_analyzer.errors import CheckpointError
+from model_analyzer.state.checkpoint import Checkpoint
+from model_analyzer.state.merge import merge
+from model_analyzer.state.profile_state import ProfileState
+from tests.unit import builders
+from tests.unit.state.samples import (
+    SECRETS,
+    failure,
+    measurement,
+    rich_failure,
+    rich_measurement,
+    rich_trial,
+    trial,
+)
+
+GPU = Device(uuid="GPU-1", name="NVIDIA A", memory=1000)
+
+
+def checkpoint(
+    directory: Path,
+    *outcomes: tuple[Trial, Outcome],
+    processor: str = "CPU A, 2 cores",
+    devices: tuple[Device, ...] = (),
+    metadata: Mapping[str, object] | None = None,
+) -> Checkpoint:
+    with ProfileState(directory) as state:
+        state.describe(devices=devices, host={"Processor": processor})
+        for one, outcome in outcomes:
+            state.record(one, outcome)
+        state.record_metadata(metadata or {})
+        return replace(state.checkpoint, path=directory)
+
+
+def outcomes(merged: Checkpoint) -> dict[str, Outcome]:
+    return {str(record.trial): record.outcome for record in merged.records}
+
+
+def of(variant: ModelVariant) -> Trial:
+    return builders.trial(variant)
+
+
+def test_both_are_in_and_are_read_back(tmp_path: Path) -> None:
+    one = checkpoint(tmp_path / "a", (trial(1), measurement(1)), (rich_trial(), rich_measurement()))
+    two = checkpoint(tmp_path / "b", (trial(2), failure()), (rich_trial(8), rich_failure()))
+
+    merged = merge([one, two])
+
+    assert (merged.conflicts, merged.renamed) == (0, 0)
+    assert merged.checkpoint.records.keys() == one.records.keys() | two.records.keys()
+    known = {key: record for one in (one, two) for key, record in one.records.items()}
+    again = Checkpoint.from_bytes(merged.checkpoint.to_bytes())
+    assert dict(again.records.items()) == known
+    assert not any(secret.encode() in merged.checkpoint.to_bytes() for secret in SECRETS)
+
+
+def test_what_both_have_is_there_once(tmp_path: Path) -> None:
+    one = checkpoint(tmp_path / "a", (trial(1), measurement(1)))
+    two = checkpoint(tmp_path / "b", (trial(1), measurement(1)))
+
+    merged = merge([one, two])
+
+    assert merged.conflicts == 0
+    assert len(merged.checkpoint.records) == 1
+
+
+@pytest.mark.parametrize("is_swapped", [False, True])
+def test_a_measurement_is_better_than_a_failure(tmp_path: Path, is_swapped: bool) -> None:
+    one = checkpoint(tmp_path / "a", (trial(1), measurement(1)))
+    two = checkpoint(tmp_path / "b", (trial(1), replace(failure(), started=99.0)))
+
+    merged = merge([two, one] if is_swapped else [one, two])
+
+    assert merged.conflicts == 1
+    assert outcomes(merged.checkpoint) == {str(trial(1)): measurement(1)}
+
+
+@pytest.mark.parametrize("is_swapped", [False, True])
+def test_of_two_measurements_the_newer_one_counts(tmp_path: Path, is_swapped: bool) -> None:
+    older, newer = (replace(measurement(value), started=value) for value in (1.0, 2.0))
+    one = checkpoint(tmp_path / "a", (trial(1), older))
+    two = checkpoint(tmp_path / "b", (trial(1), newer))
+
+    merged = merge([two, one] if is_swapped else [one, two])
+
+    assert merged.conflicts == 1
+    assert outcomes(merged.checkpoint) == {str(trial(1)): newer}
+
+
+def test_a_name_means_one_configuration_only(tmp_path: Path) -> None:
+    small, large, huge = (
+        builders.variant(name, max_batch_size=size)
+        for name, size in (("m_config_0", 1), ("m_config_0", 8), ("m_config_1", 16))
+    )
+    one = checkpoint(tmp_path / "a", (of(small), measurement(1)))
+    two = checkpoint(tmp_path / "b", (of(large), measurement(2)), (of(huge), measurement(3)))
+
+    merged = merge([one, two])
+
+    sizes = {variant.name: variant.max_batch_size for variant in merged.checkpoint.profile.variants}
+    assert len(sizes) == 3
+    assert sizes["m_config_0"] == 1
+    assert set(sizes.values()) == {1, 8, 16}
+    assert merged.checkpoint.records.keys() == one.records.keys() | two.records.keys()
+    assert merged.renamed > 0
+    VariantNames.known(merged.checkpoint.profile.variants)
+
+
+def test_one_configuration_has_one_name(tmp_path: Path) -> None:
+    here, there = (builders.variant(f"m_config_{n}", max_batch_size=1) for n in (0, 5))
+    one = checkpoint(tmp_path / "a", (of(here), failure()))
+    two = checkpoint(tmp_path / "b", (of(there), measurement(2)))
+
+    merged = merge([one, two])
+
+    assert (merged.conflicts, merged.renamed) == (1, 1)
+    assert [variant.name for variant in merged.checkpoint.profile.variants] == ["m_config_0"]
+
+
+def test_what_a_variant_calls_is_renamed_with_it(tmp_path: Path) -> None:
+    def ensemble(size: int) -> ModelVariant:
+        part = builders.variant("p_config_0", model="p", max_batch_size=size)
+        return builders.variant("e_config_0", model="e", composing=[part])
+
+    one = checkpoint(tmp_path / "a", (of(ensemble(1)), measurement(1)))
+    two = checkpoint(tmp_path / "b", (of(ensemble(2)), measurement(2)))
+
+    merged = merge([one, two])
+
+    names = {
+        variant.full_name: variant.composing[0].max_batch_size
+        for variant in merged.checkpoint.profile.variants
+    }
+    assert names == {"e_config_0: p_config_0": 1, "e_config_1: p_config_1": 2}
+
+
+def test_the_default_stays_the_default(tmp_path: Path) -> None:
+    one, two = (
+        checkpoint(
+            tmp_path / str(size),
+            (of(builders.variant("m_config_default", max_batch_size=size)), measurement(size)),
+        )
+        for size in (1, 2)
+    )
+
+    merged = merge([one, two])
+
+    assert [variant.is_default for variant in merged.checkpoint.profile.variants] == [True, True]
+
+
+def test_later_metadata_and_memory_of_the_server_win(tmp_path: Path) -> None:
+    one = checkpoint(tmp_path / "a", (trial(1), measurement(1)), metadata={"a": 1, "b": {"x": 1}})
+    two = checkpoint(tmp_path / "b", (trial(2), measurement(1)), metadata={"b": {"y": 2}})
+    idle = MappingProxyType({"GPU-1": MappingProxyType({"gpu_used_memory": 1.0})})
+
+    merged = merge([replace(one, server_only=idle), two]).checkpoint
+
+    assert merged.metadata == {"a": 1, "b": {"y": 2}}
+    assert merged.server_only == idle
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"processor": "CPU B, 2 cores"}, "processor CPU A, 2 cores there, CPU B, 2 cores here"),
+        ({"devices": (GPU,)}, "GPUs none there, NVIDIA A GPU-1 here"),
+    ],
+)
+def test_different_hardware_is_refused(tmp_path: Path, changes, says: str) -> None:
+    one = checkpoint(tmp_path / "a", (trial(1), measurement(1)))
+    two = checkpoint(tmp_path / "b", (trial(2), measurement(1)), **changes)
+
+    with pytest.raises(CheckpointError, match="different hardware") as raised:
+        merge([one, two])
+    assert says in str(raised.value)

@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is in a directory, at a glance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.state.checkpoint import Checkpoint, Header
+from model_analyzer.state.codec import Encoder
+from model_analyzer.state.files import write_whole
+from model_analyzer.state.layout import Layout
+from model_analyzer.state.lines import encode
+from model_analyzer.state.overview import Overview, overviews
+from model_analyzer.state.profile_state import ProfileState
+from tests.unit.state.samples import failure, measurement, trial
+
+TAGS = ("perf_throughput", "perf_latency_p99")
+
+
+def seen(directory: Path) -> list[Overview]:
+    return list(overviews(Layout(directory), TAGS))
+
+
+def node_journal(layout: Layout, node: str, numbers: Iterable[int]) -> None:
+    """The journal of a node of a cluster with outcomes of these numbers."""
+    encoder = Encoder()
+    lines = [
+        encode(entry)
+        for number in numbers
+        for entry in encoder.record(
+            trial(number).key,
+            TrialRecord(trial=trial(number), outcome=measurement(number), node=node, number=number),
+        )
+    ]
+    layout.journal(node).write_bytes(b"".join(lines))
+
+
+def test_each_checkpoint_is_counted_by_itself_and_then_the_journal(tmp_path: Path) -> None:
+    with ProfileState(tmp_path) as state:
+        state.record(trial(1), measurement(5.0))
+        state.record(trial(2), failure())
+        state.save()
+        state.record(trial(1, name="m_config_0"), measurement(7.0))
+        state.save()
+        state.record(trial(3), measurement(6.0))
+
+    first, second, journal = seen(tmp_path)
+
+    assert (first.header.index, second.header.index, journal.header.index) == (0, 1, None)
+    assert second.header.parent == first.header.uuid
+    assert (first.models, first.variants, first.measurements, first.failures) == (("m",), 1, 1, 1)
+    assert (second.variants, second.measurements, second.failures) == (2, 2, 1)
+    assert journal.measurements == 1
+    assert [one.best["perf_throughput"] for one in (first, second, journal)] == [5.0, 7.0, 6.0]
+    assert first.best["perf_latency_p99"] is None
+    assert [one.state for one in (first, second, journal)] == [
+        "intact",
+        "intact",
+        "in the journal only",
+    ]
+
+
+def test_a_damaged_one_is_named_with_what_is_intact(tmp_path: Path) -> None:
+    with ProfileState(tmp_path) as state:
+        state.record(trial(1), measurement(5.0))
+        state.save()
+    path = tmp_path / "0.ckpt"
+    path.write_bytes(path.read_bytes()[:-3])
+
+    (found,) = seen(tmp_path)
+
+    assert found.state.startswith("damaged: line ")
+    assert found.state.endswith("is cut off")
+    assert found.measurements == 1
+
+
+def test_one_of_a_newer_program_does_not_hide_the_others(tmp_path: Path) -> None:
+    with ProfileState(tmp_path) as state:
+        state.record(trial(1), measurement(5.0))
+        state.save()
+    (tmp_path / "1.ckpt").write_bytes(encode({"entry": "header", "format": 99}))
+
+    first, second = seen(tmp_path)
+
+    assert first.state == "intact"
+    assert "newer model-analyzer" in second.state
+
+
+def test_a_part_that_is_nowhere_is_missing(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    header = Header(uuid="u", index=0, nodes={"node-1": 2, "node-2": 1})
+    write_whole(layout.checkpoint(0), Checkpoint(header=header).lines())
+
+    node_journal(layout, "node-1", [1])
+    first, journal = seen(tmp_path)
+    assert first.state == "incomplete: lacks 1 of node-1, 1 of node-2"
+    assert journal.state == "in the journal only"
+
+    node_journal(layout, "node-1", [1, 2])
+    node_journal(layout, "node-2", [1])
+    assert seen(tmp_path)[0].state == "intact"
+
+
+def test_an_empty_directory_has_nothing(tmp_path: Path) -> None:
+    assert seen(tmp_path) == []
+    assert seen(tmp_path / "none") == []
