@@ -124,8 +124,10 @@ def _read_upstream(file: BinaryIO, where: str) -> Content:
     except CheckpointError as error:
         return Content(damage=str(error).removeprefix(f"{where}: "))
     content = Content(server_only=read.profile.server_only, remarks=read.remarks)
+    number = Path(where).stem
     content.header = {
         "uuid": str(UUID(bytes=hashlib.sha256(raw).digest()[:16])),
+        "index": int(number) if number.isdecimal() else None,
         "tool": "Triton Model Analyzer",
         "devices": [encode_device(device) for device in read.profile.devices],
     }

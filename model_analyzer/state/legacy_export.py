@@ -17,6 +17,9 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Device, MeasuredTrial, Profile
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import LoadKind, Trial, Workload
+from model_analyzer.errors import CheckpointError
+from model_analyzer.state.checkpoint import Checkpoint
+from model_analyzer.state.files import UPSTREAM
 from model_analyzer.state.legacy import (
     GPUS,
     RESULTS,
@@ -45,6 +48,18 @@ class UpstreamText:
     text: str
     failures: int
     outdated: int
+
+
+def exported(checkpoint: Checkpoint) -> UpstreamText:
+    """A checkpoint in upstream's format, with what was kept for upstream if it came from there.
+
+    Raises CheckpointError where upstream could not hold it.
+    """
+    kept = checkpoint.metadata.get(UPSTREAM, {})
+    try:
+        return write_upstream(checkpoint.profile, seed=kept.get(SEED))
+    except ValueError as error:
+        raise CheckpointError(f"{checkpoint.path}: cannot be exported: {error}") from error
 
 
 def write_upstream(profile: Profile, *, seed: int | None) -> UpstreamText:

@@ -430,3 +430,58 @@ def test_errors_are_one_line(call: Run, arguments, status: int, says: str) -> No
 
     assert (found, output) == (status, "")
     assert says in one_line(error)
+
+
+# -- upstream ----------------------------------------------------------------------------------
+
+UPSTREAM = Path(__file__).parents[1] / "golden" / "upstream"
+
+
+def test_a_directory_of_upstream_is_listed_like_ours(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "4.ckpt").write_bytes((UPSTREAM / "plain.ckpt").read_bytes())
+
+    status, output, error = run("checkpoint", "list", "-s", "old", "--json")
+
+    assert (status, error) == (0, "")
+    (listed,) = json.loads(output)
+    assert (listed["index"], listed["models"], listed["state"]) == (4, ["add_sub"], "intact")
+    assert listed["measurements"] > 1
+
+
+def test_a_file_of_upstream_begins_a_directory(run: Run, tmp_path: Path) -> None:
+    sample = UPSTREAM / "ensemble.ckpt"
+
+    status, output, _ = run("checkpoint", "import", str(sample), "-s", "new")
+
+    assert status == 0
+    count = len(load(tmp_path / "new").records)
+    assert output == f"wrote new/0.ckpt with {count} outcomes\n"
+    status, _, error = run("checkpoint", "import", str(sample), "-s", "new")
+    assert status == FAILED
+    assert "has measurements already" in one_line(error)
+
+
+@pytest.mark.parametrize("shape", ["plain", "optuna", "bls", "several_models"])
+def test_what_came_from_upstream_goes_back_unchanged(run: Run, tmp_path: Path, shape: str) -> None:
+    sample = UPSTREAM / f"{shape}.ckpt"
+    run("checkpoint", "import", str(sample), "-s", "new")
+
+    status, _, _ = run(
+        "checkpoint", "export", "-s", "new", "--format", "upstream", "-o", "back.ckpt"
+    )
+
+    assert status == 0
+    back, original = (json.loads(path.read_text()) for path in (tmp_path / "back.ckpt", sample))
+    assert back["ResultManager.results"] == original["ResultManager.results"]
+    assert back.get("OptunaRunConfigGenerator.seed") == original.get(
+        "OptunaRunConfigGenerator.seed"
+    )
+
+
+def test_what_has_no_place_upstream_is_counted(call: Run) -> None:
+    status, output, error = call("export", "--format", "upstream")
+
+    assert status == 0
+    assert json.loads(output)["ResultManager.results"]
+    assert "failures left out, for which there is no place: 1" in error

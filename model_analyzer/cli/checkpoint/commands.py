@@ -7,12 +7,13 @@ from __future__ import annotations
 import click
 
 from model_analyzer.cli.checkpoint.best import best
+from model_analyzer.cli.checkpoint.exchange import export, import_
 from model_analyzer.cli.checkpoint.files import merge, stats, verify
 from model_analyzer.cli.checkpoint.listing import list_, show
 from model_analyzer.cli.checkpoint.metadata import metadata
-from model_analyzer.cli.checkpoint.trials import export, trials
+from model_analyzer.cli.checkpoint.trials import trials
 
-_COMMANDS = (list_, show, trials, best, metadata, verify, stats, merge, export)
+_COMMANDS = (list_, show, trials, best, metadata, verify, stats, merge, import_, export)
 
 
 def checkpoint() -> click.Group:

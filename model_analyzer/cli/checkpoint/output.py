@@ -72,8 +72,13 @@ def put_rows(rows: Sequence[Row], form: str, output: Path | None) -> None:
             if output is None and sys.stdout.isatty():
                 raise wrong("--format", "parquet is not for terminals: name a file with -o FILE")
             content = to_parquet(rows)
+    put(content, output, f"{len(rows)} rows")
+
+
+def put(content: bytes, output: Path | None, what: str) -> None:
+    """Writes to the file, or to standard output."""
     if output is None:
         click.echo(content, nl=False)
         return
     write_file(content, output, "-o")
-    click.echo(f"wrote {len(rows)} rows to {output}", err=True)
+    click.echo(f"wrote {what} to {output}", err=True)

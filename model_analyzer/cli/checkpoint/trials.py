@@ -98,25 +98,3 @@ def trials(
         *((METRICS[name].header, name) for name in metrics),
     ]
     print_table(f"{len(rows)} measurements", to_table(rows, columns))
-
-
-@click.command()
-@checkpoint_argument
-@directory_options
-@click.option(
-    "--format", "form", type=click.Choice(FORMATS), required=True, help="What is written."
-)
-@output_option
-def export(which: str, directory: Path, prefix: str, form: str, output: Path | None) -> None:
-    """Write everything that a checkpoint holds, failures too, for other programs.
-
-    One row for each model of each trial.
-
-    \b
-    Example:
-      model-analyzer checkpoint export --format parquet -o trials.parquet
-    """
-    from model_analyzer.cli.checkpoint.output import found, put_rows
-    from model_analyzer.results.rows import rows_of
-
-    put_rows(rows_of(found(which, directory, prefix).records.items()), form, output)
