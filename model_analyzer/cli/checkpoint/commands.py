@@ -10,9 +10,10 @@ from model_analyzer.cli.checkpoint.best import best
 from model_analyzer.cli.checkpoint.files import merge, stats, verify
 from model_analyzer.cli.checkpoint.listing import list_, show
 from model_analyzer.cli.checkpoint.metadata import metadata
+from model_analyzer.cli.checkpoint.transfer import download, upload
 from model_analyzer.cli.checkpoint.trials import export, trials
 
-_COMMANDS = (list_, show, trials, best, metadata, verify, stats, merge, export)
+_COMMANDS = (list_, show, trials, best, metadata, verify, stats, merge, export, download, upload)
 
 
 def checkpoint() -> click.Group:
