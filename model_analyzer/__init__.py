@@ -1,5 +1,35 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the configuration of a Triton model worth deploying, by measuring."""
+"""Finds the configuration of a Triton model worth deploying, by measuring.
+
+For programs: `Checkpoint`, `list_checkpoints` and `Checkpointer`, see docs/python.md.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from model_analyzer.state.checkpoint import Checkpoint, list_checkpoints
+    from model_analyzer.state.checkpointer import Checkpointer
 
 __version__ = "0.1.0"
+
+__all__ = ["Checkpoint", "Checkpointer", "__version__", "list_checkpoints"]
+
+_PLACES = {
+    "Checkpoint": "model_analyzer.state.checkpoint",
+    "Checkpointer": "model_analyzer.state.checkpointer",
+    "list_checkpoints": "model_analyzer.state.checkpoint",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Imports what is asked for, so that `import model_analyzer` is instant."""
+    from importlib import import_module
+
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_PLACES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -28,7 +28,7 @@ MAY_IMPORT = {
     "results": {"domain"},
     "reports": {"domain", "results", "errors"},
     "profiling": {"domain", "errors"},
-    "__init__": set(),
+    "__init__": {"state"},  # at the moment of use: it is the Python API
     "__main__": {"cli"},
     "cli": {
         "domain",
@@ -48,7 +48,7 @@ STANDARD_LIBRARY_ONLY = {"domain", "errors", "results", "profiling", "search"}
 # imports that touch the world -> where they may occur
 ADDRESSES = {
     "subprocess": {"runner/process.py"},
-    "threading": {"runner/monitors/sampler.py", "state/lock.py"},
+    "threading": {"runner/monitors/sampler.py", "state/lock.py", "state/upload.py"},
     "multiprocessing": set(),
     "asyncio": set(),
     "signal": {
@@ -75,6 +75,8 @@ ADDRESSES = {
     "vl_convert": {"reports/html.py"},
     "jinja2": {"reports/html.py"},
     "optuna": {"search/optuna_search.py"},
+    "fsspec": {"state/storage.py"},
+    "pandas": {"state/checkpoint.py", "state/frame.py"},
     "pickle": set(),
     "random": set(),
 }  # fmt: skip
@@ -84,7 +86,7 @@ CALLS = {
     "open": {"runner", "state"},
     "print": {"runner/guard.py", "runner/server/container.py"},
     "time.time": {"runner", "state/lock.py"},
-    "time.monotonic": {"runner"},
+    "time.monotonic": {"runner", "state/upload.py"},
     "time.sleep": set(),
     "sys.exit": {"cli/main.py", "runner/guard.py", "runner/server/container.py"},
     "eval": set(),

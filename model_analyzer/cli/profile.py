@@ -118,12 +118,13 @@ def run(settings: ProfileSettings, remarks: Sequence[str], verbosity: int) -> in
                     complete=complete,
                 )
                 session.server.stop()
+            is_cut_short = interrupts.requested  # later ones only end the wait for uploads
         except Interrupted:
             session.state.save()
             return EXIT_RUN_FAILED
     if error is not None:
         raise error
-    if interrupts.requested or not all(ranking.results for ranking in rankings):
+    if is_cut_short or not all(ranking.results for ranking in rankings):
         return EXIT_RUN_FAILED
     return EXIT_OK
 
@@ -182,7 +183,7 @@ def _prepare(
     export = ExportDirectory(settings.export.path)
     perf_analyzer = find_perf_analyzer(settings.load_generator.path, environment)
     genai_perf = _genai_perf(settings, perf_analyzer)
-    state = open_state(settings.checkpoint, work, stack)
+    state = open_state(settings.checkpoint, work, stack, impatience=interrupts.further)
     server: TritonServer | EmbeddedServer
     if mode is LaunchMode.C_API:
         assert repository is not None, "only a remote server may have a repository of its own"

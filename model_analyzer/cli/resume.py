@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -18,14 +19,22 @@ from model_analyzer.state.find import find
 from model_analyzer.state.layout import Layout
 from model_analyzer.state.mismatch import Difference, Run, differences
 from model_analyzer.state.profile_state import ProfileState
+from model_analyzer.state.stores import open_store
+from model_analyzer.state.upload import Uploads
 
 log = logging.getLogger(__name__)
 
 
-def open_state(settings: CheckpointSettings, work: Path, stack: ExitStack) -> ProfileState:
+def open_state(
+    settings: CheckpointSettings,
+    work: Path,
+    stack: ExitStack,
+    *,
+    impatience: Callable[[], Callable[[], bool]],
+) -> ProfileState:
     """The state that a run goes on from; it is closed with the `stack`.
 
-    Where no checkpoint is kept, it lives in the `work` directory.
+    Where no checkpoint is kept, it lives in the `work` directory. For `impatience` see `Uploads`.
     """
     if settings.disabled:
         log.info("No checkpoint is read or kept.")
@@ -36,6 +45,10 @@ def open_state(settings: CheckpointSettings, work: Path, stack: ExitStack) -> Pr
     base = _starting_point(settings)
     if settings.fresh and not settings.assume_yes:
         _confirm_removal(Layout(settings.directory, settings.prefix))
+    on_save = _nothing
+    if settings.storage is not None:
+        store = open_store(settings.storage, settings.prefix)
+        on_save = stack.enter_context(Uploads(store, impatience=impatience)).add
     state = stack.enter_context(
         ProfileState(
             settings.directory,
@@ -43,12 +56,17 @@ def open_state(settings: CheckpointSettings, work: Path, stack: ExitStack) -> Pr
             retry_failed=settings.retry_failed,
             save_every=settings.every,
             fresh=settings.fresh,
+            on_save=on_save,
         )
     )
     is_elsewhere = settings.resume_from is None  # and stays there however far we have got
     if base is not None and not (is_elsewhere and state.descends_from(base)):
         state.start_from(base)
     return state
+
+
+def _nothing(path: Path) -> None:
+    """What is done with a saved checkpoint that is not copied anywhere."""
 
 
 def settle_differences(state: ProfileState, run: Run, settings: CheckpointSettings) -> None:

@@ -47,6 +47,11 @@ class Interrupts:
         """Whether to stop after the running trial."""
         return self._count > 0
 
+    def further(self) -> Callable[[], bool]:
+        """A question: has there been another interrupt since now, or one to leave at once?"""
+        before = self._count
+        return lambda: self._leave_now or self._count > before
+
     @contextmanager
     def interruptible(self) -> Iterator[None]:
         """Inside, the third interrupt raises `Interrupted`."""

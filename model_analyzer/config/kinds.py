@@ -70,6 +70,21 @@ class Text:
         return SCALAR
 
 
+class Url(Text):
+    """The address of a store: a URL or a path."""
+
+    metavar = "URL"
+
+    def parse(self, node: Node) -> str:
+        written = super().parse(node)
+        if not written.strip() or "\0" in written:
+            raise node.problem("expected a URL or a path, found empty text")
+        return written
+
+    def schema(self) -> Schema:
+        return {**SCALAR, "pattern": r"^[^\u0000]*[^\u0000\s][^\u0000]*$"}
+
+
 class FilePath:
     """A path; `~` is the user's home."""
 

@@ -26,6 +26,7 @@ from model_analyzer.config.kinds import (
     ListOf,
     Number,
     Text,
+    Url,
 )
 from model_analyzer.config.model_options import GENAI_PERF, PERF_ANALYZER, TRITON_SERVER, Models
 from model_analyzer.config.plots import Plots, ReportedVariants
@@ -479,6 +480,11 @@ OPTIONS: Sequence[Option] = (
         default=OnMismatch.ASK, target="checkpoint.on_mismatch", group=CHECKPOINTS,
         help="With a checkpoint of another machine: ask (an error without a terminal), use it,"
         " start afresh beside it, or stop with an error.",
+    ),
+    Option(
+        key="checkpoint_storage", flags=("--checkpoint-storage",), kind=Url(),
+        target="checkpoint.storage", group=CHECKPOINTS,
+        help="Folder to which each numbered checkpoint is copied, e.g. s3://bucket/folder.",
     ),
     Option(
         key="retry_failed", flags=("--retry-failed",), kind=Boolean(), default=False,

@@ -29,7 +29,7 @@ from model_analyzer.config.rules import (
 from model_analyzer.config.table import FILE, PROFILE, REPORT, Given, read
 from model_analyzer.domain.goals import Constraint, ModelGoal, Objective
 from model_analyzer.domain.models import thaw
-from model_analyzer.domain.secrets import masked_values
+from model_analyzer.domain.secrets import masked_url, masked_values
 from model_analyzer.domain.settings import (
     CheckpointSettings,
     ComposingSettings,
@@ -443,4 +443,6 @@ def _lines(name: str, section: Any) -> Iterator[str]:
 def _plain(value: Any) -> object:
     if isinstance(value, Mapping):
         return thaw(masked_values(value))
+    if isinstance(value, str):
+        return masked_url(value)
     return value.value if isinstance(value, Enum) else value

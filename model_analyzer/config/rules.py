@@ -286,6 +286,11 @@ def _one_beginning(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]
     first, *others = [key for key in _BEGINNINGS if values.get(key)] or [""]
     for key in others:
         yield Problem(where=given.where[key], what=f"{first} and {key} exclude each other")
+    if values.get("no_checkpoint") and values.get("checkpoint_storage"):
+        yield Problem(
+            where=given.where["checkpoint_storage"],
+            what="no_checkpoint and checkpoint_storage exclude each other",
+        )
     elsewhere = values.get("checkpoint_load_directory")
     if elsewhere and first in ("checkpoint_load_file", "no_checkpoint"):
         yield Problem(

@@ -14,6 +14,9 @@ _WORDS = r"pass(?:word|wd|phrase)?|secret|token|credentials?|api[-_]?key|access[
 _SECRET_NAME = re.compile(rf"(?<![a-z])(?:{_WORDS}|auth|authorization)(?![a-z])", re.IGNORECASE)
 _SECRET_VALUE = re.compile(rf"(?<![a-z])((?:{_WORDS})=)[^,;\s]+", re.IGNORECASE)
 _URL_PASSWORD = re.compile(r"(?<=://)([^/\s:@]*):[^/\s@]+(?=@)")
+# a password with a slash in it belongs in quotes, but is a password all the same
+_URL_USER = re.compile(r"(?<=://)(?:[^/?#]*|[^?#]*:[^?#]*)(?=@)")
+_URL_QUERY = re.compile(r"(?<=\?).+")
 
 # Their values end with a secret: APIS,KEY=VALUE.
 _RESTRICTIONS = ("http-restricted-api", "grpc-restricted-protocol")
@@ -33,6 +36,23 @@ def masked(name: str, value: str) -> str:
     if _SECRET_NAME.search(name):
         return MASK
     return _URL_PASSWORD.sub(rf"\g<1>:{MASK}", _SECRET_VALUE.sub(rf"\g<1>{MASK}", value))
+
+
+def masked_url(url: str) -> str:
+    """The address of a store for people: without user, password and query (signatures, keys)."""
+    return _URL_QUERY.sub(MASK, _URL_USER.sub(MASK, url))
+
+
+def without_secrets_of(url: str, text: str) -> str:
+    """What somebody else's code says about a store: `text` without what is secret in `url`."""
+    text = text.replace(url, masked_url(url))
+    users = [user.partition(":")[2] or user for user in _URL_USER.findall(url)]
+    queries = [
+        value for query in _URL_QUERY.findall(url) for value in re.split("[&=]", query)[1::2]
+    ]
+    for secret in filter(None, users + queries):
+        text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", MASK, text)
+    return masked("", text)
 
 
 def masked_values(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -256,7 +256,8 @@ class CheckpointSettings:
     another is named: the newest in `load_directory`, the one in `load_file`, or the one that
     `resume_from` names (a number, a uuid, a path). `fresh` removes those of the directory first,
     and `assume_yes` does not ask before. `every` is a number of outcomes. Where `disabled`,
-    nothing is read and nothing is kept. `retry_failed` tries failed trials again.
+    nothing is read and nothing is kept. `retry_failed` tries failed trials again. Numbered
+    checkpoints are copied to `storage`, a URL or a path.
     """
 
     directory: Path
@@ -269,6 +270,7 @@ class CheckpointSettings:
     assume_yes: bool
     disabled: bool
     on_mismatch: OnMismatch
+    storage: str | None
     retry_failed: bool
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from model_analyzer import __version__
 from model_analyzer.domain.measurements import Measurement, Values
@@ -33,6 +33,9 @@ from model_analyzer.state.files import (
 from model_analyzer.state.layout import Layout
 from model_analyzer.state.lines import Entry, decode, split
 from model_analyzer.state.records import Records
+
+if TYPE_CHECKING:
+    import pandas
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,14 +134,53 @@ class Checkpoint:
 
         Raises CheckpointError where it is damaged; `where` names it then.
         """
-        content = read_checkpoint_from(io.BytesIO(data), where)
-        checkpoint = assemble([(where, None, content)])
+        checkpoint = read_bytes(data, where)
         if checkpoint.damage:
             raise CheckpointError(f"{checkpoint.damage[0]}: it cannot be used")
         return checkpoint
 
+    @classmethod
+    def open(cls, path: str | Path, which: str | int = "latest", *, prefix: str = "") -> Checkpoint:
+        """A checkpoint file; or `which` of a directory: "latest" is all that it knows, "best" the
+        checkpoint with the highest throughput; else a number, a uuid or the beginning of one.
+
+        Raises CheckpointError where there is none, or it is damaged.
+        """
+        from model_analyzer.state.find import find  # it is made of checkpoints
+
+        path = Path(path)
+        return find(str(which), path, prefix) if path.is_dir() else read_file(path)
+
+    def save(self, directory: str | Path | None = None, *, force: bool = False) -> Path:
+        """Writes this as the next numbered checkpoint of `directory`, or of the one it came from.
+
+        The path of that; or of the newest there is, where that holds the same and nothing is to
+        be `force`d. Raises CheckpointError where another run writes there, or it fails.
+        """
+        from model_analyzer.state.directory import save_checkpoint
+
+        return save_checkpoint(self, None if directory is None else Path(directory), force=force)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A row for each model of each measurement, in order of measuring.
+
+        Columns: number of the measurement, `model`, `variant`, kind and value of the `load`,
+        `batch_size`, and each metric that was measured, by tag, in the units of the catalogue.
+        Raises ImportError where pandas is not installed.
+        """
+        from model_analyzer.state.frame import frame
+
+        return frame(self)
+
+    def holds_same_as(self, other: Checkpoint) -> bool:
+        """Whether both hold the same, whoever wrote them and when."""
+        return self.records == other.records and [*self._notes()] == [*other._notes()]
+
     def _entries(self) -> Iterator[Entry]:
         yield header_entry(self.header)
+        yield from self._notes()
+
+    def _notes(self) -> Iterator[Entry]:
         if self.server_only:
             yield encode_server_only(self.server_only)
         for key, value in self.metadata.items():
@@ -190,6 +232,11 @@ def read_file(path: Path) -> Checkpoint:
     if checkpoint.damage:
         raise CheckpointError(f"{checkpoint.damage[0]}: it cannot be used")
     return checkpoint
+
+
+def read_bytes(data: bytes, where: str) -> Checkpoint:
+    """What a checkpoint file holds; of a damaged one, what is intact. `where` names it."""
+    return assemble([(where, None, read_checkpoint_from(io.BytesIO(data), where))])
 
 
 def assemble(contents: Iterable[tuple[str, Path | None, Content]]) -> Checkpoint:
@@ -301,6 +348,13 @@ def headers(layout: Layout) -> Sequence[Header]:
     """Those of the numbered checkpoints in a directory that can be read, oldest first."""
     found = map(read_header, map(layout.checkpoint, layout.indices()))
     return [header for header in found if header is not None]
+
+
+def list_checkpoints(directory: str | Path, prefix: str = "") -> list[Checkpoint]:
+    """Every numbered checkpoint in a directory, oldest first; damaged ones say so in `damage`."""
+    layout = Layout(Path(directory), prefix)
+    paths = map(layout.checkpoint, layout.indices())
+    return [assemble([(str(path), path, read_checkpoint(path))]) for path in paths]
 
 
 def resume_index(layout: Layout) -> int | None:

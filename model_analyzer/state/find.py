@@ -5,14 +5,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.measurements import best_value
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.checkpoint import Checkpoint, load_existing, read_file, read_header
+from model_analyzer.state.checkpoint import (
+    Checkpoint,
+    Header,
+    load_existing,
+    read_file,
+    read_header,
+)
+from model_analyzer.state.checkpointer import Checkpointer, newest_first
 from model_analyzer.state.layout import Layout
 
 LATEST = "latest"
@@ -36,30 +44,57 @@ def find(which: str, directory: Path, prefix: str = "") -> Checkpoint:
     if which == BEST:
         return _best(layout)
     known = layout.indices()
-    if which.isascii() and which.isdecimal() and len(which) < _UUID_DIGITS:
+    if _is_number(which):
         indices: Sequence[int] = [index for index in known if index == int(which)]
     elif os.sep in which or Path(which).is_file():
         return read_file(Path(which))
     else:
         indices = _with_uuid(which, layout)
-    if len(indices) > 1:
+    return read_file(layout.checkpoint(_only(indices, which, str(directory), known)))
+
+
+def pick(which: str, store: Checkpointer) -> int:
+    """The number of the checkpoint in a store that `which` names in the same way, paths excepted;
+    `latest` is the newest that is intact.
+
+    Raises CheckpointError where there is none, or where there are several.
+    """
+    if _is_number(which):
+        found: Sequence[int] = [index for index in store.indices() if index == int(which)]
+        return _only(found, which, str(store), store.indices())
+    intact = ((index, one) for index, one in newest_first(store) if not one.damage)
+    if which == LATEST:
+        found = [index for index, _ in islice(intact, 1)]
+    elif which == BEST:
+        found = _with_best(intact)
+    else:
+        found = sorted(index for index, one in intact if _begins(one.header, which.lower()))
+    return _only(found, which, str(store), store.indices())
+
+
+def _only(found: Sequence[int], which: str, where: str, known: Sequence[int]) -> int:
+    if len(found) > 1:
         raise CheckpointError(
-            f"{directory}: the uuids of {_listed(indices)} begin with {which!r}: give more of it"
+            f"{where}: the uuids of {_listed(found)} begin with {which!r}: give more of it"
         )
-    if not indices:
+    if not found:
         are = f"{'is' if len(known) == 1 else 'are'} {_listed(known)}" if known else "is none"
-        raise CheckpointError(f"{directory}: no checkpoint {which!r}: there {are}")
-    return read_file(layout.checkpoint(indices[0]))
+        raise CheckpointError(f"{where}: no checkpoint {which!r}: there {are}")
+    return found[0]
+
+
+def _is_number(which: str) -> bool:
+    return which.isascii() and which.isdecimal() and len(which) < _UUID_DIGITS
+
+
+def _begins(header: Header | None, beginning: str) -> bool:
+    return header is not None and bool(beginning) and header.uuid.startswith(beginning)
 
 
 def _with_uuid(beginning: str, layout: Layout) -> Sequence[int]:
     """The numbers of the checkpoints whose uuid begins so."""
     headers = {index: read_header(layout.checkpoint(index)) for index in layout.indices()}
-    return [
-        index
-        for index, header in headers.items()
-        if header is not None and beginning and header.uuid.startswith(beginning.lower())
-    ]
+    return [index for index, header in headers.items() if _begins(header, beginning.lower())]
 
 
 def _best(layout: Layout) -> Checkpoint:
@@ -75,6 +110,18 @@ def _best(layout: Layout) -> Checkpoint:
         if others is not None and (value is None or metric.gain(others, value) > 0):
             chosen, value = other, others
     return chosen
+
+
+def _with_best(checkpoints: Iterable[tuple[int, Checkpoint]]) -> Sequence[int]:
+    """The number of the first checkpoint with the highest throughput, if any has one."""
+    gain = METRICS[DEFAULT_OBJECTIVE].gain
+    found: Sequence[int] = []
+    highest: float | None = None
+    for index, checkpoint in checkpoints:
+        value = _best_value(checkpoint)
+        if value is not None and (highest is None or gain(value, highest) > 0):
+            found, highest = [index], value
+    return found
 
 
 def _best_value(checkpoint: Checkpoint) -> float | None:

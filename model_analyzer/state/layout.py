@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +27,7 @@ class Layout:
     prefix: str = ""
 
     def checkpoint(self, index: int) -> Path:
-        return self._path(f"{index}.ckpt")
+        return self.directory / name_of(index, self.prefix)
 
     def journal(self, node: str = "") -> Path:
         return self._path(f"{_JOURNAL}-{node}" if node else _JOURNAL)
@@ -37,8 +37,7 @@ class Layout:
 
     def indices(self) -> Sequence[int]:
         """The numbers of the checkpoints there are, ascending."""
-        stems = [name.removesuffix(".ckpt") for name in self._names() if name.endswith(".ckpt")]
-        return sorted(int(stem) for stem in stems if re.fullmatch("0|[1-9][0-9]*", stem))
+        return numbers_of(self._names())
 
     def nodes(self) -> Sequence[str]:
         """The nodes that have a journal here, in order of name."""
@@ -58,3 +57,26 @@ class Layout:
 
     def _path(self, name: str) -> Path:
         return self.directory / (f"{self.prefix}-{name}" if self.prefix else name)
+
+
+def name_of(index: int, prefix: str = "") -> str:
+    """The file name of a numbered checkpoint."""
+    return f"{prefix}-{index}.ckpt" if prefix else f"{index}.ckpt"
+
+
+def numbers_of(names: Iterable[str], prefix: str = "") -> Sequence[int]:
+    """The numbers of the checkpoints among files with these names, ascending."""
+    start = f"{prefix}-" if prefix else ""
+    found = [re.fullmatch(rf"{re.escape(start)}(0|[1-9][0-9]*)\.ckpt", name) for name in names]
+    return sorted(int(match[1]) for match in found if match)
+
+
+def index_of(path: Path) -> int:
+    """The number of the checkpoint in a file that `Layout` has named."""
+    return int(path.stem.rpartition("-")[2])
+
+
+def prefix_of(path: Path) -> str:
+    """What the names of all files of a run begin with, from the name of one of them."""
+    match = re.fullmatch(rf"(?:(.+)-)?(?:[0-9]+\.ckpt|{_JOURNAL}(?:-.+)?)", path.name)
+    return (match[1] or "") if match else ""

@@ -11,9 +11,12 @@ from model_analyzer.cli.checkpoint.exchange import export, import_
 from model_analyzer.cli.checkpoint.files import merge, stats, verify
 from model_analyzer.cli.checkpoint.listing import list_, show
 from model_analyzer.cli.checkpoint.metadata import metadata
+from model_analyzer.cli.checkpoint.transfer import download, upload
 from model_analyzer.cli.checkpoint.trials import trials
 
-_COMMANDS = (list_, show, trials, best, metadata, verify, stats, merge, import_, export)
+_COMMANDS = (
+    list_, show, trials, best, metadata, verify, stats, merge, import_, export, download, upload,
+)  # fmt: skip
 
 
 def checkpoint() -> click.Group:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.config.resolve import resolve_profile, resolve_report
+from model_analyzer.config.resolve import described, resolve_profile, resolve_report
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.settings import ModelSettings, Protocol, SearchMode
 from model_analyzer.domain.trials import LoadKind
@@ -558,3 +558,9 @@ def test_a_number_of_trials_takes_the_place_of_a_share_that_nobody_gave(
 ) -> None:
     optuna = settings(text).optuna
     assert (optuna.min_percentage, optuna.max_percentage) == shares
+
+
+def test_values_are_described_without_secrets() -> None:
+    lines = [*described(settings("checkpoint_storage: s3://me:s3cr3t@bucket/folder"))]
+    assert "checkpoint.storage: s3://******@bucket/folder" in lines
+    assert not any("s3cr3t" in line for line in lines)

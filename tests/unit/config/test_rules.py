@@ -480,3 +480,13 @@ def test_what_is_wrong_with_a_report_is_located(text: str, problem: str) -> None
     with pytest.raises(ConfigError) as raised:
         resolve_report(given, yaml(text), CWD)
     assert str(raised.value.problems[0]).startswith(problem)
+
+
+# ------------------------------------------------------------------------------ checkpoints
+
+
+def test_a_run_that_keeps_no_checkpoint_has_none_to_copy() -> None:
+    (problem,) = profile_problems("checkpoint_storage: s3://b\nno_checkpoint: true")
+    assert problem == ("f.yaml:1:21: no_checkpoint and checkpoint_storage exclude each other")
+    assert settings("checkpoint_storage: s3://b").checkpoint.storage == "s3://b"
+    assert settings("").checkpoint.storage is None

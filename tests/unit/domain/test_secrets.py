@@ -8,7 +8,14 @@ import shlex
 
 import pytest
 
-from model_analyzer.domain.secrets import MASK, masked, masked_command, masked_values
+from model_analyzer.domain.secrets import (
+    MASK,
+    masked,
+    masked_command,
+    masked_url,
+    masked_values,
+    without_secrets_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -133,3 +140,36 @@ def test_flags_of_a_command_are_masked_by_their_names() -> None:
     assert "--grpc-server-key=certificates/server.key" in shown
     assert "--ssl-grpc-private-key-file client.key" in shown
     assert shlex.split(shown)[1] == f"--cache-config=redis,password={MASK}"
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("s3://bucket/folder", "s3://bucket/folder"),
+        ("/a/path", "/a/path"),
+        ("s3://me:s3cr3t@bucket/folder", f"s3://{MASK}@bucket/folder"),
+        ("ftp://me:s3/cr3t@host/folder", f"ftp://{MASK}@host/folder"),
+        ("github://s3cr3t@host", f"github://{MASK}@host"),
+        ("simplecache::s3://me:s3cr3t@bucket", f"simplecache::s3://{MASK}@bucket"),
+        ("abfs://bucket/folder?sig=s3cr3t&x=s3cr3t", f"abfs://bucket/folder?{MASK}"),
+    ],
+)
+def test_of_an_address_the_place_is_shown(url: str, shown: str) -> None:
+    assert masked_url(url) == shown
+
+
+@pytest.mark.parametrize(
+    ("url", "text", "shown"),
+    [
+        (
+            "s3://me:pass@b",
+            "no s3://me:pass@b: passage denied",
+            f"no s3://{MASK}@b: passage denied",
+        ),
+        ("s3://me:pass@b", "login of me with pass failed", f"login of me with {MASK} failed"),
+        ("s3://b?sig=abc&key=def", "403 for /b?sig=abc, def", f"403 for /b?sig={MASK}, {MASK}"),
+        ("s3://b", "no such bucket", "no such bucket"),
+    ],
+)
+def test_what_others_say_has_no_secrets_of_the_address(url: str, text: str, shown: str) -> None:
+    assert without_secrets_of(url, text) == shown

@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""`model-analyzer checkpoint download` and `upload`: checkpoints from and to other places.
+
+What they need is imported when they run, so that their help is instant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from model_analyzer.cli.checkpoint.options import directory_options, path_option, prefix_option
+from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, CheckpointError
+
+if TYPE_CHECKING:
+    from model_analyzer.state.checkpointer import Checkpointer
+
+
+@click.command("download")
+@click.argument("which", required=False)
+@click.option("--latest", "named", flag_value="latest", help="The newest that is intact.")
+@click.option("--best", "named", flag_value="best", help="The one with the highest throughput.")
+@click.option(
+    "--from", "source", required=True, metavar="URL", help="A directory, or s3://bucket/folder."
+)
+@path_option("--output-dir", required=True, metavar="DIR", help="Where to write it.")
+@prefix_option
+def download(
+    which: str | None, named: str | None, source: str, output_dir: Path, prefix: str
+) -> int:
+    """Copy a checkpoint into a directory: WHICH is its number, its uuid or the beginning of that.
+
+    It is checked before it gets its name there. Nothing is overwritten.
+    """
+    from model_analyzer.state.checkpoint import Checkpoint
+    from model_analyzer.state.directory import DirectoryCheckpointer
+    from model_analyzer.state.find import pick
+    from model_analyzer.state.layout import name_of
+    from model_analyzer.state.stores import open_store
+
+    if (which is None) == (named is None):
+        raise click.UsageError("say which one: its number or uuid, or --latest, or --best")
+    store = open_store(source, prefix)
+    index = pick(which or named or "", store)
+    data = store.read(index)
+    Checkpoint.from_bytes(data, f"{store}: {name_of(index, prefix)}")
+    target = DirectoryCheckpointer(output_dir, prefix)
+    if index in target.indices() and target.read(index) == data:
+        click.echo(f"{output_dir / name_of(index, prefix)} is there already")
+        return EXIT_OK
+    target.write(index, data)
+    click.echo(f"wrote {output_dir / name_of(index, prefix)}")
+    return EXIT_OK
+
+
+@click.command("upload")
+@click.argument("which", required=False)
+@click.option(
+    "--to", "target", required=True, metavar="URL", help="A directory, or s3://bucket/folder."
+)
+@directory_options
+def upload(which: str | None, target: str, directory: Path, prefix: str) -> int:
+    """Copy numbered checkpoints to a store: all that are not there yet, or WHICH: its number, its
+    uuid or the beginning of that, "latest" or "best".
+
+    Where the store has another checkpoint of the same number, it gets the next number there.
+    Damaged ones are not copied: then the exit status is 1.
+    """
+    from model_analyzer.state.directory import DirectoryCheckpointer
+    from model_analyzer.state.find import pick
+    from model_analyzer.state.stores import open_store
+
+    source = DirectoryCheckpointer(directory, prefix)
+    indices = source.indices() if which is None else [pick(which, source)]
+    if not indices:
+        raise CheckpointError(
+            f"{directory}: no checkpoint found; give --checkpoint-directory, and"
+            " --checkpoint-prefix if the run had one"
+        )
+    return _upload(source, indices, open_store(target, prefix), prefix)
+
+
+def _upload(source: Checkpointer, indices: Sequence[int], store: Checkpointer, prefix: str) -> int:
+    from model_analyzer.state.checkpoint import Checkpoint
+    from model_analyzer.state.checkpointer import copy
+    from model_analyzer.state.layout import name_of
+
+    status = EXIT_OK
+    for index in indices:
+        name = name_of(index, prefix)
+        data = source.read(index)
+        try:
+            Checkpoint.from_bytes(data, f"{source}: {name}")
+        except CheckpointError as error:
+            click.echo(f"model-analyzer: {error}", err=True)
+            status = EXIT_RUN_FAILED
+            continue
+        there = copy(index, data, store)
+        number = "" if there == index else f" as number {there}"
+        click.echo(f"uploaded {name} to {store}{number}")
+    return status

@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Measurements as a table for pandas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from model_analyzer.domain.metrics import METRICS
+from model_analyzer.state.checkpoint import Checkpoint
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def frame(checkpoint: Checkpoint) -> pandas.DataFrame:
+    """A row for each model of each measurement, with a column for each metric there is."""
+    try:
+        import pandas  # at the moment of use: it is not ours
+    except ImportError as error:
+        raise ImportError("to_pandas() needs pandas: pip install pandas") from error
+    rows = [*_rows(checkpoint)]
+    about = ["measurement", "model", "variant", "load", "load_kind", "batch_size"]
+    tags = [tag for tag in METRICS if any(tag in row for row in rows)]
+    return pandas.DataFrame(rows, columns=about + tags)
+
+
+def _rows(checkpoint: Checkpoint) -> Iterator[dict[str, Any]]:
+    for number, item in enumerate(checkpoint.measurements()):
+        for position, work in enumerate(item.trial.workloads):
+            values = {tag: item.measurement.model_value(position, tag) for tag in METRICS}
+            yield {
+                "measurement": number,
+                "model": work.variant.model,
+                "variant": work.variant.name,
+                "load": work.load.value,
+                "load_kind": work.load.kind.value,
+                "batch_size": work.load.batch_size,
+                **{tag: value for tag, value in values.items() if value is not None},
+            }

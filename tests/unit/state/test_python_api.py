@@ -1,0 +1,177 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checkpoints as programs use them: `from model_analyzer import Checkpoint`."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import model_analyzer
+from model_analyzer import Checkpoint, list_checkpoints
+from model_analyzer.errors import CheckpointError
+from model_analyzer.state.profile_state import ProfileState
+from tests.unit.state.samples import (
+    failure,
+    measurement,
+    rich_measurement,
+    rich_trial,
+    several,
+    trial,
+)
+
+DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "python.md"
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    """Two checkpoints, of which the first has the best throughput, and a journal."""
+    path = tmp_path / "checkpoints"
+    with ProfileState(path) as state:
+        state.record(trial(1), measurement(500.0))
+        state.save()
+    with ProfileState(path) as state:
+        state.record(trial(1), measurement(50.0))
+        state.record(trial(2), failure())
+        state.save()
+        state.record(rich_trial(), rich_measurement())
+    return path
+
+
+def numbers(directory: Path) -> list[int | None]:
+    return [checkpoint.header.index for checkpoint in list_checkpoints(directory)]
+
+
+def test_the_worked_example_works(
+    directory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("pandas")
+    monkeypatch.chdir(directory.parent)
+    blocks = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
+    assert len(blocks) >= 5
+    exec(compile("\n".join(blocks), "docs/python.md", "exec"), {"__name__": "example"})
+    assert "checkpoints/3.ckpt True" in capsys.readouterr().out
+
+
+def test_to_import_the_package_imports_nothing_else() -> None:
+    program = (
+        "import sys, model_analyzer; assert 'Checkpoint' in dir(model_analyzer)\n"
+        "print([name for name in sys.modules if name.startswith('model_analyzer.')])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.strip() == "[]", done.stderr
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        model_analyzer.Nothing  # noqa: B018  the look is what raises
+
+
+def test_a_directory_opens_with_all_that_it_knows(directory: Path) -> None:
+    checkpoint = Checkpoint.open(directory)
+    keys = [one.key for one in (trial(1), trial(2), rich_trial())]
+    assert [record.trial.key for record in checkpoint.records] == keys
+    assert [item.trial.key for item in checkpoint.measurements()] == [keys[0], keys[2]]
+
+
+def test_one_of_a_directory_is_named(directory: Path) -> None:
+    first, second = list_checkpoints(str(directory))
+    for which in (0, "0", first.header.uuid, first.header.uuid[:20], "best"):
+        opened = Checkpoint.open(str(directory), which)
+        assert opened.path == directory / "0.ckpt"
+        assert opened.holds_same_as(first)
+    assert Checkpoint.open(directory / "1.ckpt").holds_same_as(second)
+    with pytest.raises(CheckpointError, match="no checkpoint 'nobody'"):
+        Checkpoint.open(directory, "nobody")
+    with pytest.raises(CheckpointError, match="cannot be read: No such file"):
+        Checkpoint.open(directory / "7.ckpt")
+
+
+def test_a_prefix_has_its_own(tmp_path: Path) -> None:
+    for prefix in ("", "run-1"):
+        with ProfileState(tmp_path, prefix=prefix) as state:
+            state.record(trial(), measurement())
+            state.save()
+    opened = Checkpoint.open(tmp_path, 0, prefix="run-1")
+    assert opened.path == tmp_path / "run-1-0.ckpt"
+    assert opened.with_metadata(a=1).save() == tmp_path / "run-1-1.ckpt"
+    assert len(list_checkpoints(tmp_path)) == 1
+    assert len(list_checkpoints(tmp_path, "run-1")) == 2
+
+
+def test_what_is_in_the_journal_is_saved_with_it(directory: Path) -> None:
+    path = Checkpoint.open(directory).save()
+    assert path == directory / "2.ckpt"
+    assert numbers(directory) == [0, 1, 2]
+    assert Checkpoint.open(directory / "2.ckpt").holds_same_as(Checkpoint.open(directory))
+    assert Checkpoint.open(directory).save() == path, "nothing has changed since"
+    assert Checkpoint.open(directory).save(force=True) == directory / "3.ckpt"
+
+
+def test_to_save_loses_nothing_that_the_directory_knows(directory: Path) -> None:
+    everything = Checkpoint.open(directory)
+    noted = Checkpoint.open(directory, 0).with_metadata(note=1)
+    path = noted.save()
+    assert Checkpoint.open(directory).holds_same_as(noted)
+    assert Checkpoint.open(path).header.parent == noted.header.uuid
+    assert any(one.holds_same_as(everything) for one in list_checkpoints(directory))
+
+
+def test_notes_win_over_older_ones_in_the_journal(directory: Path) -> None:
+    with ProfileState(directory) as state:
+        state.record_metadata({"note": "old"})
+    Checkpoint.open(directory).with_metadata(note="new").save()
+    assert Checkpoint.open(directory).metadata == {"note": "new"}
+
+
+def test_it_is_saved_elsewhere(directory: Path, tmp_path: Path) -> None:
+    checkpoint = Checkpoint.open(directory)
+    assert checkpoint.save(tmp_path / "new" / "place") == tmp_path / "new" / "place" / "0.ckpt"
+    assert checkpoint.save(str(tmp_path / "new" / "place")).name == "0.ckpt"
+    assert numbers(directory) == [0, 1]
+    received = Checkpoint.from_bytes(checkpoint.to_bytes())
+    with pytest.raises(CheckpointError, match="say in which directory"):
+        received.save()
+    assert received.save(tmp_path / "other").name == "0.ckpt"
+
+
+def test_a_run_in_the_directory_is_not_disturbed(directory: Path) -> None:
+    checkpoint = Checkpoint.open(directory).with_metadata(a=1)
+    with ProfileState(directory), pytest.raises(CheckpointError, match="in use by another run"):
+        checkpoint.save()
+    assert numbers(directory) == [0, 1]
+
+
+def test_damaged_ones_are_listed_with_what_is_wrong(directory: Path) -> None:
+    (directory / "1.ckpt").write_bytes(b"")
+    _, damaged = list_checkpoints(directory)
+    assert "it is empty" in damaged.damage[0]
+
+
+def test_a_table_has_a_row_for_each_model(directory: Path) -> None:
+    pytest.importorskip("pandas")
+    table = Checkpoint.open(directory).to_pandas()
+    models = [work.variant.model for work in rich_trial().workloads]
+    assert [*table["model"]] == ["m", *models]
+    assert [*table["measurement"]] == [0, *[1] * len(models)]
+    assert table["perf_throughput"][0] == 50.0
+    assert [*table.columns[:6]] == [
+        "measurement", "model", "variant", "load", "load_kind", "batch_size",
+    ]  # fmt: skip
+    assert len(Checkpoint().to_pandas()) == 0
+
+
+def test_without_pandas_the_command_to_install_it_is_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="pip install pandas"):
+        Checkpoint().to_pandas()
+
+
+def test_the_measurements_of_many_are_told_apart(tmp_path: Path) -> None:
+    with ProfileState(tmp_path) as state:
+        for one in several(4):
+            state.record(one, measurement())
+    assert len([*Checkpoint.open(tmp_path).measurements()]) == 4
