@@ -7,6 +7,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import textwrap
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -30,6 +31,7 @@ log = logging.getLogger(__name__)
 
 _LAST = 5
 _LOG_WIDTH = 120
+_HEADER_WIDTH = 11
 
 
 class _LogHandler(logging.Handler):
@@ -252,7 +254,9 @@ def rich_table(table: Table) -> RichTable:
     shown = RichTable(box=box.SIMPLE_HEAD, header_style="bold")
     for index, header in enumerate(table.headers):
         numbers = all(isinstance(row[index], (int, float)) for row in table.rows)
-        shown.add_column(header, justify="right" if numbers else "left", overflow="fold")
+        # long headers take more lines, so that names need not
+        lines = textwrap.fill(header, _HEADER_WIDTH)
+        shown.add_column(lines, justify="right" if numbers else "left", overflow="fold")
     for row in table.rows:
         shown.add_row(*(Text(show(cell)) for cell in row))
     return shown
