@@ -255,7 +255,7 @@ def rich_table(table: Table) -> RichTable:
     for index, header in enumerate(table.headers):
         numbers = all(isinstance(row[index], (int, float)) for row in table.rows)
         # long headers take more lines, so that names need not
-        lines = textwrap.fill(header, _HEADER_WIDTH)
+        lines = textwrap.fill(header, _HEADER_WIDTH, break_long_words=False)
         shown.add_column(lines, justify="right" if numbers else "left", overflow="fold")
     for row in table.rows:
         shown.add_row(*(Text(show(cell)) for cell in row))
