@@ -137,7 +137,7 @@ class Goal:
                 return -1.0
             weights += objective.weight
             if new != old:
-                score += objective.weight * metric.gain(new, old) / ((abs(new) + abs(old)) / 2)
+                score += objective.weight * 2 * metric.gain(new, old) / (abs(new) + abs(old))
         return score / weights if weights else 0.0
 
     def gain_percent(self, new: Measurement, old: Measurement) -> float:
