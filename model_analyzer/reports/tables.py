@@ -276,12 +276,16 @@ def _goal_tags(results: Sequence[VariantResult], goal: Goal, shown: Collection[s
     ]
 
 
+def _has_ram(results: Sequence[VariantResult]) -> bool:
+    return any(result.best.measurement.value("cpu_used_ram") for result in results)
+
+
 def summary_table(
     results: Sequence[VariantResult], ranking: Ranking, *, gpus: int, always_gpus: bool = False
 ) -> Table:
     """One row for each variant, at its best measurement."""
     of_gpus = _gpu_columns([result.best for result in results], gpus=gpus, always=always_gpus)
-    has_ram = any(result.best.measurement.value("cpu_used_ram") for result in results)
+    has_ram = _has_ram(results)
     several = "," in ranking.model
     of_goal = _goal_tags(results, ranking.goal, _IN_SUMMARY)
     headers = [
@@ -328,6 +332,7 @@ _SHORT_HEADERS = {
     "perf_throughput": "Infer/s",
     "perf_latency_p99": "p99 ms",
     "output_token_throughput": "Tokens/s",
+    "cpu_used_ram": "RAM MB",
 }
 
 
@@ -336,6 +341,8 @@ def answer_table(results: Sequence[VariantResult], goal: Goal, *, gpus: int) -> 
     for times of whole answers.
     """
     others = _goal_tags(results, goal, _IN_ANSWER)
+    if _has_ram(results) and "cpu_used_ram" not in others:
+        others.append("cpu_used_ram")
     judges_tokens = any(METRICS[tag].source is Source.LLM for tag in others)
     tags = others if judges_tokens else [*_IN_ANSWER, *others]
     rows = []
