@@ -130,7 +130,7 @@ def build_summary(
         gpus=_gpus_line(
             _observed([result.best for result in chosen], origin, always_gpus=always_gpus)
         ),
-        constraints=constraints_text(ranking.goal),
+        constraints=constraints_text(ranking.goal, ranking.model),
         table=summary_table(chosen, ranking, gpus=gpus, always_gpus=always_gpus),
         winners=len(top(ranking, best)),
         composing=composing_table(chosen[0]) if chosen else None,
@@ -340,10 +340,12 @@ def _objectives_text(goal: Goal) -> str:
     return "maximizing throughput" if tags == {DEFAULT_OBJECTIVE} else "meeting the objectives"
 
 
-def constraints_text(goal: Goal) -> str:
-    """The constraints of all models, or `None`."""
-    texts = [str(constraint) for model in goal.models for constraint in model.constraints]
-    return ", ".join(texts) or "None"
+def constraints_text(goal: Goal, names: str) -> str:
+    """The constraints, or `None`; of several models (`names` with commas between) for each."""
+    texts = [", ".join(map(str, model.constraints)) or "None" for model in goal.models]
+    if len(texts) == 1:
+        return texts[0]
+    return "; ".join(f"{name}: {text}" for name, text in zip(names.split(","), texts, strict=True))
 
 
 def results_document(rankings: Sequence[Ranking], origin: Origin) -> dict[str, Any]:
@@ -356,7 +358,7 @@ def results_document(rankings: Sequence[Ranking], origin: Origin) -> dict[str, A
             {
                 "model": ranking.model,
                 "sentence": "".join(headline(ranking, gpus=len(origin.devices))),
-                "constraints": constraints_text(ranking.goal),
+                "constraints": constraints_text(ranking.goal, ranking.model),
                 "variants": [variant_document(result, ranking) for result in ranking.results],
                 "failures": [
                     {

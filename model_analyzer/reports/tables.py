@@ -404,12 +404,17 @@ def detailed_table(
             item.trial.loads,
             *(item.measurement.value(tag) for tag in present.values()),
             *(cells[index] for _, cells in of_gpus),
-            _joined(model.requests for model in item.measurement.models),
+            _requests(item.measurement),
         )
         for index, item in enumerate(measured)
     )
     headers = ("Load", *present, *(header for header, _ in of_gpus), "Requests")
     return Table(headers=headers, rows=rows)
+
+
+def _requests(measurement: Measurement) -> Cell:
+    counts = [model.requests for model in measurement.models]
+    return counts[0] if len(counts) == 1 else " + ".join(map(show, counts))
 
 
 def composing_table(result: VariantResult) -> Table | None:

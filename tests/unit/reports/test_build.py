@@ -261,9 +261,14 @@ def test_a_summary_of_nothing_has_neither_rows_nor_charts() -> None:
 
 
 def test_constraints_in_words() -> None:
-    assert constraints_text(goal()) == "None"
+    assert constraints_text(goal(), "m") == "None"
     both = goal(*at_most(perf_latency_p99=99), *at_least(perf_throughput=100))
-    assert constraints_text(both) == "Max p99 Latency: 99 ms, Min Throughput: 100 infer/sec"
+    assert constraints_text(both, "m") == "Max p99 Latency: 99 ms, Min Throughput: 100 infer/sec"
+
+
+def test_constraints_of_several_models_are_named() -> None:
+    several = Goal(models=(*goal(*at_most(perf_latency_p99=99)).models, *goal().models))
+    assert constraints_text(several, "one,other") == "one: Max p99 Latency: 99 ms; other: None"
 
 
 # --------------------------------------------------------------------------------------- detail
