@@ -28,7 +28,13 @@ _DEFAULT_COLOUR = "#8a8a8a"
 _CONFIG = {
     "font": "system-ui, sans-serif",
     "background": "#ffffff",
-    "axis": {"labelFontSize": 12, "titleFontSize": 12, "gridColor": "#e6e6e6"},
+    "axis": {
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "gridColor": "#e6e6e6",
+        "titlePadding": 14,  # the browser's font may be wider than the one it was drawn with
+        "labelLimit": 320,
+    },
     "legend": {"labelFontSize": 12, "labelLimit": 260, "columnPadding": 28},
     "view": {"stroke": None},
 }
@@ -182,6 +188,8 @@ def draw(results: Sequence[VariantResult], plot: PlotSettings, goal: Goal) -> Ch
     x = {
         "field": "x", "type": "quantitative", "title": _axis_title(plot.x_axis),
         "scale": _scale([point["x"] for point in points]),
+        # there is no half of a request
+        "axis": {} if plot.x_axis in METRICS else {"tickMinStep": 1},
     }  # fmt: skip
     y = {"field": "y", "type": "quantitative", "title": _axis_title(plot.y_axis)}
     colour = {
