@@ -17,7 +17,8 @@ from typing import TextIO, cast
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Column
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -109,7 +110,7 @@ class View:
             self._console = Console(file=output, width=_LOG_WIDTH)
         self._live: Live | None = None
         self._progress = _progress()
-        self._task = self._progress.add_task("", total=None)
+        self._task = self._progress.add_task("", total=None, most="")
         self._last: deque[Text] = deque(maxlen=_LAST)
         self._best: tuple[Trial, Measurement] | None = None
         self._goal: Goal | None = None
@@ -150,7 +151,8 @@ class View:
         self._most, self._done, self._spent = most_trials, 0, []
         self._last.clear()
         self._progress.remove_task(self._task)  # an update cannot forget how many trials there are
-        self._task = self._progress.add_task(model, total=most_trials)
+        most = f" of at most {most_trials}" if most_trials is not None else ""
+        self._task = self._progress.add_task(model, total=most_trials, most=most)
         if self._console.is_terminal and self._verbosity == 0 and self._live is None:
             self._live = Live(
                 self._render(),
@@ -220,7 +222,7 @@ class View:
             return
         if self._goal is not None and self._is_best(outcome):
             self._best = (trial, outcome)
-        text = f"{trial}  {_values(outcome)}"
+        text = f"{_values(outcome)}  {trial}"
         self._last.append(Text(f"✓ {text}"))
         if not known:
             best = f"; best so far {_values(self._best[1])}" if self._best else ""
@@ -237,7 +239,7 @@ class View:
         lines: list[RenderableType] = [self._progress]
         if self._best is not None:
             trial, measurement = self._best
-            lines.append(Text(f"  best so far  {trial}  {_values(measurement)}", style="green"))
+            lines.append(Text(f"  best so far  {_values(measurement)}  {trial}", style="green"))
         if self._spent and self._most is not None:
             mean = sum(self._spent) / len(self._spent)
             left = mean * max(self._most - self._done, 0)
@@ -275,11 +277,10 @@ def plain_table(title: str, table: Table) -> Sequence[str]:
 
 def _progress() -> Progress:
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}"),  # takes a second line where it is long
         BarColumn(bar_width=20),
-        TextColumn("trial"),
-        MofNCompleteColumn(separator=" of at most "),
-        TimeElapsedColumn(),
+        TextColumn("trial {task.completed}{task.fields[most]}", table_column=Column(no_wrap=True)),
+        TimeElapsedColumn(table_column=Column(no_wrap=True)),
     )
 
 
