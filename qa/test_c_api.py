@@ -52,9 +52,7 @@ def test_a_variant_is_measured_with_its_composing_models_alone(scene) -> None:
 
 @pytest.mark.slow
 def test_a_stream_is_measured_with_the_times_of_its_tokens(scene) -> None:
-    scene.add("words")
-
-    status, output = scene.profile(*C_API, "-c", "1", model_type="LLM", profile_models=["words"])
+    status, output = scene.profile(*C_API, "-c", "1", model_type="LLM", profile_models=["sim_llm"])
 
     assert status == 0, output
     (measurement,) = measured(scene)

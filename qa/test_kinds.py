@@ -226,9 +226,7 @@ def test_a_stateful_model_is_measured_under_a_request_rate(scene) -> None:
 
 @pytest.mark.slow
 def test_a_stream_is_measured_without_being_told_how(scene) -> None:
-    scene.add("words")
-
-    status, output = scene.profile(*ONE, profile_models=["words"])
+    status, output = scene.profile(*ONE, profile_models=["sim_llm"])
 
     assert status == 0, output
     assert float(scene.rows[0][8]) > 60  # 30 ms and seven times 5 ms
@@ -236,12 +234,10 @@ def test_a_stream_is_measured_without_being_told_how(scene) -> None:
 
 @pytest.mark.slow
 def test_a_stream_over_http_is_refused_before_it_is_tried(scene) -> None:
-    scene.add("words")
-
-    status, output = scene.profile(*ONE, "--client-protocol", "http", profile_models=["words"])
+    status, output = scene.profile(*ONE, "--client-protocol", "http", profile_models=["sim_llm"])
 
     assert status == 2
-    assert "model words: it streams its answers, which HTTP cannot carry" in output
+    assert "model sim_llm: it streams its answers, which HTTP cannot carry" in output
 
 
 # -- what perf_analyzer says, and what the server is told ------------------------------------------

@@ -104,7 +104,7 @@ def answer(
             if ranking.is_across_models
             else top_with_default(ranking, export.best)
         )
-        view.answer(summary.sentence, answer_table(shown, gpus=gpus))
+        view.answer(summary.sentence, answer_table(shown, ranking.goal, gpus=gpus))
         for remark in summary.remarks:
             log.warning("%s", remark)
     if error_log:

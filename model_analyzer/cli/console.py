@@ -7,6 +7,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import textwrap
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -16,7 +17,8 @@ from typing import TextIO, cast
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Column
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -30,6 +32,7 @@ log = logging.getLogger(__name__)
 
 _LAST = 5
 _LOG_WIDTH = 120
+_HEADER_WIDTH = 11
 
 
 class _LogHandler(logging.Handler):
@@ -107,7 +110,7 @@ class View:
             self._console = Console(file=output, width=_LOG_WIDTH)
         self._live: Live | None = None
         self._progress = _progress()
-        self._task = self._progress.add_task("", total=None)
+        self._task = self._progress.add_task("", total=None, most="")
         self._last: deque[Text] = deque(maxlen=_LAST)
         self._best: tuple[Trial, Measurement] | None = None
         self._goal: Goal | None = None
@@ -148,7 +151,8 @@ class View:
         self._most, self._done, self._spent = most_trials, 0, []
         self._last.clear()
         self._progress.remove_task(self._task)  # an update cannot forget how many trials there are
-        self._task = self._progress.add_task(model, total=most_trials)
+        most = f" of at most {most_trials}" if most_trials is not None else ""
+        self._task = self._progress.add_task(model, total=most_trials, most=most)
         if self._console.is_terminal and self._verbosity == 0 and self._live is None:
             self._live = Live(
                 self._render(),
@@ -218,7 +222,7 @@ class View:
             return
         if self._goal is not None and self._is_best(outcome):
             self._best = (trial, outcome)
-        text = f"{trial}  {_values(outcome)}"
+        text = f"{_values(outcome)}  {trial}"
         self._last.append(Text(f"✓ {text}"))
         if not known:
             best = f"; best so far {_values(self._best[1])}" if self._best else ""
@@ -235,7 +239,7 @@ class View:
         lines: list[RenderableType] = [self._progress]
         if self._best is not None:
             trial, measurement = self._best
-            lines.append(Text(f"  best so far  {trial}  {_values(measurement)}", style="green"))
+            lines.append(Text(f"  best so far  {_values(measurement)}  {trial}", style="green"))
         if self._spent and self._most is not None:
             mean = sum(self._spent) / len(self._spent)
             left = mean * max(self._most - self._done, 0)
@@ -252,7 +256,9 @@ def rich_table(table: Table) -> RichTable:
     shown = RichTable(box=box.SIMPLE_HEAD, header_style="bold")
     for index, header in enumerate(table.headers):
         numbers = all(isinstance(row[index], (int, float)) for row in table.rows)
-        shown.add_column(header, justify="right" if numbers else "left", overflow="fold")
+        # long headers take more lines, so that names need not
+        lines = textwrap.fill(header, _HEADER_WIDTH, break_long_words=False)
+        shown.add_column(lines, justify="right" if numbers else "left", overflow="fold")
     for row in table.rows:
         shown.add_row(*(Text(show(cell)) for cell in row))
     return shown
@@ -271,11 +277,10 @@ def plain_table(title: str, table: Table) -> Sequence[str]:
 
 def _progress() -> Progress:
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}"),  # takes a second line where it is long
         BarColumn(bar_width=20),
-        TextColumn("trial"),
-        MofNCompleteColumn(separator=" of at most "),
-        TimeElapsedColumn(),
+        TextColumn("trial {task.completed}{task.fields[most]}", table_column=Column(no_wrap=True)),
+        TimeElapsedColumn(table_column=Column(no_wrap=True)),
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from contextlib import ExitStack
+from typing import Any
 
 from model_analyzer.domain.settings import LaunchMode, ProfileSettings
 from model_analyzer.runner.gpus import VISIBLE_DEVICES, choose_gpus
@@ -34,9 +35,13 @@ def local_gpus(
     return _told(ObservedGpus(devices, nvml.read))
 
 
-def served_gpus(settings: ProfileSettings, metrics_url: str) -> ObservedGpus:
-    """The GPUs that a running server reports, as far as they were asked for."""
-    metrics = TritonMetrics(metrics_url)
+def served_gpus(
+    settings: ProfileSettings, metrics_url: str, flags: Mapping[str, Any]
+) -> ObservedGpus:
+    """The GPUs that a running server reports, as far as they were asked for. perf_analyzer's
+    `flags` say how to get at it.
+    """
+    metrics = TritonMetrics(metrics_url, flags)
     devices = choose_gpus(metrics.gpus(), settings.monitors.gpus, None)
     return _told(ObservedGpus(devices, metrics.read))
 

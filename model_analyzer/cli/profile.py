@@ -204,7 +204,7 @@ def _prepare(
     first = setups[settings.models[0].name]
     version = server.version(first)
     if isinstance(server, TritonServer):
-        gpus = local or served_gpus(settings, server.metrics_url)
+        gpus = local or served_gpus(settings, server.metrics_url, first.access)
     else:
         assert local is not None, "where no server runs, nobody but the driver knows GPUs"
         gpus = local

@@ -29,12 +29,14 @@ class Node:
 
     `where` is `FILE:LINE:COLUMN` or the name of a flag. `written` is how a scalar that is no
     text was spelled: `1.10` is a number to whoever wants one, and a version to others.
+    `repeated` says of a file's top, anywhere in it, which key stands again in the same mapping.
     """
 
     value: Scalar | tuple[Node, ...] | tuple[Entry, ...]
     where: str
     is_mapping: bool = False
     written: str = ""
+    repeated: tuple[str, ...] = ()
 
     @property
     def entries(self) -> tuple[Entry, ...]:

@@ -91,7 +91,7 @@ OPTIONS: Sequence[Option] = (
     Option(
         key="model_type", flags=("--model-type",), kind=Choice(ModelType),
         default=ModelType.GENERIC, target="load_generator.model_type", group=GENERAL,
-        help="What is served; for an LLM, genai-perf measures times and rates of tokens.",
+        help="What is served; for an LLM, times and rates of tokens are measured.",
     ),
     Option(
         key="monitoring_interval", flags=("-i", "--monitoring-interval"),

@@ -85,7 +85,7 @@ def resolve_profile(
     problems = Problems()
     given, values = _values(command, command_line, yaml, cwd, problems)
     load_kind = LoadKind.REQUEST_RATE if is_request_rate_searched(given) else LoadKind.CONCURRENCY
-    remarks: list[str] = list(remarks_about(given, values))
+    remarks = [*(yaml.repeated if yaml is not None else ()), *remarks_about(given, values)]
     models = []
     for entry in values["profile_models"] or ():
         with problems.collect():

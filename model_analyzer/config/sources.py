@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import yaml
@@ -71,7 +72,7 @@ def parse_yaml(text: str, name: str) -> Node | None:
         loader = _Loader(text)
         try:
             root = loader.get_single_node()
-            node = None if root is None else _Reader(loader, name).node(root)
+            node = None if root is None else _Reader(loader, name).root(root)
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
@@ -115,6 +116,10 @@ class _Reader:
         self._done: dict[int, Node] = {}
         self._height: dict[int, int] = {}
         self._open: set[int] = set()
+        self._repeated: list[str] = []
+
+    def root(self, raw: yaml.Node) -> Node:
+        return replace(self.node(raw), repeated=tuple(self._repeated))
 
     def node(self, raw: yaml.Node) -> Node:
         if id(raw) in self._done:
@@ -149,6 +154,7 @@ class _Reader:
         self._height[id(raw)] = height
 
     def _mapping(self, raw: yaml.MappingNode, where: str) -> Node:
+        self._note_repeated(raw)
         self._loader.flatten_mapping(raw)
         entries = []
         for key, value in raw.value:
@@ -156,6 +162,16 @@ class _Reader:
                 raise ConfigError(Problem(where=self._where(key), what="a key must be plain text"))
             entries.append(Entry(str(key.value), self._where(key), self.node(value)))
         return Node(tuple(entries), where, is_mapping=True)
+
+    def _note_repeated(self, raw: yaml.MappingNode) -> None:
+        """Before merges, whose keys may stand again."""
+        earlier: dict[str, str] = {}
+        for key, _ in raw.value:
+            if isinstance(key, yaml.ScalarNode):
+                name, where = str(key.value), self._where(key)
+                if name in earlier:
+                    self._repeated.append(f"{where}: {name!r} replaces that of {earlier[name]}")
+                earlier[name] = where
 
     def _scalar(self, raw: yaml.ScalarNode, where: str) -> Scalar:
         text = str(raw.value)

@@ -49,8 +49,7 @@ class Constraint:
 
     def __str__(self) -> str:
         metric = METRICS[ALIASES.get(self.tag, self.tag)]
-        name, _, unit = metric.header.partition(" (")
-        unit = unit.rstrip(")")
+        name, unit = metric.name, metric.unit
         if metric.source is Source.GPU and metric.over_gpus is Reduction.SUM:
             unit += " over all GPUs"
         low = f"Min {name}: {self.minimum:g} {unit}" if self.minimum is not None else ""
@@ -66,11 +65,16 @@ class ModelGoal:
     constraints: tuple[Constraint, ...] = ()
     weighting: float = 1
 
-    def needs(self, source: Source) -> bool:
-        """Whether it cannot be judged without metrics from there."""
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The metrics that it is judged by, objectives first, each once."""
         tags = [objective.tag for objective in self.objectives]
         tags += [constraint.tag for constraint in self.constraints]
-        return any(METRICS[ALIASES.get(tag, tag)].source is source for tag in tags)
+        return tuple(dict.fromkeys(ALIASES.get(tag, tag) for tag in tags))
+
+    def needs(self, source: Source) -> bool:
+        """Whether it cannot be judged without metrics from there."""
+        return any(METRICS[tag].source is source for tag in self.tags)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +82,11 @@ class Goal:
     """What a trial is judged by: one `ModelGoal` for each of its models, in their order."""
 
     models: tuple[ModelGoal, ...]
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The metrics that any of its models is judged by, each once."""
+        return tuple(dict.fromkeys(tag for model in self.models for tag in model.tags))
 
     def shortfall(self, measurement: Measurement) -> float:
         """How far the constraints are missed, in percent of their bounds, added up.
@@ -128,7 +137,7 @@ class Goal:
                 return -1.0
             weights += objective.weight
             if new != old:
-                score += objective.weight * metric.gain(new, old) / ((abs(new) + abs(old)) / 2)
+                score += objective.weight * 2 * metric.gain(new, old) / (abs(new) + abs(old))
         return score / weights if weights else 0.0
 
     def gain_percent(self, new: Measurement, old: Measurement) -> float:

@@ -69,6 +69,15 @@ class Metric:
     over_gpus: Reduction = Reduction.MEAN
 
     @property
+    def name(self) -> str:
+        """The header without the unit."""
+        return self.header.partition(" (")[0]
+
+    @property
+    def unit(self) -> str:
+        return self.header.partition(" (")[2].rstrip(")")
+
+    @property
     def is_of_the_server(self) -> bool:
         """Whether it is one value for the server, whatever models it serves."""
         return self.source in (Source.GPU, Source.CPU)

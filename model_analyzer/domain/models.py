@@ -123,6 +123,10 @@ class ModelFacts:
         return self.supports_batching and "sequence_batching" not in self.config
 
 
+# Backends of which Triton makes two instances on CPUs where the configuration gives no count.
+_TWO_ON_CPUS = ("onnxruntime", "tensorflow")
+
+
 @dataclass(frozen=True, kw_only=True)
 class ModelVariant:
     """A complete, named model configuration that a server can load.
@@ -144,8 +148,11 @@ class ModelVariant:
     @cached_property
     def identity(self) -> str:
         """Fingerprint of everything that the server would load."""
+        config = dict(self.config)
+        if groups := config.get("instance_group"):
+            config["instance_group"] = [self._counted(group) for group in groups]
         return fingerprint(
-            [self.model, self.config, self.files, [part.identity for part in self.composing]]
+            [self.model, config, self.files, [part.identity for part in self.composing]]
         )
 
     @cached_property
@@ -208,11 +215,23 @@ class ModelVariant:
             kind = str(group.get("kind", "KIND_AUTO")).removeprefix("KIND_")
             if kind in ("AUTO", "MODEL"):
                 kind = "GPU" if gpus else "CPU"
-            count = int(group.get("count", 1))
+            count = self._count(group, kind)
             if kind == "GPU":
                 count *= len(group.get("gpus", ())) or max(gpus, 1)
             totals[kind] = totals.get(kind, 0) + count
         return tuple((count, kind) for kind, count in totals.items())
+
+    def _count(self, group: Mapping[str, Any], kind: str) -> int:
+        """The instances of a group; without `count`, those that the server makes of it."""
+        usual = 2 if kind == "CPU" and self.platform.startswith(_TWO_ON_CPUS) else 1
+        return int(group.get("count", 0)) or usual
+
+    def _counted(self, group: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The group with its count, unless that depends on the machine."""
+        kind = str(group.get("kind", "KIND_AUTO")).removeprefix("KIND_")
+        if kind == "AUTO" and self.platform.startswith(_TWO_ON_CPUS):
+            return group
+        return {**group, "count": self._count(group, kind)}
 
     def uses_gpus(self, *, gpus: int) -> bool:
         """Whether an instance of it, or of a composing variant, is on one of the `gpus` present.

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal
-from model_analyzer.domain.metrics import METRICS
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Device, FailedTrial, MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
@@ -129,7 +130,7 @@ def build_summary(
         gpus=_gpus_line(
             _observed([result.best for result in chosen], origin, always_gpus=always_gpus)
         ),
-        constraints=constraints_text(ranking.goal),
+        constraints=constraints_text(ranking.goal, ranking.model),
         table=summary_table(chosen, ranking, gpus=gpus, always_gpus=always_gpus),
         winners=len(top(ranking, best)),
         composing=composing_table(chosen[0]) if chosen else None,
@@ -239,7 +240,7 @@ def headline(ranking: Ranking, *, gpus: int) -> tuple[str, ...]:
         f" {_counted(len(ranking.results), 'configuration')}, "
     )
     what = _what(best, gpus)
-    values = _values(best)
+    values = _values(best, ranking.goal)
     if not best.passes:
         missed = ranking.goal.shortfall(measurement)
         return (
@@ -271,14 +272,27 @@ def _settings_of(variant: ModelVariant, gpus: int, *, named: bool) -> str:
     return ", ".join(parts)
 
 
-def _values(result: VariantResult) -> str:
+def _values(result: VariantResult, goal: Goal) -> str:
     measurement = result.best.measurement
     throughput = measurement.value("perf_throughput")
     latency = measurement.value("perf_latency_p99")
     text = f"{show(throughput)} infer/sec" if throughput is not None else "no throughput"
     if latency is not None:
         text += f" at p99 {show(latency)} ms"
+    text = ", ".join([text, *_other_objectives(measurement, goal)])
     return f"{text} {_under(result.best.trial)}"
+
+
+def _other_objectives(measurement: Measurement, goal: Goal) -> Sequence[str]:
+    """The values of what is wished for beside throughput and p99 latency."""
+    wished = [objective.tag for model in goal.models for objective in model.objectives]
+    others = dict.fromkeys(METRICS[ALIASES.get(tag, tag)] for tag in wished)
+    return [
+        f"{metric.name} {show(value)} {metric.unit}"
+        for metric in others
+        if metric.tag not in ("perf_throughput", "perf_latency_p99")
+        and (value := measurement.value(metric.tag)) is not None
+    ]
 
 
 def _under(trial: Trial) -> str:
@@ -309,7 +323,7 @@ def _against_default(ranking: Ranking) -> str:
     if gain is None:
         others = len(ranking.results) > 1
         return ": it is the default configuration" + ", and no other is better" * others
-    base = _values(default)
+    base = _values(default, ranking.goal)
     fails = ", and fails the constraints" if not default.passes else ""
     noise = f" ± {gain.noise:.0f}" if gain.noise is not None else ""
     verdict = (
@@ -326,10 +340,12 @@ def _objectives_text(goal: Goal) -> str:
     return "maximizing throughput" if tags == {DEFAULT_OBJECTIVE} else "meeting the objectives"
 
 
-def constraints_text(goal: Goal) -> str:
-    """The constraints of all models, or `None`."""
-    texts = [str(constraint) for model in goal.models for constraint in model.constraints]
-    return ", ".join(texts) or "None"
+def constraints_text(goal: Goal, names: str) -> str:
+    """The constraints, or `None`; of several models (`names` with commas between) for each."""
+    texts = [", ".join(map(str, model.constraints)) or "None" for model in goal.models]
+    if len(texts) == 1:
+        return texts[0]
+    return "; ".join(f"{name}: {text}" for name, text in zip(names.split(","), texts, strict=True))
 
 
 def results_document(rankings: Sequence[Ranking], origin: Origin) -> dict[str, Any]:
@@ -342,7 +358,7 @@ def results_document(rankings: Sequence[Ranking], origin: Origin) -> dict[str, A
             {
                 "model": ranking.model,
                 "sentence": "".join(headline(ranking, gpus=len(origin.devices))),
-                "constraints": constraints_text(ranking.goal),
+                "constraints": constraints_text(ranking.goal, ranking.model),
                 "variants": [variant_document(result, ranking) for result in ranking.results],
                 "failures": [
                     {

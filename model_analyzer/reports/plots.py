@@ -28,7 +28,13 @@ _DEFAULT_COLOUR = "#8a8a8a"
 _CONFIG = {
     "font": "system-ui, sans-serif",
     "background": "#ffffff",
-    "axis": {"labelFontSize": 12, "titleFontSize": 12, "gridColor": "#e6e6e6"},
+    "axis": {
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "gridColor": "#e6e6e6",
+        "titlePadding": 14,  # the browser's font may be wider than the one it was drawn with
+        "labelLimit": 320,
+    },
     "legend": {"labelFontSize": 12, "labelLimit": 260, "columnPadding": 28},
     "view": {"stroke": None},
 }
@@ -182,12 +188,15 @@ def draw(results: Sequence[VariantResult], plot: PlotSettings, goal: Goal) -> Ch
     x = {
         "field": "x", "type": "quantitative", "title": _axis_title(plot.x_axis),
         "scale": _scale([point["x"] for point in points]),
+        # there is no half of a request
+        "axis": {} if plot.x_axis in METRICS else {"tickMinStep": 1},
     }  # fmt: skip
     y = {"field": "y", "type": "quantitative", "title": _axis_title(plot.y_axis)}
     colour = {
         "field": "variant", "type": "nominal", "scale": scale, "sort": names,
         "legend": {"title": None, "orient": "bottom", "columns": 2},
     }  # fmt: skip
+    limits = [*_limits(goal, plot.x_axis, "x"), *_limits(goal, plot.y_axis, "y")]
     layers: list[dict[str, Any]] = [
         {
             "mark": {"type": "line", "strokeWidth": 2},
@@ -202,12 +211,12 @@ def draw(results: Sequence[VariantResult], plot: PlotSettings, goal: Goal) -> Ch
             "mark": {"type": "point", "size": 260, "strokeWidth": 2.5, "color": "#111111"},
             "encoding": {"x": x, "y": y},
         },
-        *_limits(goal, plot.x_axis, "x"),
-        *_limits(goal, plot.y_axis, "y"),
+        *limits,
     ]
+    caption = f"{plot.title}; the ring marks the recommended load"
     return Chart(
         name=plot.name,
-        caption=f"{plot.title}; the ring marks the recommended load, dashed lines are constraints.",
+        caption=f"{caption}, dashed lines are constraints." if limits else f"{caption}.",
         spec=_spec(points, layers),
     )
 
@@ -220,7 +229,9 @@ def _scale(values: Sequence[float]) -> dict[str, Any]:
     """A logarithmic axis for values that span much."""
     positive = [value for value in values if value > 0]
     wide = len(positive) == len(values) > 0 and max(positive) > _WIDE * min(positive)
-    return {"type": "log" if wide else "linear", "nice": True, "zero": not wide}
+    if wide:
+        return {"type": "log", "nice": False, "padding": 24}  # nice would go to powers of ten
+    return {"type": "linear", "nice": True, "zero": True}
 
 
 def latency_breakdown(result: VariantResult) -> Chart:

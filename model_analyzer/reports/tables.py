@@ -7,13 +7,14 @@ from __future__ import annotations
 import csv
 import io
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement, Values
-from model_analyzer.domain.metrics import ALIASES, METRICS
+from model_analyzer.domain.metrics import ALIASES, METRICS, Source
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind
@@ -260,13 +261,33 @@ def _gpu_columns(
     return [column for column in columns if any(cell is not None for cell in column[1])]
 
 
+# What the tables of variants show anyway.
+_IN_ANSWER = ("perf_throughput", "perf_latency_p99")
+_IN_SUMMARY = (*_IN_ANSWER, "cpu_used_ram", "gpu_used_memory", "gpu_utilization")
+
+
+def _goal_tags(results: Sequence[VariantResult], goal: Goal, shown: Collection[str]) -> list[str]:
+    """The other metrics that the goal is about, as far as they were measured."""
+    return [
+        tag
+        for tag in goal.tags
+        if tag not in shown
+        and any(result.best.measurement.value(tag) is not None for result in results)
+    ]
+
+
+def _has_ram(results: Sequence[VariantResult]) -> bool:
+    return any(result.best.measurement.value("cpu_used_ram") for result in results)
+
+
 def summary_table(
     results: Sequence[VariantResult], ranking: Ranking, *, gpus: int, always_gpus: bool = False
 ) -> Table:
     """One row for each variant, at its best measurement."""
     of_gpus = _gpu_columns([result.best for result in results], gpus=gpus, always=always_gpus)
-    has_ram = any(result.best.measurement.value("cpu_used_ram") for result in results)
+    has_ram = _has_ram(results)
     several = "," in ranking.model
+    of_goal = _goal_tags(results, ranking.goal, _IN_SUMMARY)
     headers = [
         "Model Config Name",
         "Max Batch Size",
@@ -276,6 +297,7 @@ def summary_table(
         "Average p99 Latency (ms)" if several else "p99 Latency (ms)",
         "Total Throughput (infer/sec)" if several else "Throughput (infer/sec)",
     ]
+    headers += [METRICS[tag].header for tag in of_goal]
     if has_ram:
         headers.append("Max CPU Memory Usage (MB)")
     headers += [header for header, _ in of_gpus]
@@ -292,6 +314,7 @@ def summary_table(
             best.trial.loads,
             _metric("perf_latency_p99")(best, ranking),
             _metric("perf_throughput")(best, ranking),
+            *(_metric(tag)(best, ranking) for tag in of_goal),
         ]
         if has_ram:
             row.append(best.measurement.value("cpu_used_ram"))
@@ -305,8 +328,23 @@ def summary_table(
     return Table(headers=tuple(headers), rows=tuple(rows))
 
 
-def answer_table(results: Sequence[VariantResult], *, gpus: int) -> Table:
-    """The summary in as few characters as a terminal has."""
+_SHORT_HEADERS = {
+    "perf_throughput": "Infer/s",
+    "perf_latency_p99": "p99 ms",
+    "output_token_throughput": "Tokens/s",
+    "cpu_used_ram": "RAM MB",
+}
+
+
+def answer_table(results: Sequence[VariantResult], goal: Goal, *, gpus: int) -> Table:
+    """The summary in as few characters as a terminal has: where tokens are judged, it has none
+    for times of whole answers.
+    """
+    others = _goal_tags(results, goal, _IN_ANSWER)
+    if _has_ram(results) and "cpu_used_ram" not in others:
+        others.append("cpu_used_ram")
+    judges_tokens = any(METRICS[tag].source is Source.LLM for tag in others)
+    tags = others if judges_tokens else [*_IN_ANSWER, *others]
     rows = []
     for result in results:
         best = result.best
@@ -321,12 +359,12 @@ def answer_table(results: Sequence[VariantResult], *, gpus: int) -> Table:
                     load.value if load.batch_size == 1 else f"{load.value} x {load.batch_size}"
                     for load in loads
                 ),
-                best.measurement.value("perf_throughput"),
-                best.measurement.value("perf_latency_p99"),
+                *(best.measurement.value(tag) for tag in tags),
                 "yes" if result.passes else "NO",
             )
         )
-    headers = ("Configuration", "Instances", "Batch", "Load", "Infer/s", "p99 ms", "Meets")
+    metrics = [_SHORT_HEADERS.get(tag, METRICS[tag].header) for tag in tags]
+    headers = ("Configuration", "Instances", "Batch", "Load", *metrics, "Meets")
     return Table(headers=headers, rows=tuple(rows))
 
 
@@ -366,12 +404,17 @@ def detailed_table(
             item.trial.loads,
             *(item.measurement.value(tag) for tag in present.values()),
             *(cells[index] for _, cells in of_gpus),
-            _joined(model.requests for model in item.measurement.models),
+            _requests(item.measurement),
         )
         for index, item in enumerate(measured)
     )
     headers = ("Load", *present, *(header for header, _ in of_gpus), "Requests")
     return Table(headers=headers, rows=rows)
+
+
+def _requests(measurement: Measurement) -> Cell:
+    counts = [model.requests for model in measurement.models]
+    return counts[0] if len(counts) == 1 else " + ".join(map(show, counts))
 
 
 def composing_table(result: VariantResult) -> Table | None:

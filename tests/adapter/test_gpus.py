@@ -9,9 +9,10 @@ import logging
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 import pytest
 
@@ -190,6 +191,7 @@ class Endpoint:
     url: str
     answers: list[tuple[int, str]] = field(default_factory=list)
     asked: int = 0
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @pytest.fixture
@@ -200,6 +202,7 @@ def endpoint() -> Iterator[Endpoint]:
         def do_GET(self) -> None:
             status, text = made.answers[min(made.asked, len(made.answers) - 1)]
             made.asked += 1
+            made.headers = dict(self.headers)
             if status == 0:
                 return  # the connection breaks
             body = text.encode()
@@ -231,7 +234,7 @@ def text(used: int) -> str:
 
 def test_a_server_tells_its_gpus(endpoint: Endpoint) -> None:
     endpoint.answers = [(200, text(0))]
-    assert TritonMetrics(endpoint.url).gpus() == (
+    assert TritonMetrics(endpoint.url, {}).gpus() == (
         Gpu(Device(uuid="GPU-x", name="GPU", memory=16000.0)),
         Gpu(Device(uuid="GPU-y", name="GPU", memory=8000.0)),
     )
@@ -240,7 +243,7 @@ def test_a_server_tells_its_gpus(endpoint: Endpoint) -> None:
 def test_only_the_devices_in_use_are_read(endpoint: Endpoint) -> None:
     endpoint.answers = [(200, text(2_000_000))]
     chosen = Device(uuid="GPU-x", name="GPU", memory=16000.0)
-    assert TritonMetrics(endpoint.url).read([chosen]) == {
+    assert TritonMetrics(endpoint.url, {}).read([chosen]) == {
         "GPU-x": {
             "gpu_used_memory": 2.0,
             "gpu_free_memory": 15998.0,
@@ -255,7 +258,7 @@ def test_a_failing_request_does_not_end_the_sampling(
 ) -> None:
     endpoint.answers = [(200, text(1_000_000)), failing, failing, (200, text(7_000_000))]
     chosen = Device(uuid="GPU-x", name="GPU", memory=16000.0)
-    metrics = TritonMetrics(endpoint.url)
+    metrics = TritonMetrics(endpoint.url, {})
     monitor = GpuMonitor(lambda: metrics.read([chosen]), 0.02)
     with monitor:
         deadline = time.monotonic() + 10
@@ -268,7 +271,7 @@ def test_where_nobody_answers_there_are_no_gpus(
     endpoint: Endpoint, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO):
-        assert TritonMetrics("http://127.0.0.1:1/metrics").gpus() == ()
+        assert TritonMetrics("http://127.0.0.1:1/metrics", {}).gpus() == ()
     assert caplog.text == ""
 
 
@@ -276,4 +279,28 @@ def test_no_proxy_is_asked(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     monkeypatch.delenv("no_proxy", raising=False)
     endpoint.answers = [(200, text(0))]
-    assert len(TritonMetrics(endpoint.url).gpus()) == 2
+    assert len(TritonMetrics(endpoint.url, {}).gpus()) == 2
+
+
+def test_over_https_metrics_are_asked_for_as_perf_analyzer_asks(
+    endpoint: Endpoint, tls_proxy: Callable[[int], str], certificates: Any
+) -> None:
+    endpoint.answers = [(200, text(0))]
+    url = tls_proxy(int(endpoint.url.split(":")[2].split("/")[0])) + "/metrics"
+    flags = {
+        "ssl-https-ca-certificates-file": certificates["ca.pem"],
+        "ssl-https-client-certificate-file": certificates["client.pem"],
+        "ssl-https-private-key-file": certificates["client.key"],
+        "http-header": ["Authorization: Bearer s3cr3t"],
+    }
+
+    assert len(TritonMetrics(url, flags).gpus()) == 2
+    assert endpoint.headers["Authorization"] == "Bearer s3cr3t"
+    # nobody vouches for the proxy
+    assert TritonMetrics(url, {}).gpus() == ()
+
+
+def test_in_the_clear_no_headers_are_sent(endpoint: Endpoint) -> None:
+    endpoint.answers = [(200, text(0))]
+    TritonMetrics(endpoint.url, {"http-header": "Authorization: Bearer s3cr3t"}).gpus()
+    assert "Authorization" not in endpoint.headers

@@ -18,6 +18,7 @@ from model_analyzer.domain.settings import LaunchMode, Protocol, ServerRestart, 
 from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup
 from model_analyzer.errors import RepositoryError, ServerError
 from model_analyzer.runner.served_models import other_models, served_facts
+from model_analyzer.runner.server.endpoints import remote_endpoints
 from model_analyzer.runner.server.log import ServerLog
 from model_analyzer.runner.server.remote import RemoteLauncher
 from model_analyzer.runner.server.triton import TritonServer
@@ -49,6 +50,20 @@ def settings_for(there: Any, **changes: Any) -> ServerSettings:
         metrics_url=there.metrics,
         **changes,
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "url"),
+    [
+        (None, "http://127.0.0.1:8002/metrics"),
+        ("localhost:9", "http://127.0.0.1:9/metrics"),
+        ("http://10.0.0.1:9/", "http://10.0.0.1:9/metrics"),
+        ("http://10.0.0.1:9/triton/metrics", "http://10.0.0.1:9/triton/metrics"),
+        ("https://localhost:9/metrics", "https://localhost:9/metrics"),
+    ],
+)
+def test_metrics_are_where_the_user_says(given: str | None, url: str) -> None:
+    assert remote_endpoints(replace(SETTINGS, metrics_url=given)).metrics_url == url
 
 
 @pytest.fixture(params=list(Protocol), ids=lambda protocol: protocol.value)

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import TracebackType
 
 import psutil
 
@@ -16,7 +15,7 @@ from model_analyzer.runner.monitors.sampler import Sampler
 _MB = 1e6
 
 
-class CpuMonitor:
+class CpuMonitor(Sampler):
     """Samples RAM while entered; `processes` gives the server's process tree.
 
     Used memory is what would be free without these processes (unique set size), so that
@@ -26,21 +25,9 @@ class CpuMonitor:
     def __init__(
         self, processes: Callable[[], Sequence[psutil.Process]], interval_s: float
     ) -> None:
+        super().__init__(self._read, interval_s)
         self._processes = processes
         self._samples: dict[str, list[float]] = {"cpu_used_ram": [], "cpu_available_ram": []}
-        self._sampler = Sampler(self._sample, interval_s)
-
-    def __enter__(self) -> CpuMonitor:
-        self._sampler.__enter__()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._sampler.__exit__(kind, error, trace)
 
     @property
     def observation(self) -> Observation:
@@ -52,7 +39,7 @@ class CpuMonitor:
             }
         )
 
-    def _sample(self) -> None:
+    def _read(self) -> None:
         used = sum(map(_unique_bytes, self._processes()))
         if used:
             self._samples["cpu_used_ram"].append(used / _MB)

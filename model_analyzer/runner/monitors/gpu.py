@@ -39,24 +39,12 @@ class ObservedGpus:
         return unknown_metrics(self.devices, self.read(self.devices))
 
 
-class GpuMonitor:
+class GpuMonitor(Sampler):
     """Samples GPUs while entered, every `interval_s` seconds."""
 
     def __init__(self, read: Callable[[], Sample], interval_s: float) -> None:
+        super().__init__(lambda: self._samples.append(read()), interval_s)
         self._samples: list[Sample] = []
-        self._sampler = Sampler(lambda: self._samples.append(read()), interval_s)
-
-    def __enter__(self) -> GpuMonitor:
-        self._sampler.__enter__()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._sampler.__exit__(kind, error, trace)
 
     @property
     def observation(self) -> Observation:

@@ -7,6 +7,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from types import TracebackType
+from typing import TypeVar
+
+S = TypeVar("S", bound="Sampler")
 
 
 class Sampler:
@@ -23,7 +26,7 @@ class Sampler:
         self._error: Exception | None = None
         self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
 
-    def __enter__(self) -> Sampler:
+    def __enter__(self: S) -> S:
         self._thread.start()
         return self
 

@@ -9,9 +9,11 @@ import logging
 import math
 import urllib.request
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.profiles import Device
+from model_analyzer.runner.client.tls import headers, https_context
 from model_analyzer.runner.gpus import Gpu
 
 log = logging.getLogger(__name__)
@@ -29,12 +31,21 @@ _METRICS: Mapping[str, tuple[str, float]] = {
 
 
 class TritonMetrics:
-    """The metrics at `url`. A request that fails gives no values, and the next one may succeed."""
+    """The metrics at `url`. A request that fails gives no values, and the next one may succeed.
 
-    def __init__(self, url: str) -> None:
-        self._url = url
+    Over HTTPS, with the keys, certificates and headers of perf_analyzer's `flags`. Raises
+    ConfigError if one of them cannot be used.
+    """
+
+    def __init__(self, url: str, flags: Mapping[str, Any]) -> None:
+        self._request = urllib.request.Request(url)
         # the address of a server, which a proxy for the web has no business with
-        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        handlers: list[urllib.request.BaseHandler] = [urllib.request.ProxyHandler({})]
+        if url.startswith("https:"):
+            handlers.append(urllib.request.HTTPSHandler(context=https_context(flags)))
+            for name, value in headers(flags).items():
+                self._request.add_unredirected_header(name, value)
+        self._opener = urllib.request.build_opener(*handlers)
 
     def gpus(self) -> tuple[Gpu, ...]:
         """The GPUs that the server reports. It does not tell their names."""
@@ -50,11 +61,11 @@ class TritonMetrics:
 
     def _get(self) -> Mapping[str, Values]:
         try:
-            with self._opener.open(self._url, timeout=_TIMEOUT_S) as answer:
+            with self._opener.open(self._request, timeout=_TIMEOUT_S) as answer:
                 text = answer.read(_MOST_BYTES).decode(errors="replace")
             return parse_gpu_metrics(text)
         except (OSError, http.client.HTTPException, ValueError) as error:
-            log.debug("%s: no metrics: %s", self._url, error)
+            log.debug("%s: no metrics: %s", self._request.full_url, error)
             return {}
 
 

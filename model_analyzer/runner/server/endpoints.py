@@ -25,13 +25,14 @@ class Address:
     """Where a server listens (`bind`) and where clients find it (`host`).
 
     `name` is the host as it was written: what a certificate is made out to. `is_https` where the
-    address said so.
+    address said so. `path` is what came behind the port.
     """
 
     bind: str
     port: int
     name: str = "localhost"
     is_https: bool = False
+    path: str = ""
 
     @property
     def host(self) -> str:
@@ -62,6 +63,13 @@ class Endpoints:
     http: Address
     grpc: Address
     metrics: Address
+
+    @property
+    def metrics_url(self) -> str:
+        """Triton's own path, where none was given."""
+        address = self.metrics
+        place = address.as_written if address.is_https else f"http://{address}"
+        return f"{place}{address.path or '/metrics'}"
 
     @property
     def all(self) -> tuple[Address, ...]:
@@ -123,9 +131,16 @@ def listening(endpoints: Endpoints, flags: Mapping[str, object]) -> bool:
 
 def _parse(text: str) -> Address:
     scheme, _, rest = text.rpartition("://")
-    host, _, port = rest.split("/")[0].rpartition(":")
+    place, slash, path = rest.partition("/")
+    host, _, port = place.rpartition(":")
     bind = LOOPBACK if host == "localhost" else host
-    return Address(bind, int(port), name=host, is_https=scheme.lower() == "https")
+    return Address(
+        bind,
+        int(port),
+        name=host,
+        is_https=scheme.lower() == "https",
+        path=slash + path if path else "",
+    )
 
 
 def _check_free(option: str, address: Address) -> None:

@@ -228,7 +228,7 @@ class TritonServer:
     def metrics_url(self) -> str:
         """Where the running server tells its metrics."""
         assert self._endpoints is not None, "the server has not been started"
-        return f"http://{self._endpoints.metrics}/metrics"
+        return self._endpoints.metrics_url
 
     def rest(self, seconds: float) -> None:
         """Leaves the running server alone for so long. Raises ServerError if it dies."""

@@ -407,6 +407,11 @@ def test_a_flag_that_the_program_decides_is_left_out_with_a_remark(name: str) ->
     assert repr(name) in remark
 
 
+def test_a_key_that_stands_again_is_told() -> None:
+    result = resolved("batch_sizes: 1\nbatch_sizes: 2")
+    assert result.remarks == ("f.yaml:2:1: 'batch_sizes' replaces that of f.yaml:1:1",)
+
+
 def test_without_anything_odd_there_are_no_remarks() -> None:
     assert resolved("perf_analyzer_flags: {percentile: 95}").remarks == ()
 

@@ -81,6 +81,21 @@ def test_own_keys_win_over_merged_ones() -> None:
     assert read["two"] == {"x": 1, "y": 3}
 
 
+def test_a_key_that_stands_again_wins_and_both_places_are_told() -> None:
+    root = yaml("a: {x: 1, y: 2, x: 3}\nb: 1\na: {z: {k: 1, k: 2}}")
+    assert plain(root) == {"a": {"z": {"k": 2}}, "b": 1}
+    assert root.repeated == (
+        "f.yaml:3:1: 'a' replaces that of f.yaml:1:1",
+        "f.yaml:1:17: 'x' replaces that of f.yaml:1:5",
+        "f.yaml:3:15: 'k' replaces that of f.yaml:3:9",
+    )
+
+
+def test_a_key_that_replaces_a_merged_one_does_not_stand_again() -> None:
+    text = "base: &base {x: 1}\none: &one {<<: *base, x: 3}\ntwo: {<<: [*base, *one], x: 4}"
+    assert yaml(text).repeated == ()
+
+
 def test_of_several_merged_mappings_the_first_wins() -> None:
     text = "a: &a {x: 1}\nb: &b {x: 2, y: 2}\nc: {<<: [*a, *b]}"
     assert plain(yaml(text))["c"] == {"x": 1, "y": 2}

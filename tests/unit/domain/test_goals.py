@@ -335,3 +335,8 @@ def test_a_constraint_on_gpu_memory_holds_for_the_sum_over_gpus() -> None:
     assert not bounded.passes(using(200, 200))
     assert bounded.shortfall(using(200, 250)) == pytest.approx(50)
     assert bounded.unchecked(measurement(1)) == ("gpu_used_memory",)
+
+
+def test_the_smallest_number_is_better_than_nothing() -> None:
+    """Half of it is 0, by which nothing can be divided."""
+    assert goal().score(measurement(5e-324), measurement(0)) == 2

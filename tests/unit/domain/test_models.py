@@ -140,6 +140,30 @@ def test_all_that_a_server_loads_makes_a_variant_another_one() -> None:
     assert len({each.identity for each in different}) == len(different)
 
 
+@pytest.mark.parametrize(
+    ("backend", "group", "count", "same"),
+    [
+        ("python", {"kind": "KIND_CPU"}, 1, True),
+        ("python", {}, 1, True),
+        ("python", {"kind": "KIND_GPU", "gpus": [0]}, 1, True),
+        ("python", {"kind": "KIND_CPU"}, 2, False),
+        # of these, the server makes two on CPUs
+        ("onnxruntime", {"kind": "KIND_CPU"}, 1, False),
+        ("onnxruntime", {"kind": "KIND_CPU"}, 2, True),
+        ("onnxruntime", {"kind": "KIND_GPU"}, 1, True),
+        ("onnxruntime", {}, 1, False),
+        ("onnxruntime", {}, 2, False),
+        ("tensorflow_savedmodel", {"kind": "KIND_CPU"}, 2, True),
+    ],
+)
+def test_a_group_without_a_count_is_the_same_as_with_that_which_the_server_gives_it(
+    backend: str, group: dict[str, Any], count: int, same: bool
+) -> None:
+    bare = variant(backend=backend, instance_group=[group])
+    counted = variant(backend=backend, instance_group=[{**group, "count": count}])
+    assert (bare.identity == counted.identity) is same
+
+
 # ---------------------------------------------------------------------------- names of variants
 
 
@@ -319,6 +343,14 @@ def test_instances_add_up_by_kind_and_count_on_every_gpu(
 ) -> None:
     config: dict[str, Any] = {} if groups is None else {"instance_group": groups}
     assert list(variant(**config).instances(gpus=gpus)) == expected
+
+
+def test_backends_that_get_two_instances_on_cpus_are_shown_with_two() -> None:
+    assert list(variant(backend="onnxruntime").instances(gpus=0)) == [(2, "CPU")]
+    assert list(variant(backend="onnxruntime").instances(gpus=1)) == [(1, "GPU")]
+    group = {"kind": "KIND_CPU", "count": 1}
+    one = variant(backend="onnxruntime", instance_group=[group])
+    assert list(one.instances(gpus=0)) == [(1, "CPU")]
 
 
 @pytest.mark.parametrize(

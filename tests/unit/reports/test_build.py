@@ -113,6 +113,15 @@ def test_a_default_without_rivals_is_only_called_the_default() -> None:
     assert text.endswith(": it is the default configuration.")
 
 
+def test_the_sentence_gives_the_values_of_other_objectives() -> None:
+    wished = goal(wished=objectives(perf_throughput=1, output_token_throughput=1))
+    found = ranking(record(DEFAULT, measurement(80, 22.5, output_token_throughput=640)), by=wished)
+    assert (
+        "gives 80 infer/sec at p99 22.5 ms, Output Token Throughput 640 tokens/sec with 1"
+        in sentence(found)
+    )
+
+
 def test_other_objectives_than_throughput_are_called_objectives() -> None:
     latency = goal(wished=objectives(perf_latency_p99=1))
     found = best_against_default(measurement(100, 2.5), measurement(100, 5.5), latency)
@@ -252,9 +261,14 @@ def test_a_summary_of_nothing_has_neither_rows_nor_charts() -> None:
 
 
 def test_constraints_in_words() -> None:
-    assert constraints_text(goal()) == "None"
+    assert constraints_text(goal(), "m") == "None"
     both = goal(*at_most(perf_latency_p99=99), *at_least(perf_throughput=100))
-    assert constraints_text(both) == "Max p99 Latency: 99 ms, Min Throughput: 100 infer/sec"
+    assert constraints_text(both, "m") == "Max p99 Latency: 99 ms, Min Throughput: 100 infer/sec"
+
+
+def test_constraints_of_several_models_are_named() -> None:
+    several = Goal(models=(*goal(*at_most(perf_latency_p99=99)).models, *goal().models))
+    assert constraints_text(several, "one,other") == "one: Max p99 Latency: 99 ms; other: None"
 
 
 # --------------------------------------------------------------------------------------- detail

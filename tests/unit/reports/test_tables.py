@@ -23,7 +23,7 @@ from model_analyzer.reports.tables import (
     summary_table,
 )
 from model_analyzer.results.ranking import Ranking
-from tests.unit.builders import at_most, goal, measurement, ranking, record, variant
+from tests.unit.builders import at_most, goal, measurement, objectives, ranking, record, variant
 
 FIELDS = (
     "model_name", "batch_size", "concurrency", "model_config_path", "instance_group",
@@ -377,7 +377,7 @@ def test_the_summary_has_a_row_for_each_variant_at_its_best() -> None:
 def test_the_summary_marks_what_misses_its_constraints_and_by_how_much() -> None:
     found = ranking(record(DEFAULT, measurement(1, 22.5)), by=goal(*at_most(perf_latency_p99=10)))
     assert summary_table(found.results, found, gpus=0).rows[0][-1] == "missed by 125 %"
-    assert answer_table(found.results, gpus=0).rows[0][-1] == "NO"
+    assert answer_table(found.results, found.goal, gpus=0).rows[0][-1] == "NO"
 
 
 def test_the_summary_shows_memory_only_where_it_was_measured() -> None:
@@ -385,16 +385,50 @@ def test_the_summary_shows_memory_only_where_it_was_measured() -> None:
     table = summary_table(found.results, found, gpus=0)
     assert dict(zip(table.headers, table.rows[0], strict=True))["Max CPU Memory Usage (MB)"] == 512
     assert "Max CPU Memory Usage (MB)" not in summary_table([], found, gpus=0).headers
+    assert answer_table(found.results, found.goal, gpus=0).headers[-2:] == ("RAM MB", "Meets")
 
 
 def test_the_answer_is_the_summary_in_few_words() -> None:
     found = example()
-    table = answer_table(found.results, gpus=1)
+    table = answer_table(found.results, found.goal, gpus=1)
     assert all(len(row) == len(table.headers) for row in table.rows)
     assert table.rows == (
         ("m_config_0", "3:GPU + 2:CPU", 8, "2 x 8", 4022.65, 5.125, "yes"),
         ("m_config_default", "1:CPU", 0, 1, 110.5, 9.25, "yes"),
     )
+
+
+def test_what_the_goal_is_about_has_columns_where_it_was_measured() -> None:
+    wished = goal(
+        *at_most(perf_latency_p90=10, gpu_power_usage=300),
+        wished=objectives(perf_throughput=1, perf_server_queue=1),
+    )
+    found = ranking(
+        record(DEFAULT, measurement(1, 22.5, perf_latency_p90=8.5, perf_server_queue=2.5)),
+        by=wished,
+    )
+
+    summary = summary_table(found.results, found, gpus=0)
+    answer = answer_table(found.results, wished, gpus=0)
+
+    others = ("Server Queue time (ms)", "p90 Latency (ms)")
+    assert summary.headers[5:9] == ("p99 Latency (ms)", "Throughput (infer/sec)", *others)
+    assert summary.rows[0][5:9] == (22.5, 1, 2.5, 8.5)
+    assert answer.headers[4:] == ("Infer/s", "p99 ms", *others, "Meets")
+    assert answer.rows[0][4:] == (1, 22.5, 2.5, 8.5, "yes")
+
+
+def test_the_answer_leaves_times_of_whole_answers_out_where_tokens_are_judged() -> None:
+    wished = goal(
+        *at_most(time_to_first_token_p90=50), wished=objectives(output_token_throughput=1)
+    )
+    tokens = {"output_token_throughput": 640.5, "time_to_first_token_p90": 32.5}
+    found = ranking(record(DEFAULT, measurement(80, 22.5, **tokens)), by=wished)
+
+    table = answer_table(found.results, wished, gpus=0)
+
+    assert table.headers[4:] == ("Tokens/s", "p90 Time To First Token (ms)", "Meets")
+    assert table.rows[0][4:] == (640.5, 32.5, "yes")
 
 
 def test_the_detail_shows_every_measurement_with_the_highest_latency_first() -> None:
