@@ -77,7 +77,7 @@ def test_a_directory_opens_with_all_that_it_knows(directory: Path) -> None:
 
 def test_one_of_a_directory_is_named(directory: Path) -> None:
     first, second = list_checkpoints(str(directory))
-    for which in (0, "0", first.header.uuid, first.header.uuid[:20], "best"):
+    for which in (0, "0", first.header.uuid, first.header.uuid[:20]):
         opened = Checkpoint.open(str(directory), which)
         assert opened.path == directory / "0.ckpt"
         assert opened.holds_same_as(first)
