@@ -99,7 +99,7 @@ def best(
         summary = build_summary(ranking, best=top_n, origin=origin, difference="", complete=True)
         view.answer(
             summary.sentence,
-            answer_table(top_with_default(ranking, top_n), gpus=len(origin.devices)),
+            answer_table(top_with_default(ranking, top_n), ranking.goal, gpus=len(origin.devices)),
         )
         for remark in summary.remarks:
             warn(remark)
