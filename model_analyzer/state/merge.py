@@ -16,6 +16,7 @@ from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import Checkpoint, Header
 from model_analyzer.state.codec import Encoder
 from model_analyzer.state.lines import encode
+from model_analyzer.state.mismatch import hardware_differences
 from model_analyzer.state.records import Records
 
 
@@ -83,24 +84,11 @@ def _replaces(new: Outcome, old: Outcome) -> bool:
 
 
 def _check_hardware(one: Checkpoint, other: Checkpoint) -> None:
-    for what, here, there in (
-        ("GPUs", _gpus(one), _gpus(other)),
-        ("processor", _processor(one), _processor(other)),
-    ):
-        if here != there:
-            raise CheckpointError(
-                f"{one.path} and {other.path} were measured on different hardware, and cannot be"
-                f" compared: {what} {here} there, {there} here"
-            )
-
-
-def _gpus(checkpoint: Checkpoint) -> str:
-    devices = sorted(f"{device.name} {device.uuid}" for device in checkpoint.header.devices)
-    return ", ".join(devices) or "none"
-
-
-def _processor(checkpoint: Checkpoint) -> str:
-    return checkpoint.header.host.get("Processor", "unknown")
+    for found in hardware_differences(one, other.header.devices, other.header.host):
+        raise CheckpointError(
+            f"{one.path} and {other.path} were measured on different hardware, and cannot be"
+            f" compared: {found.what}: {found.then or 'none'} there, {found.now or 'none'} here"
+        )
 
 
 class _Names:

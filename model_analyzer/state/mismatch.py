@@ -53,7 +53,7 @@ def differences(known: Checkpoint, run: Run) -> Sequence[Difference]:
     if not len(known.records):
         return ()
     found = [
-        *_hardware(known, run),
+        *hardware_differences(known, run.devices, run.host),
         *_server(known, run),
         *_models(known, run.models),
         *_searches(known, run.searches),
@@ -61,15 +61,18 @@ def differences(known: Checkpoint, run: Run) -> Sequence[Difference]:
     return sorted(found, key=lambda difference: not difference.matters)
 
 
-def _hardware(known: Checkpoint, run: Run) -> Iterator[Difference]:
-    if run.devices is not None:
+def hardware_differences(
+    known: Checkpoint, devices: Sequence[Device] | None, host: Mapping[str, str]
+) -> Iterator[Difference]:
+    """In GPUs, unless nobody looked for any, and in the processor, where both are known."""
+    if devices is not None:
         then = ", ".join(sorted(device.uuid for device in known.header.devices))
-        now = ", ".join(sorted(device.uuid for device in run.devices))
+        now = ", ".join(sorted(device.uuid for device in devices))
         if then != now:
             yield Difference(what="GPUs", then=then, now=now, matters=True)
-    machine, host = known.header.host.get(_MACHINE), run.host.get(_MACHINE)
-    if machine and host and machine != host:
-        yield Difference(what="processor", then=machine, now=host, matters=True)
+    machine, own = known.header.host.get(_MACHINE), host.get(_MACHINE)
+    if machine and own and machine != own:
+        yield Difference(what="processor", then=machine, now=own, matters=True)
 
 
 def _server(known: Checkpoint, run: Run) -> Iterator[Difference]:

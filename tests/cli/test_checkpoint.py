@@ -396,7 +396,7 @@ def test_merge_refuses_other_hardware(call: Run, tmp_path: Path) -> None:
     status, _, error = call("merge", "checkpoints", "other", "--output-dir", "both")
 
     assert status == FAILED
-    assert "processor CPU A, 2 cores there, CPU B, 64 cores here" in one_line(error)
+    assert "processor: CPU A, 2 cores there, CPU B, 64 cores here" in one_line(error)
     assert not (tmp_path / "both").exists()
 
 
@@ -411,7 +411,7 @@ def test_merge_refuses_other_hardware(call: Run, tmp_path: Path) -> None:
         (["list", "-s", "none"], FAILED, "none: no checkpoints found"),
         (["verify", "-s", "none"], FAILED, "none: no checkpoints found"),
         (["list", "--sort-by", "x"], USAGE, "--sort-by: no metric is called 'x'"),
-        (["list", "--checkpoint-prefix", "a/b"], USAGE, "--checkpoint-prefix: 'a/b'"),
+        (["list", "--checkpoint-prefix", "a/b"], USAGE, "--checkpoint-prefix: expected a name"),
         (["trials", "--where", "perf_troughput<5"], USAGE, "did you mean 'perf_throughput'?"),
         (["trials", "--sort-by", "x"], USAGE, "--sort-by: nothing is called 'x'"),
         (["trials", "-o", "x"], USAGE, "choose --format csv, json or parquet"),

@@ -27,8 +27,13 @@ def path_option(*flags: str, **options: Any) -> Callable[[F], F]:
 
 
 def _file_prefix(ctx: click.Context, parameter: click.Parameter, value: str) -> str:
-    if "/" in value:
-        raise wrong("--checkpoint-prefix", f"{value!r} is no beginning of a file name")
+    """Judged as that of `profile`. Raises ConfigError."""
+    if value:
+        from model_analyzer.config.nodes import Node
+        from model_analyzer.config.options import OPTIONS
+
+        option = next(option for option in OPTIONS if option.key == "checkpoint_prefix")
+        option.kind.parse(Node(value, "--checkpoint-prefix"))
     return value
 
 
