@@ -190,4 +190,4 @@ def test_a_beginning_of_several_uuids_is_refused(store: Store, grown: list[Check
     store().write(0, grown[0].to_bytes())
     store().write(1, grown[0].to_bytes())
     with pytest.raises(CheckpointError, match="the uuids of 0, 1 begin with"):
-        pick(grown[0].header.uuid[:6], store())
+        pick(grown[0].header.uuid[:9], store())

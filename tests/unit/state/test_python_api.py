@@ -32,7 +32,7 @@ def directory(tmp_path: Path) -> Path:
     """Two checkpoints, of which the first has the best throughput, and a journal."""
     path = tmp_path / "checkpoints"
     with ProfileState(path) as state:
-        state.record(trial(1), measurement(500.0))
+        state.record(trial(1), measurement(50_000.0))
         state.save()
     with ProfileState(path) as state:
         state.record(trial(1), measurement(50.0))
