@@ -2,17 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What checkpoints cost: making a measurement durable, loading many, their size.
 
-    python benchmarks/checkpoints.py [--most 100000] [--directory DIR]
+    python benchmarks/checkpoints.py [--most 100000] [--directory DIR] [--upstream DIR]
 
-DIR should be on the disk that checkpoints are to lie on. Loading is measured in a process of its
-own, with its peak memory.
+The directory should be on the disk that checkpoints are to lie on. Loading is measured in a process
+of its own, with its peak memory. Upstream, if its environment is given, keeps the same measurements
+in its format; it writes all of them again for each new one.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import resource
 import statistics
 import subprocess
 import sys
@@ -22,12 +22,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from common import upstream_command
+
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.models import ModelVariant, freeze
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Load, ServerSetup, Trial, Workload
 from model_analyzer.state.checkpoint import Checkpoint, Header, read_file
 from model_analyzer.state.codec import Encoder
+from model_analyzer.state.legacy_export import write_upstream
 from model_analyzer.state.lines import encode
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.state.records import Records
@@ -109,6 +112,36 @@ def durable_ms(directory: Path, known: Checkpoint) -> float:
     return statistics.median(times) * 1000
 
 
+UPSTREAM_SAVES = """
+import statistics, sys, time
+from types import SimpleNamespace
+from model_analyzer.state.analyzer_state_manager import AnalyzerStateManager
+manager = AnalyzerStateManager(SimpleNamespace(checkpoint_directory=sys.argv[1]), None)
+manager.load_checkpoint(True)
+times = []
+for _ in range(5):
+    manager.set_state_variable("benchmark", len(times))
+    begin = time.perf_counter()
+    manager.save_checkpoint()
+    times.append(time.perf_counter() - begin)
+print(statistics.median(times) * 1000)
+"""
+
+
+def upstream_ms(python: Path, directory: Path, known: Checkpoint) -> float:
+    """The median time in which upstream keeps a measurement beside those that are known."""
+    directory.mkdir()
+    (directory / "0.ckpt").write_text(write_upstream(known.profile, seed=None).text)
+    done = subprocess.run(
+        [python, "-c", UPSTREAM_SAVES, str(directory)],
+        check=True,
+        cwd=directory,  # away from ours, which has a package of the same name
+        capture_output=True,
+        text=True,
+    )
+    return float(done.stdout.splitlines()[-1])
+
+
 def load_once(path: Path) -> dict[str, float]:
     """Seconds and peak memory (MB) of loading a file in a fresh process."""
     done = subprocess.run(
@@ -125,7 +158,9 @@ def load_here(path: Path) -> None:
     begin = time.perf_counter()
     loaded = read_file(path)
     seconds = time.perf_counter() - begin
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+    status = Path("/proc/self/status").read_text().splitlines()
+    (high_water,) = (line for line in status if line.startswith("VmHWM:"))
+    peak = int(high_water.split()[1]) * 1024 / 1e6
     print(json.dumps({"seconds": seconds, "peak_mb": peak, "records": len(loaded.records)}))
 
 
@@ -140,23 +175,32 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--most", type=int, default=100_000)
     parser.add_argument("--directory", type=Path)
+    parser.add_argument("--upstream", type=Path, help="upstream's environment")
     parser.add_argument("--load", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.load:
         load_here(arguments.load)
         return
-    print("measurements  durable [ms]  load [s]  peak memory [MB]  bytes per measurement")
+    print(
+        "measurements  durable [ms]  upstream [ms]   ratio  load [s]  peak memory [MB]"
+        "  bytes per measurement"
+    )
     with tempfile.TemporaryDirectory(dir=arguments.directory) as scratch:
         for size in sizes(arguments.most):
             known = Checkpoint(records=records(size))
             known = replace(known, header=Header(uuid="benchmark"))
             directory = Path(scratch) / str(size)
             durable = durable_ms(directory, known)
+            theirs = ""
+            if arguments.upstream:
+                python = upstream_command(arguments.upstream).with_name("python")
+                other = upstream_ms(python, Path(scratch) / f"{size}-upstream", known)
+                theirs = f"{other:13.1f}  {durable / other:6.4f}"
             path = directory / "0.ckpt"
             loads = [load_once(path) for _ in range(3)]
             assert all(load["records"] == size for load in loads)
             print(
-                f"{size:12,}  {durable:12.2f}"
+                f"{size:12,}  {durable:12.2f}  {theirs:21}"
                 f"  {statistics.median(load['seconds'] for load in loads):8.2f}"
                 f"  {max(load['peak_mb'] for load in loads):16.0f}"
                 f"  {path.stat().st_size / size:21.0f}"

@@ -124,7 +124,7 @@ class FilePrefix:
         return node.value
 
     def schema(self) -> Schema:
-        return {"type": "string", "pattern": f"^{self._pattern}$"}
+        return {"type": "string", "pattern": rf"^{self._pattern}$(?!\n)"}
 
 
 class Integer:
