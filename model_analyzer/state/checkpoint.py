@@ -26,6 +26,7 @@ from model_analyzer.state.files import (
     SEARCH,
     Content,
     checkpoint_lines,
+    open_file,
     read_checkpoint,
     read_checkpoint_from,
     read_journal,
@@ -224,7 +225,7 @@ def load_existing(directory: Path, prefix: str = "") -> Checkpoint:
 def read_file(path: Path) -> Checkpoint:
     """A checkpoint file. Raises CheckpointError where it is damaged."""
     try:
-        with open(path, "rb") as file:
+        with open_file(path) as file:
             content = read_checkpoint_from(file, str(path))
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be read: {error.strerror}") from error
@@ -338,7 +339,7 @@ def search_entry(subject: str, search: Mapping[str, Any]) -> Entry:
 def read_header(path: Path) -> Header | None:
     """What the first line of a checkpoint file says of it; None where that cannot be read."""
     try:
-        with open(path, "rb") as file:
+        with open_file(path) as file:
             return decode_header(decode(next(split(file))))
     except (OSError, StopIteration, ValueError):
         return None  # whoever reads the whole file is told what is wrong with it

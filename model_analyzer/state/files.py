@@ -7,8 +7,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -84,10 +86,20 @@ class Content:
                 raise ValueError(f"unknown kind of entry {kind!r}")
 
 
+def open_file(path: Path) -> BinaryIO:
+    """Opens a file for reading. Raises OSError, also where it is none: a device may never end,
+    and a pipe never begin.
+    """
+    mode = path.stat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # what a directory is, opening it tells
+        raise OSError(errno.EINVAL, "Not a regular file")
+    return open(path, "rb")
+
+
 def read_checkpoint(path: Path) -> Content:
     """A numbered checkpoint; of a damaged one, what is intact."""
     try:
-        with open(path, "rb") as file:
+        with open_file(path) as file:
             return read_checkpoint_from(file, str(path))
     except OSError as error:
         return Content(damage=f"cannot be read: {error.strerror}")
@@ -161,7 +173,7 @@ def read_journal(path: Path) -> Content:
     """A journal, or nothing if there is none; a torn last line is left out and named."""
     content = Content()
     try:
-        with open(path, "rb") as file:
+        with open_file(path) as file:
             for number, (line, entry) in enumerate(_entries(file, content), start=1):
                 if entry is not None:
                     _take(content, entry, line, str(path), number)

@@ -19,7 +19,7 @@ from model_analyzer.domain.profiles import Device, TrialRecord
 from model_analyzer.domain.trials import Trial
 from model_analyzer.state.checkpoint import Header, header_entry, load
 from model_analyzer.state.codec import Encoder
-from model_analyzer.state.files import Content, read_checkpoint, take_lines
+from model_analyzer.state.files import Content, open_file, read_checkpoint, take_lines
 from model_analyzer.state.journal import Journal
 from model_analyzer.state.layout import Layout
 from model_analyzer.state.lines import encode
@@ -114,7 +114,7 @@ class Follower:
         """Adds what is new and intact; a line that is still being written comes next time."""
         content = Content(records=records)
         try:
-            with open(self._path, "rb") as file:
+            with open_file(self._path) as file:
                 file.seek(self._position - len(self._last))
                 if file.read(len(self._last)) != self._last:  # its owner has begun it anew
                     self._position = 0

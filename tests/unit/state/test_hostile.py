@@ -1,0 +1,148 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Files made to harm: refused in one line, within bounds of memory and time, and nothing is run."""
+
+from __future__ import annotations
+
+import os
+import tracemalloc
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from model_analyzer.errors import CheckpointError
+from model_analyzer.state.checkpoint import load, read_file
+from model_analyzer.state.layout import Layout
+from model_analyzer.state.profile_state import ProfileState
+from tests.unit.state.samples import measurement, trial
+
+MB = 2**20
+
+
+def line(body: str) -> bytes:
+    """A line with the checksum that it should have."""
+    raw = body.encode()
+    return raw[:-1] + b',"crc":"%08x"}\n' % zlib.crc32(raw)
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> list[bytes]:
+    """The lines of a small journal: header, setup, variant, generator, measurement."""
+    with ProfileState(tmp_path / "good") as state:
+        state.record(trial(1), measurement(1.0))
+    return Layout(tmp_path / "good").journal().read_bytes().splitlines(keepends=True)
+
+
+def body(raw: bytes) -> str:
+    """A line without its checksum."""
+    return raw[: raw.rindex(b',"crc"')].decode() + "}"
+
+
+def peak_mb(call: Callable[[], object]) -> float:
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1] / MB
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"perf_throughput":1.0', '"perf_throughput":NaN', "NaN is no number"),
+        ('"perf_throughput":1.0', '"perf_throughput":Infinity', "Infinity is no number"),
+        ('"perf_throughput":1.0', '"perf_throughput":1e999', "no finite number"),
+        ('"perf_throughput":1.0', f'"perf_throughput":{"9" * 400}', "too large"),
+        ('"perf_throughput":1.0', f'"perf_throughput":{"9" * 10_000}', "limit"),
+        ('"perf_throughput":1.0', '"perf_throughput":"1"', "incomplete measurement"),
+        ('"perf_throughput":1.0', '"perf_throughput":1.0,"perf_throughput":2.0', "twice"),
+        ('"windows":[]', '"windows":' + "[" * 100_000 + "]" * 100_000, "recursion"),
+        ('"models":[', '"models":7,"x":[', "incomplete measurement"),
+        ('"workloads":[', '"workloads":null,"x":[', "incomplete measurement"),
+        ('"kind":"concurrency"', '"kind":["concurrency"]', "incomplete measurement"),
+    ],
+)
+def test_an_entry_that_means_harm_is_left_out_and_named(
+    tmp_path: Path, good: list[bytes], old: str, new: str, said: str
+) -> None:
+    assert old in body(good[4])
+    bad = tmp_path / "bad"
+    bad.mkdir()
+    (bad / "journal").write_bytes(b"".join([*good[:4], line(body(good[4]).replace(old, new))]))
+
+    checkpoint = load(bad)
+
+    assert len(checkpoint.records) == 0
+    (damage,) = checkpoint.damage
+    assert said in damage
+    assert "\n" not in damage
+    assert len(damage) < 1000
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        '{"entry":"header","format":2,"devices":7}',
+        '{"entry":"header","format":2,"devices":[7]}',
+        '{"entry":"header","format":2,"host":[1]}',
+        '{"entry":"header","format":2,"nodes":{"a":"many"}}',
+        '{"entry":"header","format":2,"index":"x"}',
+        '{"entry":"nonsense"}',
+        '{"entry":"metadata"}',
+        '{"entry":"search"}',
+        '{"entry":"server-only","gpus":[1]}',
+    ],
+)
+def test_odd_entries_do_not_keep_a_run_from_starting(
+    tmp_path: Path, good: list[bytes], header: str
+) -> None:
+    (tmp_path / "journal").write_bytes(b"".join([*good, line(header)]))
+
+    with ProfileState(tmp_path) as state:
+        assert state.outcome_of(trial(1)) == measurement(1.0)
+
+
+def test_a_line_of_a_gigabyte_is_not_read_into_memory(tmp_path: Path, good: list[bytes]) -> None:
+    path = tmp_path / "journal"
+    path.write_bytes(b"".join(good))
+    with open(path, "ab") as file:
+        file.truncate(path.stat().st_size + 1024 * MB)  # a hole: zeros that take no room
+        file.seek(0, os.SEEK_END)
+        file.write(b"\n")
+
+    checkpoints = []
+    assert peak_mb(lambda: checkpoints.append(load(tmp_path))) < 300
+    assert len(checkpoints[0].records) == 1
+    assert checkpoints[0].damage == (f"{path} is damaged (line 6: a line of more than 64 MiB)",)
+
+
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "0.ckpt")
+    (tmp_path / "1.ckpt").symlink_to("/dev/zero")
+
+    assert [damage.partition(" is ")[2] for damage in load(tmp_path).damage] == [
+        "damaged (cannot be read: Not a regular file)"
+    ] * 2
+    with pytest.raises(CheckpointError, match="Not a regular file"):
+        read_file(tmp_path / "0.ckpt")
+
+
+def test_paths_in_a_checkpoint_are_never_written_to(tmp_path: Path, good: list[bytes]) -> None:
+    directory = tmp_path / "deep" / "down"
+    directory.mkdir(parents=True)
+    outside = "../../outside"
+    lines = b"".join(good).replace(b"m_config_default", outside.encode())
+    bodies = [line(body(one)) for one in lines.splitlines(keepends=True)]
+    (directory / "journal").write_bytes(b"".join(bodies))
+    before = sorted(tmp_path.rglob("*"))
+
+    with ProfileState(directory) as state:
+        assert [one.trial.variants for one in state.profile.records] == [outside]
+        state.save()
+
+    assert sorted(tmp_path.rglob("*")) == sorted(
+        [*before, directory / "0.ckpt", directory / "lock"]
+    )
