@@ -16,7 +16,7 @@ from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.protocols import Search
 from model_analyzer.domain.settings import SearchMode, SearchSettings
-from model_analyzer.domain.trials import Trial
+from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.profiling import Event, GivenUp, TrialFinished, TrialStarted, profile
 from model_analyzer.search.plan import Subject
 from model_analyzer.state.profile_state import ProfileState
@@ -330,6 +330,16 @@ SCENARIOS: dict[str, Scenario] = {
     "quick": (
         subject(constraints=[latency_within(12)]),
         limits(mode=SearchMode.QUICK),
+        odd_plateau,
+    ),
+    "optuna": (
+        subject(constraints=[latency_within(25)]),
+        limits(mode=SearchMode.OPTUNA, instances=(1, 3), batch=(1, 8), concurrency=(1, 8)),
+        odd_plateau,
+    ),
+    "request rates": (
+        subject(load_kind=LoadKind.REQUEST_RATE),
+        limits(instances=(1, 2), batch=(1, 2), request_rate=(16, 64)),
         odd_plateau,
     ),
     "an ensemble": (subject(ensemble(model("a"), model("b"))), limits(), odd_plateau),
