@@ -64,7 +64,9 @@ def best(
     top_n: int,
     output_dir: Path | None,
 ) -> int:
-    """Find the best variants by other objectives and constraints, without measuring.
+    """Find the best variants by other objectives and constraints.
+
+    Nothing is measured for it.
 
     \b
     Example:

@@ -23,9 +23,9 @@ _UPSTREAM = "upstream"
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
 @directory_options
 def import_(file: Path, directory: Path, prefix: str) -> None:
-    """Begin a checkpoint directory with a file: ours, or one of Triton Model Analyzer.
+    """Begin a checkpoint directory with a file.
 
-    Whatever reads the directory afterwards, `profile` among it, goes on from that. (It would from
+    It may be ours, or one of Triton Model Analyzer. Whatever reads the directory afterwards, `profile` among it, goes on from that. (It would from
     the file, too, wherever it takes a checkpoint.)
 
     \b
@@ -61,9 +61,9 @@ def import_(file: Path, directory: Path, prefix: str) -> None:
 )
 @output_option
 def export(which: str, directory: Path, prefix: str, form: str, output: Path | None) -> None:
-    """Write everything that a checkpoint holds, failures too, for other programs.
+    """Write all of a checkpoint for other programs.
 
-    One row for each model of each trial.
+    Failures, too. One row for each model of each trial.
 
     \b
     Example:

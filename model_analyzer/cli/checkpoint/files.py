@@ -30,9 +30,9 @@ _NO_NODE = "this machine"
 @directory_options
 @json_option
 def verify(paths: Sequence[Path], directory: Path, prefix: str, as_json: bool) -> int:
-    """Check that files are as they were written, and tell what is lost where they are not.
+    """Check that files are as they were written.
 
-    Without a FILE, all checkpoints and journals of the directory. The exit status is 1 if
+    Where they are not, it tells what is lost. Without a FILE, all checkpoints and journals of the directory. The exit status is 1 if
     anything is damaged.
 
     \b
@@ -86,7 +86,9 @@ def _count(number: int, noun: str) -> str:
 @directory_options
 @json_option
 def stats(which: str, directory: Path, prefix: str, as_json: bool) -> None:
-    """Tell how large a checkpoint is, how long it takes to load, and whose outcomes are in it.
+    """Tell how large a checkpoint is and whose outcomes it has.
+
+    And how long it takes to load.
 
     \b
     Example:
@@ -146,7 +148,7 @@ def stats(which: str, directory: Path, prefix: str, as_json: bool) -> None:
 @path_option("--output-dir", required=True, metavar="DIR", help="Directory to write it into.")
 @prefix_option
 def merge(sources: Sequence[Path], output_dir: Path, prefix: str) -> None:
-    """Put the measurements of several runs on the same hardware together.
+    """Put several runs on the same hardware together.
 
     A and B are checkpoint directories or files. The next numbered checkpoint of DIR is written;
     nothing else is changed.

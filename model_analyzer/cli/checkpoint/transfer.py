@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 def download(
     which: str | None, named: str | None, source: str, output_dir: Path, prefix: str
 ) -> int:
-    """Copy a checkpoint into a directory: WHICH is its number, its uuid or the beginning of that.
+    """Copy a checkpoint from a store into a directory.
+
+    WHICH is its number, its uuid or the beginning of that.
 
     It is checked before it gets its name there. Nothing is overwritten.
     """
@@ -64,8 +66,10 @@ def download(
 )
 @directory_options
 def upload(which: str | None, target: str, directory: Path, prefix: str) -> int:
-    """Copy numbered checkpoints to a store: all that are not there yet, or WHICH: its number, its
-    uuid or the beginning of that, "latest" or "best".
+    """Copy numbered checkpoints to a store.
+
+    All that are not there yet, or WHICH: its number, its uuid or the beginning of that, "latest"
+    or "best".
 
     Where the store has another checkpoint of the same number, it gets the next number there.
     Damaged ones are not copied: then the exit status is 1.
