@@ -25,8 +25,9 @@ _UPSTREAM = "upstream"
 def import_(file: Path, directory: Path, prefix: str) -> None:
     """Begin a checkpoint directory with a file.
 
-    It may be ours, or one of Triton Model Analyzer. Whatever reads the directory afterwards, `profile` among it, goes on from that. (It would from
-    the file, too, wherever it takes a checkpoint.)
+    It may be ours, or one of Triton Model Analyzer. Whatever reads the directory afterwards,
+    `profile` among it, goes on from that. (It would from the file, too, wherever it takes a
+    checkpoint.)
 
     \b
     Example:

@@ -32,8 +32,8 @@ _NO_NODE = "this machine"
 def verify(paths: Sequence[Path], directory: Path, prefix: str, as_json: bool) -> int:
     """Check that files are as they were written.
 
-    Where they are not, it tells what is lost. Without a FILE, all checkpoints and journals of the directory. The exit status is 1 if
-    anything is damaged.
+    Where they are not, it tells what is lost. Without a FILE, all checkpoints and journals of the
+    directory. The exit status is 1 if anything is damaged.
 
     \b
     Example:
