@@ -33,7 +33,10 @@ class Lock:
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except OSError as error:
-            raise CheckpointError(f"{path}: cannot be opened: {error.strerror}") from error
+            raise CheckpointError(
+                f"{path}: cannot be opened: {error.strerror}; choose another"
+                " --checkpoint-directory (--checkpoint-load-directory goes on from this one)"
+            ) from error
         try:
             self._take(path)
         except BaseException:
