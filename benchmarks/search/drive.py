@@ -1,0 +1,179 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""One search on one surface, in this process: the product's loop with answers that cost nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from zlib import crc32
+
+import numpy as np
+
+from benchmarks.search.surface import Surface
+from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.models import VariantNames
+from model_analyzer.domain.profiles import Profile, TrialRecord
+from model_analyzer.domain.protocols import Search
+from model_analyzer.domain.settings import SearchMode
+from model_analyzer.domain.trials import Failure, FailureReason, Trial
+from model_analyzer.errors import ConfigError
+from model_analyzer.profiling import profile
+from model_analyzer.results.ranking import rank
+from model_analyzer.search.choose import check, choose
+from model_analyzer.search.plan import Plan, PlannedSearch
+from model_analyzer.search.trial_space import TrialSpace
+
+RANDOM = "random"
+
+# What a random search measures, in percent of its space.
+_SHARE = 4.0
+
+# As many as the product reports and refines.
+_BEST = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What a search did: the trials in their order, repetitions included, what it recommends at
+    the end (and whether it says that this keeps the constraints), and how long it thought before
+    each trial, in seconds.
+    """
+
+    trials: Sequence[Trial]
+    recommended: Trial | None
+    passes: bool
+    failed_loads: int
+    thinking_s: Sequence[float]
+
+    @property
+    def measurements(self) -> int:
+        return len(self.trials)
+
+    @property
+    def variants(self) -> int:
+        """Different contents that were loaded, or were tried to be."""
+        return len({trial.content for trial in self.trials})
+
+    @property
+    def loads(self) -> int:
+        """How often the server was given something else to serve."""
+        contents = [trial.content for trial in self.trials]
+        changes = sum(a != b for a, b in zip(contents, contents[1:], strict=False))
+        return min(len(contents), 1) + changes
+
+    @property
+    def server_starts(self) -> int:
+        """One, and one after each load that failed."""
+        return 1 + self.failed_loads
+
+
+def run(surface: Surface, mode: str, seed: int) -> Run | None:
+    """The run of a mode: one of the product's, or `random` (`random:10` draws 10 % of the
+    space). None where the mode is not for such models.
+    """
+    make = _random(mode, seed) if mode.partition(":")[0] == RANDOM else _of_product
+    try:
+        began = time.perf_counter()
+        search = _Timed(make(surface, mode), began)
+    except ConfigError:
+        return None
+    answers = _Answers(surface, seed)
+    for _ in profile(search, answers, answers):
+        pass
+    names = ",".join(facts.name for facts in surface.facts)
+    results = rank(Profile(records=answers.records), names, surface.goal).results
+    return Run(
+        trials=answers.trials,
+        recommended=results[0].best.trial if results else None,
+        passes=bool(results) and results[0].passes,
+        failed_loads=answers.failed_loads,
+        thinking_s=search.thinking_s,
+    )
+
+
+def _of_product(surface: Surface, mode: str) -> Search:
+    settings = surface.settings(SearchMode(mode))
+    subject = surface.subject(settings)
+    check([subject], settings.search, settings.quick)
+    names = VariantNames()
+    return choose(subject, settings.search, settings.quick, settings.optuna, names, best=_BEST)
+
+
+def _random(mode: str, seed: int) -> Callable[[Surface, str], Search]:
+    share = float(mode.partition(":")[2] or _SHARE) / 100
+    return lambda surface, _: random_search(surface, share, seed)
+
+
+def random_search(surface: Surface, share: float, seed: int) -> PlannedSearch:
+    """A share of the space, drawn blindly, each point once: what any search has to beat."""
+    settings = surface.settings(None)
+    space = TrialSpace(surface.subject(settings), settings.search, use_formula=False)
+    random = np.random.default_rng([seed, crc32(surface.name.encode())])
+    shape = [len(axis.values) for axis in space.axes]
+    drawn = random.choice(space.size, size=max(round(share * space.size), 1), replace=False)
+    names = VariantNames()
+
+    def plan() -> Plan:
+        records = []
+        for number in drawn:
+            coordinate = tuple(int(index) for index in np.unravel_index(number, shape))
+            trial = space.trial(coordinate, names)
+            if trial.is_legal:
+                outcome = yield trial
+                records.append(TrialRecord(trial=trial, outcome=outcome))
+        return records
+
+    return PlannedSearch(plan(), len(drawn))
+
+
+class _Answers:
+    """Runner and state of the loop: every trial is answered by the surface, and once."""
+
+    def __init__(self, surface: Surface, seed: int) -> None:
+        self._surface = surface
+        self._seed = seed
+        self._known: dict[str, Outcome] = {}
+        self.trials: list[Trial] = []
+        self.records: list[TrialRecord] = []
+        self.failed_loads = 0
+
+    def run(self, trial: Trial) -> Outcome:
+        outcome = self._surface.measure(trial, self._seed)
+        self.trials.append(trial)
+        if isinstance(outcome, Failure) and outcome.reason is FailureReason.MODEL_NOT_LOADED:
+            self.failed_loads += 1
+        return outcome
+
+    def outcome_of(self, trial: Trial) -> Outcome | None:
+        return self._known.get(trial.key)
+
+    def record(self, trial: Trial, outcome: Outcome) -> None:
+        if trial.key not in self._known:
+            self.records.append(TrialRecord(trial=trial, outcome=outcome))
+        self._known[trial.key] = outcome
+
+
+class _Timed:
+    """A search, and how long it took to decide; what the surface takes does not count."""
+
+    def __init__(self, search: Search, began: float) -> None:
+        self._search = search
+        self.thinking_s: list[float] = []
+        self._thought = time.perf_counter() - began
+
+    @property
+    def most_trials(self) -> int | None:
+        return self._search.most_trials
+
+    def ask(self) -> Trial | None:
+        began = time.perf_counter()
+        trial = self._search.ask()
+        self.thinking_s.append(self._thought + time.perf_counter() - began)
+        return trial
+
+    def tell(self, trial: Trial, outcome: Outcome) -> None:
+        began = time.perf_counter()
+        self._search.tell(trial, outcome)
+        self._thought = time.perf_counter() - began

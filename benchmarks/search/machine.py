@@ -1,0 +1,267 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""A machine made of formulas: what models would do on it, without noise, for any setting and load.
+
+A client with n inferences in flight moves between two bounds: what so many could do if nobody
+had to wait, and what the instances can do at most. Batches form from what waits, instances share
+the slots of the machine, and every effect that makes a search hard is a number that may be zero.
+All of it is worked out for many loads at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.trials import LoadKind, Trial
+
+Floats = NDArray[np.float64]
+
+# Requests that come faster than they are answered wait for half of a window, in milliseconds.
+_OVERLOAD_MS = 2500.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What of a model's configuration counts: a batch limit of at least 1, whether batches are
+    formed from several requests, and for how long they wait to be filled.
+    """
+
+    instances: int
+    batch_limit: int
+    forms_batches: bool
+    delay_us: int = 0
+
+    @classmethod
+    def of(cls, variant: ModelVariant) -> Setting:
+        batching = variant.config.get("dynamic_batching", {})
+        return cls(
+            instances=sum(count for count, _ in variant.instances(gpus=0)),
+            batch_limit=max(variant.max_batch_size, 1),
+            forms_batches=variant.has_dynamic_batching,
+            delay_us=int(batching.get("max_queue_delay_microseconds", 0)),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """Loads to be answered one by one: requests in flight, or per second, each of a batch."""
+
+    kind: LoadKind
+    values: Floats
+    batch_size: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """What comes back, for every load: of each client throughput (1/s) and latencies (ms); the
+    memory in use (MB); and where requests fail.
+    """
+
+    throughput: tuple[Floats, ...]
+    latency_avg: tuple[Floats, ...]
+    latency_p99: tuple[Floats, ...]
+    memory: float
+    fails: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bump:
+    """Sizes around 2^`centre` are faster by the share `gain`; `width` is in powers of two."""
+
+    centre: float
+    width: float
+    gain: float
+
+    def at(self, size: Floats) -> Floats:
+        return self.gain * np.exp(-(((np.log2(size) - self.centre) / self.width) ** 2))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Station:
+    """One model on the machine: a batch of k takes base + item * k, and `over_ms` more for each
+    item above the knee. `bumps` are over batch sizes, `instance_bumps` over instance counts. An
+    eager batcher takes a share of what it could until it waits for more.
+    """
+
+    base_ms: float
+    item_ms: float
+    knee: float = 1e9
+    over_ms: float = 0.0
+    bumps: tuple[Bump, ...] = ()
+    instance_bumps: tuple[Bump, ...] = ()
+    eager: float = 1.0
+    weights_mb: float = 100.0
+    item_mb: float = 1.0
+
+    def service_ms(self, batch: Floats) -> Floats:
+        plain = self.base_ms + self.item_ms * batch + self.over_ms * np.maximum(batch - self.knee, 0)
+        return np.asarray(plain / (1 + sum(bump.at(batch) for bump in self.bumps)))
+
+    def formed(self, waiting: Floats, least: int, setting: Setting) -> Floats:
+        """The mean batch when so many inferences wait for an instance."""
+        if not setting.forms_batches:
+            return np.full_like(waiting, least)
+        patience = setting.delay_us / 1000 / self.base_ms
+        share = self.eager + (1 - self.eager) * (1 - np.exp(-3 * patience))
+        full = np.clip(waiting, least, max(setting.batch_limit, least))
+        return least + (full - least) * share
+
+    def memory_mb(self, setting: Setting) -> float:
+        return setting.instances * (self.weights_mb + self.item_mb * setting.batch_limit)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tail:
+    """p99 against the mean: `base` when idle, and up to `loaded` more when busy, late or early."""
+
+    base: float = 1.15
+    loaded: float = 0.5
+    power: float = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """Stations that share `slots`, and the `chains` of stations that each client's requests pass.
+
+    `contention` is what each further busy instance costs the others; `blend` (below 1) is how
+    sharp the knee of the throughput curve is. Nothing exceeds the `ceiling` (1/s); above `thrash`
+    inferences in flight throughput falls; above `most_in_flight` requests fail. What needs more
+    than `memory_mb` does not load.
+    """
+
+    stations: Mapping[str, Station]
+    chains: tuple[tuple[str, ...], ...]
+    slots: float = 2.0
+    contention: float = 0.05
+    client_ms: float = 0.3
+    blend: float = 0.97
+    ceiling: float = 1e12
+    thrash: float = 1e12
+    tail: Tail = field(default_factory=Tail)
+    fixed_mb: float = 300.0
+    memory_mb: float = 1e12
+    most_in_flight: float = 1e12
+
+    def respond(
+        self, settings: Mapping[str, Setting], clients: Sequence[Client]
+    ) -> Response | None:
+        """What each client sees; None where the server cannot load these settings."""
+        used = {name for chain in self.chains for name in chain}
+        memory = self.fixed_mb + sum(self.stations[n].memory_mb(settings[n]) for n in sorted(used))
+        if memory > self.memory_mb:
+            return None
+        pace = self._pace(settings, clients)
+        seen = [
+            self._chain(chain, settings, client, pace)
+            for chain, client in zip(self.chains, clients, strict=True)
+        ]
+        fails = np.zeros(clients[0].values.shape, dtype=bool)
+        for client in clients:
+            fails |= client.values * client.batch_size > self.most_in_flight
+        return Response(
+            throughput=tuple(throughput for throughput, _, _ in seen),
+            latency_avg=tuple(average for _, average, _ in seen),
+            latency_p99=tuple(p99 for _, _, p99 in seen),
+            memory=memory,
+            fails=fails,
+        )
+
+    def _pace(self, settings: Mapping[str, Setting], clients: Sequence[Client]) -> Floats:
+        """How much longer everything takes with so many instances at work."""
+        busy: dict[str, Floats] = {}
+        for chain, client in zip(self.chains, clients, strict=True):
+            # at a request rate nobody knows beforehand: all may be
+            most = client.values if client.kind is LoadKind.CONCURRENCY else np.float64(1e6)
+            for name in chain:
+                working = np.minimum(most, settings[name].instances)
+                busy[name] = np.maximum(busy.get(name, working), working)
+        in_use = sum(busy.values(), np.zeros_like(clients[0].values))
+        return np.maximum(1, in_use / self.slots) * (1 + self.contention * (in_use - 1))
+
+    def _chain(
+        self, chain: Sequence[str], settings: Mapping[str, Setting], client: Client, pace: Floats
+    ) -> tuple[Floats, Floats, Floats]:
+        if client.kind is LoadKind.REQUEST_RATE:
+            return self._open(chain, settings, client, pace)
+        in_flight = client.values * client.batch_size
+        alone = np.full_like(in_flight, self.client_ms)
+        most = np.full_like(in_flight, self.ceiling)
+        for name in chain:
+            busy_ms, capacity = self._station(name, settings[name], client, in_flight, pace)
+            alone += busy_ms
+            most = np.minimum(most, capacity)
+        throughput = self._blended(in_flight / alone * 1000, most)
+        throughput /= 1 + np.maximum(in_flight / self.thrash - 1, 0) ** 0.7
+        average = in_flight / throughput * 1000
+        return throughput, average, self._p99(average, throughput / most)
+
+    def _open(
+        self, chain: Sequence[str], settings: Mapping[str, Setting], client: Client, pace: Floats
+    ) -> tuple[Floats, Floats, Floats]:
+        """Requests come at a rate, whether earlier ones were answered or not."""
+        offered = client.values * client.batch_size
+        average = np.full_like(offered, self.client_ms)
+        most = np.full_like(offered, self.ceiling)
+        for name in chain:
+            # what arrives while a batch is worked on is the next batch
+            waiting = np.ones_like(offered)
+            for _ in range(25):
+                busy_ms, _ = self._station(name, settings[name], client, waiting, pace)
+                waiting = 0.5 * waiting + 0.5 * np.minimum(offered * busy_ms / 1000, 1e6)
+            full = np.full_like(offered, 1e6)
+            _, capacity = self._station(name, settings[name], client, full, pace)
+            busy = np.minimum(offered / capacity, 0.98)
+            average += busy_ms * (1 + 0.5 * busy / (1 - busy))
+            most = np.minimum(most, capacity)
+        throughput = self._blended(offered, most)
+        average = average + _OVERLOAD_MS * np.maximum(1 - most / offered, 0)
+        return throughput, average, self._p99(average, throughput / most)
+
+    def _station(
+        self, name: str, setting: Setting, client: Client, in_flight: Floats, pace: Floats
+    ) -> tuple[Floats, Floats]:
+        """Milliseconds of a batch with so many in flight, and the most inferences per second."""
+        station = self.stations[name]
+        waiting = in_flight / setting.instances
+        batch = station.formed(waiting, client.batch_size, setting)
+        count = np.asarray([float(setting.instances)])
+        gain = 1 + sum(bump.at(count)[0] for bump in station.instance_bumps)
+        busy_ms = station.service_ms(batch) * pace / gain
+        busy_ms = busy_ms + setting.delay_us / 1000 * np.exp(-waiting / setting.batch_limit)
+        return busy_ms, setting.instances * batch / busy_ms * 1000
+
+    def _blended(self, a: Floats, b: Floats) -> Floats:
+        """A little below the smaller of both: a hyperbola between two lines."""
+        total = a + b
+        root = np.sqrt(total * total - 4 * self.blend * a * b)
+        return np.asarray((total - root) / (2 * self.blend))
+
+    def _p99(self, average: Floats, busy: Floats) -> Floats:
+        tail = self.tail
+        return average * (tail.base + tail.loaded * np.clip(busy, 0, 1) ** tail.power)
+
+
+def settings_of(trial: Trial) -> Mapping[str, Setting]:
+    """The settings of everything that a trial has served, by model."""
+    return {
+        variant.model: Setting.of(variant)
+        for work in trial.workloads
+        for variant in work.variant.served
+    }
+
+
+def clients_of(trial: Trial) -> Sequence[Client]:
+    """The one load of each client of a trial."""
+    return [
+        Client(
+            kind=work.load.kind,
+            values=np.asarray([float(work.load.value)]),
+            batch_size=work.load.batch_size,
+        )
+        for work in trial.workloads
+    ]

@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The search laboratory: every search mode on response surfaces whose truth is known.
+
+    python benchmarks/search/run.py --set reporting --modes quick,optuna,random --seeds 10
+
+Modes are those of the product, `random` (`random:2` draws 2 % of the space), `upstream-quick` and
+`upstream-optuna` (with --upstream). A set is `tuning`, `reporting`, or a directory of recorded
+tables. The README beside says what the columns mean.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
+from fnmatch import fnmatch
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from benchmarks.search import drive, upstream
+from benchmarks.search.families import SurfaceSet, surfaces
+from benchmarks.search.recorded import recorded_surfaces
+from benchmarks.search.surface import Surface
+from benchmarks.search.truth import Truth
+from benchmarks.search.verdict import Verdict, judge, markdown, summarize
+from model_analyzer.domain.settings import SearchMode
+
+OURS = [mode.value for mode in SearchMode]
+
+
+def main() -> None:
+    options = _options()
+    modes = options.modes.split(",")
+    for mode in modes:
+        known = [*OURS, drive.RANDOM, *upstream.MODES]
+        if mode.partition(":")[0] not in known:
+            sys.exit(f"--modes: no mode {mode}: there are {', '.join(known)}")
+    chosen = [
+        surface
+        for surface in _surfaces(options.set)
+        if any(fnmatch(surface.name, pattern) for pattern in options.surfaces.split(","))
+    ]
+    if not chosen:
+        sys.exit(f"--surfaces: none is called {options.surfaces}")
+    began = time.monotonic()
+    jobs = [(surface, modes, range(options.seeds), options.upstream) for surface in chosen]
+    verdicts: list[Verdict] = []
+    with ProcessPoolExecutor(options.jobs) as pool:
+        for surface, found in zip(chosen, pool.map(_run_all, jobs), strict=True):
+            verdicts += found
+            if options.verbose:
+                _show(surface, found)
+    summaries = summarize(verdicts, modes)
+    table = markdown(summaries)
+    print(
+        f"{len(chosen)} surfaces, {options.seeds} seeds, {time.monotonic() - began:.0f} s\n\n{table}"
+    )
+    if options.out is not None:
+        options.out.mkdir(parents=True, exist_ok=True)
+        (options.out / f"{Path(options.set).name}.md").write_text(table)
+        content = {
+            "summary": [asdict(one) for one in summaries],
+            "runs": [asdict(one) for one in verdicts],
+        }
+        (options.out / f"{Path(options.set).name}.json").write_text(json.dumps(content))
+
+
+def _options() -> argparse.Namespace:
+    assert __doc__ is not None
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--set", default="tuning", help="tuning, reporting, or a directory")
+    options.add_argument("--modes", default=",".join([*OURS, drive.RANDOM]))
+    options.add_argument("--surfaces", default="*", help="names, as patterns joined by commas")
+    options.add_argument("--seeds", type=int, default=3, help="runs of each mode on each surface")
+    options.add_argument("--jobs", type=int, default=1, help="surfaces at the same time")
+    options.add_argument("--out", type=Path, help="directory for the table and all runs (JSON)")
+    options.add_argument(
+        "--upstream", type=Path, help="a directory with upstream in an environment of its own"
+    )
+    options.add_argument("-v", "--verbose", action="store_true", help="a line for each surface")
+    return options.parse_args()
+
+
+def _surfaces(name: str) -> Iterator[Surface]:
+    if name in [one.value for one in SurfaceSet]:
+        return surfaces(SurfaceSet(name))
+    if not Path(name).is_dir():
+        sys.exit(f"--set: {name} is neither tuning nor reporting, nor a directory")
+    return recorded_surfaces(Path(name))
+
+
+def _run_all(job: tuple[Surface, Sequence[str], range, Path | None]) -> Sequence[Verdict]:
+    """All runs on one surface, whose truth is worked out once."""
+    logging.disable(logging.CRITICAL)  # what a search says is not what this is about
+    surface, modes, seeds, environment = job
+    truth = Truth(surface)
+    verdicts = []
+    for mode in modes:
+        for seed in seeds:
+            if mode in upstream.MODES:
+                found = upstream.run(surface, mode, seed, environment)
+            else:
+                found = drive.run(surface, mode, seed)
+            if found is None:
+                break
+            verdicts.append(judge(surface, truth, mode, seed, found))
+    return verdicts
+
+
+def _show(surface: Surface, verdicts: Sequence[Verdict]) -> None:
+    for mode in dict.fromkeys(one.mode for one in verdicts):
+        ours = [one for one in verdicts if one.mode == mode]
+        values = " ".join("–" if one.value is None else f"{one.value:.3f}" for one in ours)
+        measured = sum(one.measurements for one in ours) / len(ours)
+        print(f"{surface.name:26} {mode:16} measured {measured:6.1f}  {values}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,223 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""A response surface: a configuration of the product, and what measuring it would give.
+
+The configuration is the YAML of a real run, so that any search mode, and other programs, can be
+set loose on it. The source of the answers is a machine of formulas or a recorded table.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+from zlib import crc32
+
+import numpy as np
+
+from benchmarks.search.machine import Client, Response, Setting, clients_of, settings_of
+from model_analyzer.config.resolve import resolve_profile
+from model_analyzer.config.sources import parse_yaml
+from model_analyzer.domain.goals import Constraint, Goal
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
+from model_analyzer.domain.models import ModelFacts, freeze
+from model_analyzer.domain.settings import ProfileSettings, SearchMode
+from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, ServerSetup, Trial
+from model_analyzer.search.plan import SearchedModel, Subject
+
+# What can be wished for here: metric by the field of a response that holds it.
+THROUGHPUT, AVERAGE, P99 = "perf_throughput", "perf_latency_avg", "perf_latency_p99"
+MEMORY = "cpu_used_ram"
+
+_WINDOWS = 3
+
+
+class Source(Protocol):
+    """Answers without noise."""
+
+    def respond(
+        self, settings: Mapping[str, Setting], clients: Sequence[Client]
+    ) -> Response | None:
+        """What each client sees; None where the server cannot load these settings."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noise:
+    """Relative standard deviation of a measured throughput; latencies follow it, and p99 has as
+    much again of its own. A share of the measurements are outliers: slower by up to a third.
+    """
+
+    sigma: float = 0.0
+    outliers: float = 0.0
+
+    def factors(self, seed: int, what: str, repetition: int) -> tuple[float, float, Sequence[float]]:
+        """What throughput and p99 are multiplied by, and the deviations of the windows.
+
+        The same for the same seed, thing measured and repetition, in whatever order.
+        """
+        random = np.random.default_rng([seed, crc32(what.encode()), repetition])
+        normal = np.clip(random.standard_normal(2 + _WINDOWS), -3, 3)
+        speed = float(np.exp(self.sigma * normal[0]))
+        if random.random() < self.outliers:
+            speed *= random.uniform(0.67, 0.9)
+        windows = self.sigma * (normal[2:] - normal[2:].mean())
+        return speed, float(np.exp(self.sigma * normal[1])), [float(one) for one in windows]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """The values that a model can be given: instances, batch limits, queue delays (us).
+
+    None as the only delay: the search decides itself whether batches are formed.
+    """
+
+    instances: Sequence[int]
+    batch_limits: Sequence[int]
+    delays_us: Sequence[int] = (0,)
+
+    def settings(self) -> Sequence[Setting]:
+        return [
+            Setting(instances=count, batch_limit=limit, forms_batches=True, delay_us=delay)
+            for count in self.instances
+            for limit in self.batch_limits
+            for delay in self.delays_us
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surface:
+    """`facts` are the profiled models, `options` the YAML beside the mode, `axes` the grid of all
+    that can be chosen for each model that has instances, `loads` that of the load.
+
+    `exists` says whether any point of the grid keeps the constraints.
+    """
+
+    name: str
+    family: str
+    facts: tuple[ModelFacts, ...]
+    options: Mapping[str, Any]
+    axes: Mapping[str, Axis]
+    loads: Sequence[int]
+    source: Source
+    noise: Noise = field(default_factory=Noise)
+    load_kind: LoadKind = LoadKind.CONCURRENCY
+
+    def settings(self, mode: SearchMode | None) -> ProfileSettings:
+        """The settings of the run in this mode."""
+        text = json.dumps({**self.options, **({"run_config_search_mode": mode.value} if mode else {})})
+        return resolve_profile((), parse_yaml(text, self.name), Path("/")).settings
+
+    def subject(self, settings: ProfileSettings) -> Subject:
+        facts = {one.name: one for one in self.facts}
+        return Subject(
+            models=tuple(
+                SearchedModel(
+                    facts=facts[model.name], settings=model, composing=settings.composing
+                )
+                for model in settings.models
+            ),
+            setup=ServerSetup(),
+        )
+
+    @cached_property
+    def goal(self) -> Goal:
+        return self.subject(self.settings(None)).goal
+
+    def within(self, *constraints: Constraint) -> Surface:
+        """The same with constraints on every model."""
+        said = {
+            one.tag: {
+                **({} if one.minimum is None else {"min": one.minimum}),
+                **({} if one.maximum is None else {"max": one.maximum}),
+            }
+            for one in constraints
+        }
+        return replace(self, options={**self.options, "constraints": said})
+
+    def response(self, trial: Trial) -> Response | None:
+        """The answer without noise, for the one load of the trial."""
+        return self.source.respond(settings_of(trial), clients_of(trial))
+
+    def measure(self, trial: Trial, seed: int) -> Outcome:
+        """The answer as it would be measured."""
+        response = self.response(trial)
+        if response is None:
+            return Failure(
+                reason=FailureReason.MODEL_NOT_LOADED, message="out of memory while loading"
+            )
+        if response.fails[0]:
+            return Failure(reason=FailureReason.REQUEST_FAILED, message="out of memory")
+        repetition = getattr(trial, "repetition", 0)
+        what = repr((sorted(settings_of(trial).items()), trial.loads))
+        speed, tail, windows = self.noise.factors(seed, self.name + what, repetition)
+        return measurement(response, speed=speed, tail=tail, windows=windows)
+
+
+def measurement(
+    response: Response,
+    index: int = 0,
+    *,
+    speed: float = 1.0,
+    tail: float = 1.0,
+    windows: Sequence[float] = (),
+) -> Measurement:
+    """What is measured at one of the loads of a response, when all goes `speed` times as fast."""
+    models = []
+    for throughput, average, p99 in zip(
+        response.throughput, response.latency_avg, response.latency_p99, strict=True
+    ):
+        x, avg = float(throughput[index]) * speed, float(average[index]) / speed
+        values = {
+            THROUGHPUT: x,
+            AVERAGE: avg,
+            P99: max(float(p99[index]) / speed * tail, avg),
+            "perf_latency_p50": 0.97 * avg,
+            "perf_latency_p90": 1.04 * avg,
+            "perf_latency_p95": 1.08 * avg,
+        }
+        models.append(
+            ModelMeasurement(
+                values=values, requests=1000, windows=tuple(x * (1 + one) for one in windows)
+            )
+        )
+    return Measurement(models=tuple(models), host={MEMORY: response.memory})
+
+
+def single(name: str, *, max_batch_size: int = 8, batches: bool = True) -> ModelFacts:
+    """The facts of a model that is varied; as it comes, it does not form batches."""
+    limit = {"max_batch_size": max_batch_size} if batches else {}
+    tensors = [{"data_type": "TYPE_FP32", "dims": [16]}]
+    config = {
+        "name": name,
+        "backend": "python",
+        **limit,
+        "input": [{"name": "INPUT0", **tensors[0]}],
+        "output": [{"name": "OUTPUT0", **tensors[0]}],
+        "instance_group": [{"count": 1, "kind": "KIND_CPU"}],
+    }
+    return ModelFacts(name=name, config=freeze(config), files="files")
+
+
+def ensemble(name: str, parts: Sequence[ModelFacts]) -> ModelFacts:
+    """The facts of an ensemble with one step for each part."""
+    steps = [
+        {
+            "model_name": part.name,
+            "model_version": -1,
+            "input_map": {"INPUT0": f"t{index}"},
+            "output_map": {"OUTPUT0": f"t{index + 1}"},
+        }
+        for index, part in enumerate(parts)
+    ]
+    config = {
+        "name": name,
+        "platform": "ensemble",
+        "max_batch_size": min(int(part.config["max_batch_size"]) for part in parts),
+        "input": [{"name": "t0", "data_type": "TYPE_FP32", "dims": [16]}],
+        "output": [{"name": f"t{len(parts)}", "data_type": "TYPE_FP32", "dims": [16]}],
+        "ensemble_scheduling": {"step": steps},
+    }
+    return ModelFacts(name=name, config=freeze(config), files="files", composing=tuple(parts))

@@ -1,0 +1,197 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is true of a surface: how large it is, the best of it, and what a recommendation is worth.
+
+The grid is every combination of the values of its axes with the loads that double, and the
+configuration that the models come with. Between those loads others can be chosen, too: the best
+of the grid and the best under any load are both told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.search.machine import Client, Floats, Response, Setting
+from benchmarks.search.surface import AVERAGE, MEMORY, P99, THROUGHPUT, Surface
+from model_analyzer.domain.goals import Constraint
+from model_analyzer.domain.models import VariantNames
+from model_analyzer.domain.trials import Trial
+
+Settings = Mapping[str, Setting]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Best:
+    """The best point that keeps the constraints, by its merit; None if there is none."""
+
+    merit: float | None
+    settings: Settings | None
+    loads: tuple[float, ...]
+
+
+class Truth:
+    """All that can be worked out about a surface."""
+
+    def __init__(self, surface: Surface) -> None:
+        self._surface = surface
+
+    @cached_property
+    def variants(self) -> Sequence[Settings]:
+        """Every setting of the grid; the models as they come stand first."""
+        names = VariantNames()
+        default = {
+            part.model: Setting.of(part)
+            for facts in self._surface.facts
+            for part in names.default(facts).served
+        }
+        axes = self._surface.axes
+        chosen = product(*(axis.settings() for axis in axes.values()))
+        return [default, *(dict(zip(axes, settings, strict=True)) for settings in chosen)]
+
+    @property
+    def size(self) -> int:
+        """Points of the grid."""
+        return len(self.variants) * len(self._surface.loads) ** len(self._surface.facts)
+
+    @cached_property
+    def best(self) -> Best:
+        """The best point of the grid."""
+        return self._best(self._surface.loads)
+
+    @cached_property
+    def best_under_any_load(self) -> Best:
+        """The best under any whole load between the ends of the grid: never below that of the
+        grid. With several clients, it is that of the grid.
+        """
+        loads = self._surface.loads
+        if len(self._surface.facts) > 1:
+            return self.best
+        return self._best(range(loads[0], loads[-1] + 1))
+
+    @cached_property
+    def feasible(self) -> float:
+        """The share of the grid that keeps the constraints."""
+        met = sum(int(mask.sum()) for *_, mask in self._judged(self._surface.loads))
+        return met / self.size
+
+    def metric(self, tag: str) -> Floats:
+        """The values of a metric at all points of the grid that keep the constraints, unordered;
+        of several models the worst counts, as a constraint on all of them sees it.
+        """
+        worst = np.min if tag == THROUGHPUT else np.max
+        found = [np.zeros(0)]
+        for _, response, _, mask in self._judged(self._surface.loads):
+            values = [of_metric(response, index, tag) for index in range(len(self._surface.facts))]
+            found.append(worst(values, axis=0)[mask])
+        return np.concatenate(found)
+
+    def limit(self, tag: str, share: float) -> Constraint:
+        """The constraint on a metric that, beside those that there are, the given share of the
+        grid meets, as nearly as ties allow: an upper bound, or a lower one on throughput.
+        """
+        ordered = np.sort(self.metric(tag))
+        if tag == THROUGHPUT:
+            ordered = ordered[::-1]
+        count = min(max(round(share * self.size), 1), len(ordered) - 1)
+        bound = float(np.sqrt(ordered[count - 1] * ordered[count]))
+        if tag == THROUGHPUT:
+            return Constraint(tag=tag, minimum=bound)
+        return Constraint(tag=tag, maximum=bound)
+
+    def merit_of(self, trial: Trial) -> float | None:
+        """How good a trial is, without noise; None if it fails."""
+        response = self._surface.response(trial)
+        if response is None or response.fails[0]:
+            return None
+        return float(self._merit(response)[0])
+
+    def excess_of(self, trial: Trial) -> float:
+        """The most by which a trial breaks a constraint, without noise, as a share of the bound."""
+        response = self._surface.response(trial)
+        if response is None or response.fails[0]:
+            return float("inf")
+        return max(
+            (
+                constraint.excess(float(of_metric(response, index, constraint.tag)[0]))
+                for index, goal in enumerate(self._surface.goal.models)
+                for constraint in goal.constraints
+            ),
+            default=0.0,
+        )
+
+    def _best(self, loads: Sequence[int]) -> Best:
+        best = Best(merit=None, settings=None, loads=())
+        for settings, response, clients, mask in self._judged(loads):
+            if not mask.any():
+                continue
+            merits = np.where(mask, self._merit(response), -np.inf)
+            index = int(merits.argmax())
+            if best.merit is None or merits[index] > best.merit:
+                best = Best(
+                    merit=float(merits[index]),
+                    settings=settings,
+                    loads=tuple(float(client.values[index]) for client in clients),
+                )
+        return best
+
+    def _judged(
+        self, loads: Sequence[int]
+    ) -> Iterator[tuple[Settings, Response, Sequence[Client], NDArray[np.bool_]]]:
+        """Every variant that loads, with where it keeps the constraints."""
+        for settings, response, clients in self._answered(loads):
+            mask = ~response.fails
+            for index, goal in enumerate(self._surface.goal.models):
+                for constraint in goal.constraints:
+                    values = of_metric(response, index, constraint.tag)
+                    low = -np.inf if constraint.minimum is None else constraint.minimum
+                    high = np.inf if constraint.maximum is None else constraint.maximum
+                    mask = mask & (values >= low) & (values <= high)
+            yield settings, response, clients, mask
+
+    def _answered(
+        self, loads: Sequence[int]
+    ) -> Iterator[tuple[Settings, Response, Sequence[Client]]]:
+        values = [np.asarray(loads, dtype=float)] * len(self._surface.facts)
+        meshed = np.meshgrid(*values, indexing="ij")
+        clients = [
+            Client(kind=self._surface.load_kind, values=one.reshape(-1)) for one in meshed
+        ]
+        for settings in self.variants:
+            response = self._surface.source.respond(settings, clients)
+            if response is not None:
+                yield settings, response, clients
+
+    def _merit(self, response: Response) -> Floats:
+        """The objectives as one number, as far apart as the goal's score would put two points:
+        logarithms, so that a difference is a ratio.
+        """
+        goals = self._surface.goal.models
+        total = np.zeros_like(response.throughput[0])
+        for index, goal in enumerate(goals):
+            weight = goal.weighting / sum(one.weighting for one in goals)
+            weights = sum(objective.weight for objective in goal.objectives)
+            for objective in goal.objectives:
+                values = np.log(of_metric(response, index, objective.tag))
+                sign = 1 if objective.tag == THROUGHPUT else -1
+                total = total + sign * weight * objective.weight / weights * values
+        return total
+
+
+def of_metric(response: Response, index: int, tag: str) -> Floats:
+    """A metric of one client, for every load."""
+    match tag:
+        case "perf_throughput":
+            return response.throughput[index]
+        case "perf_latency_avg":
+            return response.latency_avg[index]
+        case "perf_latency_p99":
+            return response.latency_p99[index]
+        case "cpu_used_ram":
+            return np.full_like(response.throughput[index], response.memory)
+    raise KeyError(f"no surface has {tag}: there are {THROUGHPUT}, {AVERAGE}, {P99}, {MEMORY}")

@@ -1,0 +1,206 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the runs of a mode were worth: one verdict each, and their summary as a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+
+from benchmarks.search.drive import Run
+from benchmarks.search.families import is_constrained
+from benchmarks.search.surface import Surface
+from benchmarks.search.truth import Truth
+
+# A recommendation may break a constraint by what noise can hide: so many standard deviations.
+_TOLERANCE = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """One run, judged by the true values of what it recommends.
+
+    `value` is its share of the best of the grid, from 0 (it breaks a constraint by more than
+    noise can hide, or there is no answer) to 1 (that is capped: between the loads of the grid
+    there are better ones); `value_any_load` is its share of the best of those. Both are None
+    where nothing is feasible. `answered` says that it claims to keep the constraints.
+    """
+
+    surface: str
+    family: str
+    mode: str
+    seed: int
+    constrained: bool
+    exists: bool
+    answered: bool
+    breaks: bool
+    value: float | None
+    value_any_load: float | None
+    measurements: int
+    share: float
+    variants: int
+    variants_share: float
+    loads: int
+    server_starts: int
+    thinking_s: Sequence[float] = field(repr=False)
+
+
+def judge(surface: Surface, truth: Truth, mode: str, seed: int, run: Run) -> Verdict:
+    """The verdict on a run of `mode`."""
+    best, best_any = truth.best.merit, truth.best_under_any_load.merit
+    merit, breaks = None, False
+    if run.recommended is not None and run.passes:
+        merit = truth.merit_of(run.recommended)
+        breaks = truth.excess_of(run.recommended) > _TOLERANCE * surface.noise.sigma
+    is_good = merit is not None and not breaks
+
+    def share_of(whole: float | None) -> float | None:
+        if whole is None:
+            return None
+        return min(math.exp(merit - whole), 1.0) if is_good and merit is not None else 0.0
+
+    return Verdict(
+        surface=surface.name,
+        family=surface.family,
+        mode=mode,
+        seed=seed,
+        constrained=is_constrained(surface),
+        exists=best is not None,
+        answered=run.passes,
+        breaks=breaks,
+        value=share_of(best),
+        value_any_load=share_of(best_any),
+        measurements=run.measurements,
+        share=run.measurements / truth.size,
+        variants=run.variants,
+        variants_share=run.variants / len(truth.variants),
+        loads=run.loads,
+        server_starts=run.server_starts,
+        thinking_s=run.thinking_s,
+    )
+
+
+def worst_tenth(values: Sequence[float]) -> float:
+    """The mean of the lowest tenth, which is one value at least."""
+    return float(np.mean(sorted(values)[: math.ceil(len(values) / 10)]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """The runs of a mode on surfaces of one kind. Values are shares (1: the best); counts are
+    means over the runs; times to decide are of all trials of all runs, in milliseconds.
+
+    Where nothing is feasible there are no values, and `no_answer` is right.
+    """
+
+    kind: str
+    mode: str
+    surfaces: int
+    runs: int
+    mean: float | None
+    worst_tenth: float | None
+    mean_any_load: float | None
+    worst_tenth_any_load: float | None
+    no_answer: float
+    breaks: float
+    measurements: float
+    share: float
+    variants_share: float
+    loads: float
+    server_starts: float
+    decide_median_ms: float | None
+    decide_p99_ms: float | None
+
+
+KINDS = ("without constraints", "with constraints", "none feasible")
+
+
+def kind_of(verdict: Verdict) -> str:
+    if not verdict.exists:
+        return KINDS[2]
+    return KINDS[1] if verdict.constrained else KINDS[0]
+
+
+def summarize(verdicts: Iterable[Verdict], modes: Sequence[str]) -> Sequence[Summary]:
+    """One summary for each kind of surface and each mode that ran there, in this order."""
+    groups: Mapping[tuple[str, str], list[Verdict]] = {
+        (kind, mode): [] for kind in KINDS for mode in modes
+    }
+    for verdict in verdicts:
+        groups[kind_of(verdict), verdict.mode].append(verdict)
+    return [_summary(*key, runs) for key, runs in groups.items() if runs]
+
+
+def _summary(kind: str, mode: str, runs: Sequence[Verdict]) -> Summary:
+    values = [run.value for run in runs if run.value is not None]
+    any_load = [run.value_any_load for run in runs if run.value_any_load is not None]
+    thinking = [1000 * seconds for run in runs for seconds in run.thinking_s]
+
+    def mean(numbers: Iterable[float]) -> float:
+        return float(np.mean([*numbers]))
+
+    return Summary(
+        kind=kind,
+        mode=mode,
+        surfaces=len({run.surface for run in runs}),
+        runs=len(runs),
+        mean=mean(values) if values else None,
+        worst_tenth=worst_tenth(values) if values else None,
+        mean_any_load=mean(any_load) if values else None,
+        worst_tenth_any_load=worst_tenth(any_load) if values else None,
+        no_answer=mean(not run.answered for run in runs),
+        breaks=mean(run.breaks for run in runs),
+        measurements=mean(run.measurements for run in runs),
+        share=mean(run.share for run in runs),
+        variants_share=mean(run.variants_share for run in runs),
+        loads=mean(run.loads for run in runs),
+        server_starts=mean(run.server_starts for run in runs),
+        decide_median_ms=float(np.median(thinking)) if thinking else None,
+        decide_p99_ms=float(np.quantile(thinking, 0.99)) if thinking else None,
+    )
+
+
+_COLUMNS = (
+    ("mode", "mode", "{}"),
+    ("surfaces", "surfaces", "{}"),
+    ("runs", "runs", "{}"),
+    ("mean", "mean", "{:.1%}"),
+    ("worst_tenth", "worst tenth", "{:.1%}"),
+    ("mean_any_load", "mean, any load", "{:.1%}"),
+    ("worst_tenth_any_load", "worst tenth, any load", "{:.1%}"),
+    ("no_answer", "no answer", "{:.1%}"),
+    ("breaks", "breaks it", "{:.1%}"),
+    ("measurements", "measured", "{:.1f}"),
+    ("share", "of the space", "{:.1%}"),
+    ("variants_share", "of the variants", "{:.0%}"),
+    ("loads", "loads", "{:.1f}"),
+    ("server_starts", "server starts", "{:.1f}"),
+    ("decide_median_ms", "decides, median ms", "{:.2f}"),
+    ("decide_p99_ms", "p99 ms", "{:.1f}"),
+)
+
+
+def markdown(summaries: Sequence[Summary]) -> str:
+    """The table, a section for each kind of surface."""
+    lines: list[str] = []
+    for kind in dict.fromkeys(one.kind for one in summaries):
+        lines += [f"### {kind.capitalize()}", "", _row(title for _, title, _ in _COLUMNS)]
+        lines.append(_row("---" if key == "mode" else "--:" for key, *_ in _COLUMNS))
+        for one in summaries:
+            if one.kind == kind:
+                values = asdict(one)
+                lines.append(
+                    _row(
+                        "–" if values[key] is None else form.format(values[key])
+                        for key, _, form in _COLUMNS
+                    )
+                )
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
