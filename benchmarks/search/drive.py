@@ -11,6 +11,7 @@ from zlib import crc32
 
 import numpy as np
 
+from benchmarks.search.machine import Point
 from benchmarks.search.surface import Surface
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import VariantNames
@@ -36,37 +37,19 @@ _BEST = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What a search did: the trials in their order, repetitions included, what it recommends at
-    the end (and whether it says that this keeps the constraints), and how long it thought before
-    each trial, in seconds.
+    """What a search did: how much was measured (repetitions and failures included), of how many
+    different variants, how often the server was given something else to serve, and how often one
+    was started; what it recommends at the end, and whether it says that this keeps the
+    constraints; and how long it thought before each trial, in seconds.
     """
 
-    trials: Sequence[Trial]
-    recommended: Trial | None
+    measurements: int
+    variants: int
+    loads: int
+    server_starts: int
+    recommended: Point | None
     passes: bool
-    failed_loads: int
     thinking_s: Sequence[float]
-
-    @property
-    def measurements(self) -> int:
-        return len(self.trials)
-
-    @property
-    def variants(self) -> int:
-        """Different contents that were loaded, or were tried to be."""
-        return len({trial.content for trial in self.trials})
-
-    @property
-    def loads(self) -> int:
-        """How often the server was given something else to serve."""
-        contents = [trial.content for trial in self.trials]
-        changes = sum(a != b for a, b in zip(contents, contents[1:], strict=False))
-        return min(len(contents), 1) + changes
-
-    @property
-    def server_starts(self) -> int:
-        """One, and one after each load that failed."""
-        return 1 + self.failed_loads
 
 
 def run(surface: Surface, mode: str, seed: int) -> Run | None:
@@ -84,13 +67,22 @@ def run(surface: Surface, mode: str, seed: int) -> Run | None:
         pass
     names = ",".join(facts.name for facts in surface.facts)
     results = rank(Profile(records=answers.records), names, surface.goal).results
+    contents = [trial.content for trial in answers.trials]
     return Run(
-        trials=answers.trials,
-        recommended=results[0].best.trial if results else None,
+        measurements=len(contents),
+        variants=len(set(contents)),
+        loads=changes(contents),
+        # a failed load leaves a server that is not trusted any more
+        server_starts=1 + answers.failed_loads,
+        recommended=Point.of(results[0].best.trial) if results else None,
         passes=bool(results) and results[0].passes,
-        failed_loads=answers.failed_loads,
         thinking_s=search.thinking_s,
     )
+
+
+def changes(contents: Sequence[object]) -> int:
+    """How often something else comes, the first one included."""
+    return sum(one != before for one, before in zip(contents, [None, *contents], strict=False))
 
 
 def _of_product(surface: Surface, mode: str) -> Search:
@@ -140,7 +132,8 @@ class _Answers:
         self.failed_loads = 0
 
     def run(self, trial: Trial) -> Outcome:
-        outcome = self._surface.measure(trial, self._seed)
+        repetition = getattr(trial, "repetition", 0)
+        outcome = self._surface.measure(Point.of(trial), self._seed, repetition)
         self.trials.append(trial)
         if isinstance(outcome, Failure) and outcome.reason is FailureReason.MODEL_NOT_LOADED:
             self.failed_loads += 1

@@ -63,6 +63,12 @@ def surfaces(which: SurfaceSet) -> Iterator[Surface]:
                 yield limited(drawn, random.uniform(0.05, 0.10))
 
 
+def limited_ways(surface: Surface) -> Sequence[Callable[[Surface, float], Surface]]:
+    """The ways in which a surface can be limited to a share of its points."""
+    has_memory = len(set(Truth(surface).metric(MEMORY))) > 1
+    return [way for way in _LIMITED if has_memory or way is not _small]
+
+
 def is_constrained(surface: Surface) -> bool:
     return any(goal.constraints for goal in surface.goal.models)
 
@@ -248,9 +254,7 @@ def _request_rate(random: Random) -> Surface:
     del options["run_config_search_max_concurrency"]
     options["request_rate_search_enable"] = True
     loads = doubling(16, 8192)
-    return _one(
-        random, machine, options=options, loads=loads, load_kind=LoadKind.REQUEST_RATE
-    )
+    return _one(random, machine, options=options, loads=loads, load_kind=LoadKind.REQUEST_RATE)
 
 
 def _delays(random: Random) -> Surface:

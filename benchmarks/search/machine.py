@@ -57,6 +57,40 @@ class Client:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One thing to measure: the settings of all models that have instances, by name, and the
+    single load of each client.
+    """
+
+    settings: Mapping[str, Setting]
+    clients: Sequence[Client]
+
+    @classmethod
+    def of(cls, trial: Trial) -> Point:
+        return cls(
+            settings={
+                variant.model: Setting.of(variant)
+                for work in trial.workloads
+                for variant in work.variant.served
+            },
+            clients=[
+                Client(
+                    kind=work.load.kind,
+                    values=np.asarray([float(work.load.value)]),
+                    batch_size=work.load.batch_size,
+                )
+                for work in trial.workloads
+            ],
+        )
+
+    @property
+    def text(self) -> str:
+        """The same for the same point."""
+        loads = [(float(client.values[0]), client.batch_size) for client in self.clients]
+        return repr((sorted(self.settings.items()), loads))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
     """What comes back, for every load: of each client throughput (1/s) and latencies (ms); the
     memory in use (MB); and where requests fail.
@@ -99,7 +133,9 @@ class Station:
     item_mb: float = 1.0
 
     def service_ms(self, batch: Floats) -> Floats:
-        plain = self.base_ms + self.item_ms * batch + self.over_ms * np.maximum(batch - self.knee, 0)
+        plain = (
+            self.base_ms + self.item_ms * batch + self.over_ms * np.maximum(batch - self.knee, 0)
+        )
         return np.asarray(plain / (1 + sum(bump.at(batch) for bump in self.bumps)))
 
     def formed(self, waiting: Floats, least: int, setting: Setting) -> Floats:
@@ -109,7 +145,7 @@ class Station:
         patience = setting.delay_us / 1000 / self.base_ms
         share = self.eager + (1 - self.eager) * (1 - np.exp(-3 * patience))
         full = np.clip(waiting, least, max(setting.batch_limit, least))
-        return least + (full - least) * share
+        return np.asarray(least + (full - least) * share)
 
     def memory_mb(self, setting: Setting) -> float:
         return setting.instances * (self.weights_mb + self.item_mb * setting.batch_limit)
@@ -244,24 +280,3 @@ class Machine:
     def _p99(self, average: Floats, busy: Floats) -> Floats:
         tail = self.tail
         return average * (tail.base + tail.loaded * np.clip(busy, 0, 1) ** tail.power)
-
-
-def settings_of(trial: Trial) -> Mapping[str, Setting]:
-    """The settings of everything that a trial has served, by model."""
-    return {
-        variant.model: Setting.of(variant)
-        for work in trial.workloads
-        for variant in work.variant.served
-    }
-
-
-def clients_of(trial: Trial) -> Sequence[Client]:
-    """The one load of each client of a trial."""
-    return [
-        Client(
-            kind=work.load.kind,
-            values=np.asarray([float(work.load.value)]),
-            batch_size=work.load.batch_size,
-        )
-        for work in trial.workloads
-    ]

@@ -16,10 +16,12 @@ import json
 import logging
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from fnmatch import fnmatch
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -37,6 +39,7 @@ OURS = [mode.value for mode in SearchMode]
 
 def main() -> None:
     options = _options()
+    logging.disable(logging.CRITICAL)  # what a search says is not what this is about
     modes = options.modes.split(",")
     for mode in modes:
         known = [*OURS, drive.RANDOM, *upstream.MODES]
@@ -50,18 +53,16 @@ def main() -> None:
     if not chosen:
         sys.exit(f"--surfaces: none is called {options.surfaces}")
     began = time.monotonic()
-    jobs = [(surface, modes, range(options.seeds), options.upstream) for surface in chosen]
+    task = partial(_run_all, chosen, modes, range(options.seeds), options.upstream)
     verdicts: list[Verdict] = []
-    with ProcessPoolExecutor(options.jobs) as pool:
-        for surface, found in zip(chosen, pool.map(_run_all, jobs), strict=True):
-            verdicts += found
-            if options.verbose:
-                _show(surface, found)
+    for surface, found in zip(chosen, _mapped(task, len(chosen), options.jobs), strict=True):
+        verdicts += found
+        if options.verbose:
+            _show(surface, found)
     summaries = summarize(verdicts, modes)
     table = markdown(summaries)
-    print(
-        f"{len(chosen)} surfaces, {options.seeds} seeds, {time.monotonic() - began:.0f} s\n\n{table}"
-    )
+    took = f"{time.monotonic() - began:.0f} s"
+    print(f"{len(chosen)} surfaces, {options.seeds} seeds, {took}\n\n{table}")
     if options.out is not None:
         options.out.mkdir(parents=True, exist_ok=True)
         (options.out / f"{Path(options.set).name}.md").write_text(table)
@@ -88,18 +89,46 @@ def _options() -> argparse.Namespace:
     return options.parse_args()
 
 
-def _surfaces(name: str) -> Iterator[Surface]:
+def _surfaces(name: str) -> Iterable[Surface]:
     if name in [one.value for one in SurfaceSet]:
         return surfaces(SurfaceSet(name))
     if not Path(name).is_dir():
         sys.exit(f"--set: {name} is neither tuning nor reporting, nor a directory")
-    return recorded_surfaces(Path(name))
+    try:
+        return list(recorded_surfaces(Path(name)))
+    except ValueError as error:
+        sys.exit(str(error))
 
 
-def _run_all(job: tuple[Surface, Sequence[str], range, Path | None]) -> Sequence[Verdict]:
+# What the processes of a pool inherit: surfaces cannot be sent to them.
+_inherited: list[Callable[[int], Sequence[Verdict]]] = []
+
+
+def _mapped(
+    task: Callable[[int], Sequence[Verdict]], count: int, jobs: int
+) -> Iterator[Sequence[Verdict]]:
+    """What the task gives for every number below `count`, in this order."""
+    if jobs == 1:
+        yield from map(task, range(count))
+        return
+    _inherited.append(task)
+    with ProcessPoolExecutor(jobs, get_context("fork")) as pool:
+        yield from pool.map(_inherited_task, range(count))
+
+
+def _inherited_task(number: int) -> Sequence[Verdict]:
+    return _inherited[0](number)
+
+
+def _run_all(
+    chosen: Sequence[Surface],
+    modes: Sequence[str],
+    seeds: range,
+    environment: Path | None,
+    number: int,
+) -> Sequence[Verdict]:
     """All runs on one surface, whose truth is worked out once."""
-    logging.disable(logging.CRITICAL)  # what a search says is not what this is about
-    surface, modes, seeds, environment = job
+    surface = chosen[number]
     truth = Truth(surface)
     verdicts = []
     for mode in modes:
@@ -117,7 +146,7 @@ def _run_all(job: tuple[Surface, Sequence[str], range, Path | None]) -> Sequence
 def _show(surface: Surface, verdicts: Sequence[Verdict]) -> None:
     for mode in dict.fromkeys(one.mode for one in verdicts):
         ours = [one for one in verdicts if one.mode == mode]
-        values = " ".join("–" if one.value is None else f"{one.value:.3f}" for one in ours)
+        values = " ".join("-" if one.value is None else f"{one.value:.3f}" for one in ours)
         measured = sum(one.measurements for one in ours) / len(ours)
         print(f"{surface.name:26} {mode:16} measured {measured:6.1f}  {values}", flush=True)
 

@@ -18,14 +18,14 @@ from zlib import crc32
 
 import numpy as np
 
-from benchmarks.search.machine import Client, Response, Setting, clients_of, settings_of
+from benchmarks.search.machine import Client, Point, Response, Setting
 from model_analyzer.config.resolve import resolve_profile
 from model_analyzer.config.sources import parse_yaml
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.models import ModelFacts, freeze
 from model_analyzer.domain.settings import ProfileSettings, SearchMode
-from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, ServerSetup, Trial
+from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, ServerSetup
 from model_analyzer.search.plan import SearchedModel, Subject
 
 # What can be wished for here: metric by the field of a response that holds it.
@@ -53,7 +53,9 @@ class Noise:
     sigma: float = 0.0
     outliers: float = 0.0
 
-    def factors(self, seed: int, what: str, repetition: int) -> tuple[float, float, Sequence[float]]:
+    def factors(
+        self, seed: int, what: str, repetition: int
+    ) -> tuple[float, float, Sequence[float]]:
         """What throughput and p99 are multiplied by, and the deviations of the windows.
 
         The same for the same seed, thing measured and repetition, in whatever order.
@@ -69,10 +71,7 @@ class Noise:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axis:
-    """The values that a model can be given: instances, batch limits, queue delays (us).
-
-    None as the only delay: the search decides itself whether batches are formed.
-    """
+    """The values that a model can be given: instances, batch limits, queue delays (us)."""
 
     instances: Sequence[int]
     batch_limits: Sequence[int]
@@ -91,8 +90,6 @@ class Axis:
 class Surface:
     """`facts` are the profiled models, `options` the YAML beside the mode, `axes` the grid of all
     that can be chosen for each model that has instances, `loads` that of the load.
-
-    `exists` says whether any point of the grid keeps the constraints.
     """
 
     name: str
@@ -107,16 +104,16 @@ class Surface:
 
     def settings(self, mode: SearchMode | None) -> ProfileSettings:
         """The settings of the run in this mode."""
-        text = json.dumps({**self.options, **({"run_config_search_mode": mode.value} if mode else {})})
+        text = json.dumps(
+            {**self.options, **({"run_config_search_mode": mode.value} if mode else {})}
+        )
         return resolve_profile((), parse_yaml(text, self.name), Path("/")).settings
 
     def subject(self, settings: ProfileSettings) -> Subject:
         facts = {one.name: one for one in self.facts}
         return Subject(
             models=tuple(
-                SearchedModel(
-                    facts=facts[model.name], settings=model, composing=settings.composing
-                )
+                SearchedModel(facts=facts[model.name], settings=model, composing=settings.composing)
                 for model in settings.models
             ),
             setup=ServerSetup(),
@@ -137,43 +134,36 @@ class Surface:
         }
         return replace(self, options={**self.options, "constraints": said})
 
-    def response(self, trial: Trial) -> Response | None:
-        """The answer without noise, for the one load of the trial."""
-        return self.source.respond(settings_of(trial), clients_of(trial))
+    def response(self, point: Point) -> Response | None:
+        """The answer without noise."""
+        return self.source.respond(point.settings, point.clients)
 
-    def measure(self, trial: Trial, seed: int) -> Outcome:
-        """The answer as it would be measured."""
-        response = self.response(trial)
+    def measure(self, point: Point, seed: int, repetition: int = 0) -> Outcome:
+        """The answer as it would be measured, for the so-manieth time."""
+        response = self.response(point)
         if response is None:
             return Failure(
                 reason=FailureReason.MODEL_NOT_LOADED, message="out of memory while loading"
             )
         if response.fails[0]:
             return Failure(reason=FailureReason.REQUEST_FAILED, message="out of memory")
-        repetition = getattr(trial, "repetition", 0)
-        what = repr((sorted(settings_of(trial).items()), trial.loads))
-        speed, tail, windows = self.noise.factors(seed, self.name + what, repetition)
+        speed, tail, windows = self.noise.factors(seed, self.name + point.text, repetition)
         return measurement(response, speed=speed, tail=tail, windows=windows)
 
 
 def measurement(
-    response: Response,
-    index: int = 0,
-    *,
-    speed: float = 1.0,
-    tail: float = 1.0,
-    windows: Sequence[float] = (),
+    response: Response, *, speed: float, tail: float, windows: Sequence[float]
 ) -> Measurement:
-    """What is measured at one of the loads of a response, when all goes `speed` times as fast."""
+    """What is measured at the first load of a response, when all goes `speed` times as fast."""
     models = []
     for throughput, average, p99 in zip(
         response.throughput, response.latency_avg, response.latency_p99, strict=True
     ):
-        x, avg = float(throughput[index]) * speed, float(average[index]) / speed
+        x, avg = float(throughput[0]) * speed, float(average[0]) / speed
         values = {
             THROUGHPUT: x,
             AVERAGE: avg,
-            P99: max(float(p99[index]) / speed * tail, avg),
+            P99: max(float(p99[0]) / speed * tail, avg),
             "perf_latency_p50": 0.97 * avg,
             "perf_latency_p90": 1.04 * avg,
             "perf_latency_p95": 1.08 * avg,

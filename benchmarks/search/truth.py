@@ -17,11 +17,10 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.search.machine import Client, Floats, Response, Setting
+from benchmarks.search.machine import Client, Floats, Point, Response, Setting
 from benchmarks.search.surface import AVERAGE, MEMORY, P99, THROUGHPUT, Surface
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.models import VariantNames
-from model_analyzer.domain.trials import Trial
 
 Settings = Mapping[str, Setting]
 
@@ -57,7 +56,8 @@ class Truth:
     @property
     def size(self) -> int:
         """Points of the grid."""
-        return len(self.variants) * len(self._surface.loads) ** len(self._surface.facts)
+        clients: int = len(self._surface.loads) ** len(self._surface.facts)
+        return len(self.variants) * clients
 
     @cached_property
     def best(self) -> Best:
@@ -104,16 +104,16 @@ class Truth:
             return Constraint(tag=tag, minimum=bound)
         return Constraint(tag=tag, maximum=bound)
 
-    def merit_of(self, trial: Trial) -> float | None:
-        """How good a trial is, without noise; None if it fails."""
-        response = self._surface.response(trial)
+    def merit_of(self, point: Point) -> float | None:
+        """How good a point is, without noise; None if it fails."""
+        response = self._surface.response(point)
         if response is None or response.fails[0]:
             return None
         return float(self._merit(response)[0])
 
-    def excess_of(self, trial: Trial) -> float:
-        """The most by which a trial breaks a constraint, without noise, as a share of the bound."""
-        response = self._surface.response(trial)
+    def excess_of(self, point: Point) -> float:
+        """The most by which a point breaks a constraint, without noise, as a share of the bound."""
+        response = self._surface.response(point)
         if response is None or response.fails[0]:
             return float("inf")
         return max(
@@ -159,9 +159,7 @@ class Truth:
     ) -> Iterator[tuple[Settings, Response, Sequence[Client]]]:
         values = [np.asarray(loads, dtype=float)] * len(self._surface.facts)
         meshed = np.meshgrid(*values, indexing="ij")
-        clients = [
-            Client(kind=self._surface.load_kind, values=one.reshape(-1)) for one in meshed
-        ]
+        clients = [Client(kind=self._surface.load_kind, values=one.reshape(-1)) for one in meshed]
         for settings in self.variants:
             response = self._surface.source.respond(settings, clients)
             if response is not None:

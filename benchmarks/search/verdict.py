@@ -194,7 +194,7 @@ def markdown(summaries: Sequence[Summary]) -> str:
                 values = asdict(one)
                 lines.append(
                     _row(
-                        "–" if values[key] is None else form.format(values[key])
+                        "-" if values[key] is None else form.format(values[key])
                         for key, _, form in _COLUMNS
                     )
                 )

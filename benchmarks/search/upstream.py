@@ -1,0 +1,263 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Upstream on the same surfaces: a whole program, given a server and a perf_analyzer that pretend.
+
+The server is in this process: it takes loads and unloads over HTTP, as Triton does, and answers
+the stand-in perf_analyzer from the surface. So everything is known here that upstream measured.
+Upstream's fixed sleeps are cut short (`fast/sitecustomize.py`); its search is untouched.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.search.drive import Run, changes
+from benchmarks.search.machine import Client, Point, Setting
+from benchmarks.search.surface import MEMORY, Surface
+from model_analyzer.domain.models import ModelFacts, ModelVariant
+from model_analyzer.domain.protobuf import from_json, to_json
+from model_analyzer.domain.trials import Failure
+from model_analyzer.runner.model_config import parse_text, to_text
+
+MODES = {"upstream-brute": "brute", "upstream-quick": "quick", "upstream-optuna": "optuna"}
+
+_HERE = Path(__file__).parent
+_TIMEOUT_S = 600
+
+
+def run(surface: Surface, mode: str, seed: int, environment: Path | None) -> Run | None:
+    """Upstream's run, from the environment that it is installed in. None where this laboratory
+    cannot put it on the surface: several models, or what only our monitors see.
+    """
+    (facts, *others) = surface.facts
+    tags = [one.tag for goal in surface.goal.models for one in goal.constraints]
+    if others or facts.is_ensemble or MEMORY in tags:
+        return None
+    if environment is None:
+        sys.exit("--upstream: upstream's modes need the directory of its environment")
+    with (
+        tempfile.TemporaryDirectory(prefix="laboratory-") as temporary,
+        _served(surface, seed) as server,
+    ):
+        directory = Path(temporary)
+        _write_repository(directory / "models", facts)
+        config = directory / "config.yaml"
+        config.write_text(json.dumps(_config(surface, MODES[mode], directory, server.port)))
+        _profile(environment, config, directory)
+        recommended, passes = _recommended(directory, facts, surface)
+    settings = [point.settings for point in server.measured]
+    return Run(
+        measurements=len(server.measured),
+        variants=len({repr(one) for one in server.loaded}),
+        loads=len(server.loaded),
+        server_starts=changes(settings),  # it starts a server for each variant, unless remote
+        recommended=recommended,
+        passes=passes,
+        thinking_s=(),
+    )
+
+
+# -- the server --------------------------------------------------------------------------------
+
+
+class _Server(ThreadingHTTPServer):
+    """Models that are loaded by their configuration, and what was asked for."""
+
+    daemon_threads = True
+
+    def __init__(self, surface: Surface, seed: int) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.surface = surface
+        self.seed = seed
+        self.configs: dict[str, Mapping[str, Any]] = {}
+        self.loaded: list[Setting] = []
+        self.measured: list[Point] = []
+
+    @property
+    def port(self) -> int:
+        return int(self.server_address[1])
+
+    def load(self, name: str, override: str | None) -> str | None:
+        """Loads a model; what is wrong, if it does not fit."""
+        (facts,) = self.surface.facts
+        config = facts.config if override is None else from_json(json.loads(override))
+        setting = _setting(facts, config)
+        self.loaded.append(setting)
+        client = Client(kind=self.surface.load_kind, values=np.asarray([1.0]))
+        if self.surface.source.respond({facts.name: setting}, [client]) is None:
+            return f"failed to load '{name}': out of memory"
+        self.configs[name] = config
+        return None
+
+    def measure(self, name: str, load: int, batch_size: int) -> Mapping[str, float] | None:
+        """What perf_analyzer reads; None where requests fail."""
+        (facts,) = self.surface.facts
+        point = Point(
+            settings={facts.name: _setting(facts, self.configs[name])},
+            clients=[
+                Client(
+                    kind=self.surface.load_kind,
+                    values=np.asarray([float(load)]),
+                    batch_size=batch_size,
+                )
+            ],
+        )
+        times = sum(one.text == point.text for one in self.measured)
+        self.measured.append(point)
+        outcome = self.surface.measure(point, self.seed, times)
+        return None if isinstance(outcome, Failure) else outcome.models[0].values
+
+
+def _setting(facts: ModelFacts, config: Mapping[str, Any]) -> Setting:
+    return Setting.of(ModelVariant(model=facts.name, name="", config=config, files=""))
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """As much of Triton's HTTP as upstream uses, and `/measure` for the stand-in."""
+
+    server: _Server
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1  # an answer is one packet
+
+    def do_GET(self) -> None:
+        path, _, query = self.path.partition("?")
+        match path.strip("/").split("/"):
+            case ["v2"]:
+                extensions = ["model_repository", "model_configuration"]
+                self._send({"name": "triton", "version": "2.51.0", "extensions": extensions})
+            case ["v2", "models", name, "config"] if name in self.server.configs:
+                self._send(to_json(self.server.configs[name], proto_names=True))
+            case ["v2", "models", name, *_] if name not in self.server.configs:
+                self._send({"error": f"unknown model: '{name}'"}, 400)
+            case ["measure", name]:
+                load, batch_size = query.split("&")
+                self._send({"values": self.server.measure(name, int(load), int(batch_size))})
+            case _:  # ready, live, metrics
+                self._send({})
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}")
+        match self.path.strip("/").split("/"):
+            case ["v2", "repository", "models", name, "load"]:
+                problem = self.server.load(name, body.get("parameters", {}).get("config"))
+                self._send({"error": problem} if problem else {}, 400 if problem else 200)
+            case ["v2", "repository", "models", name, "unload"]:
+                self.server.configs.pop(name, None)
+                self._send({})
+            case _:  # the index
+                names = self.server.configs
+                self._send([{"name": name, "version": "1", "state": "READY"} for name in names])
+
+    def _send(self, content: object, status: int = 200) -> None:
+        body = json.dumps(content).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing: nobody reads it."""
+
+
+@contextmanager
+def _served(surface: Surface, seed: int) -> Iterator[_Server]:
+    server = _Server(surface, seed)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+# -- the program -------------------------------------------------------------------------------
+
+
+def _write_repository(directory: Path, facts: ModelFacts) -> None:
+    for part in facts.with_parts():
+        (directory / part.name / "1").mkdir(parents=True)
+        (directory / part.name / "1" / "model.py").touch()
+        (directory / part.name / "config.pbtxt").write_text(to_text(part.config))
+
+
+def _config(surface: Surface, mode: str, directory: Path, port: int) -> Mapping[str, Any]:
+    perf_analyzer = directory / "perf_analyzer"
+    perf_analyzer.write_text(
+        f"#!/bin/sh\nexec '{sys.executable}' -S -E '{_HERE / 'standin_perf_analyzer.py'}' \"$@\"\n"
+    )
+    perf_analyzer.chmod(0o755)
+    (directory / "results").mkdir()
+    return {
+        **surface.options,
+        "model_repository": str(directory / "models"),
+        "output_model_repository_path": str(directory / "variants"),
+        "checkpoint_directory": str(directory / "checkpoints"),
+        "export_path": str(directory / "results"),
+        "run_config_search_mode": mode,
+        "triton_launch_mode": "remote",
+        "client_protocol": "http",
+        "triton_http_endpoint": f"localhost:{port}",
+        "triton_metrics_url": f"http://localhost:{port}/metrics",
+        "perf_analyzer_path": str(perf_analyzer),
+        "perf_analyzer_cpu_util": 100000,
+        "duration_seconds": 0.05,
+        "monitoring_interval": 0.02,
+        "skip_summary_reports": False,
+        "skip_detailed_reports": True,
+    }
+
+
+def _profile(environment: Path, config: Path, directory: Path) -> None:
+    log = directory / "log"
+    with log.open("wb") as output:
+        command = [str(environment / "bin" / "model-analyzer"), "profile", "-f", str(config)]
+        done = subprocess.run(
+            command, cwd=directory, env={**os.environ, "PYTHONPATH": str(_HERE / "fast")},
+            stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+            timeout=_TIMEOUT_S, check=False,
+        )  # fmt: skip
+    if done.returncode != 0:
+        tail = "\n".join(log.read_text().splitlines()[-15:])
+        sys.exit(f"upstream ended with {done.returncode}: {tail}")
+
+
+def _recommended(directory: Path, facts: ModelFacts, surface: Surface) -> tuple[Point | None, bool]:
+    """The first row of its table that satisfies the constraints, else the first one; and whether
+    it does.
+    """
+    table = directory / "results" / "results" / "metrics-model-inference.csv"
+    if not table.exists():
+        return None, False
+    with table.open(newline="") as file:
+        rows: Sequence[Mapping[str, str]] = list(csv.DictReader(file))
+    if not rows:
+        return None, False
+    passing = [row for row in rows if row.get("Satisfies Constraints", "Yes") == "Yes"]
+    row = (passing or rows)[0]
+    variant = row["Model Config Path"]
+    file_name = directory / "variants" / variant / "config.pbtxt"
+    if not file_name.exists():  # the default's is not always written
+        file_name = directory / "models" / facts.name / "config.pbtxt"
+    config = parse_text(file_name.read_text(), variant)
+    load = row.get("Concurrency") or row.get("Request Rate") or "1"
+    point = Point(
+        settings={facts.name: _setting(facts, config)},
+        clients=[Client(kind=surface.load_kind, values=np.asarray([float(load)]))],
+    )
+    return point, bool(passing)
