@@ -1,0 +1,470 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The arithmetic of the search laboratory: what it claims about a search rests on this."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import json
+import math
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.search import upstream
+from benchmarks.search.drive import Run, changes, random_search, run
+from benchmarks.search.families import SurfaceSet, is_constrained, surfaces
+from benchmarks.search.machine import Client, Machine, Point, Setting, Station
+from benchmarks.search.recorded import recorded
+from benchmarks.search.surface import (
+    MEMORY,
+    P99,
+    THROUGHPUT,
+    Axis,
+    Noise,
+    Surface,
+    measurement,
+    single,
+)
+from benchmarks.search.truth import Truth
+from benchmarks.search.verdict import judge, markdown, summarize, worst_tenth
+from model_analyzer.domain.goals import Constraint
+from model_analyzer.domain.trials import Failure, LoadKind
+from model_analyzer.search.plan import doubling
+
+ROOT = Path(__file__).parents[3]
+
+
+def surface(**changes: Any) -> Surface:
+    """A small one: 3 instances, batch limits to 8, concurrency to 32."""
+    station = Station(base_ms=4, item_ms=0.3, weights_mb=100, item_mb=5)
+    drawn = Surface(
+        name="small",
+        family="small",
+        facts=(single("m"),),
+        options={
+            "model_repository": "/models",
+            "profile_models": {"m": {"cpu_only": True}},
+            "run_config_search_max_instance_count": 3,
+            "run_config_search_max_model_batch_size": 8,
+            "run_config_search_max_concurrency": 32,
+        },
+        axes={"m": Axis(instances=(1, 2, 3), batch_limits=(1, 2, 4, 8))},
+        loads=doubling(1, 32),
+        source=Machine(stations={"m": station}, chains=(("m",),)),
+    )
+    return replace(drawn, **changes)
+
+
+def point(instances: int = 1, batch_limit: int = 8, load: float = 4) -> Point:
+    setting = Setting(instances=instances, batch_limit=batch_limit, forms_batches=True)
+    client = Client(kind=LoadKind.CONCURRENCY, values=np.asarray([float(load)]))
+    return Point(settings={"m": setting}, clients=[client])
+
+
+def all_points(what: Surface) -> list[Point]:
+    """The whole grid, put together without the laboratory's own enumeration."""
+    settings = [Setting(instances=1, batch_limit=8, forms_batches=False)]
+    settings += [
+        Setting(instances=count, batch_limit=limit, forms_batches=True)
+        for count in (1, 2, 3)
+        for limit in (1, 2, 4, 8)
+    ]
+    return [replace(point(load=load), settings={"m": s}) for s in settings for load in what.loads]
+
+
+def exact(what: Surface, where: Point) -> Any:
+    response = what.response(where)
+    assert response is not None
+    return measurement(response, speed=1, tail=1, windows=())
+
+
+def recommending(where: Point | None, *, passes: bool = True) -> Run:
+    return Run(
+        measurements=10, variants=2, loads=3, server_starts=1, recommended=where, passes=passes,
+        thinking_s=(0.001, 0.003),
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------ machines
+
+
+def test_in_a_closed_loop_throughput_times_latency_is_what_is_in_flight() -> None:
+    for where in all_points(surface()):
+        response = surface().response(where)
+        assert response is not None
+        in_flight = response.throughput[0] * response.latency_avg[0] / 1000
+        assert in_flight == pytest.approx(where.clients[0].values)
+
+
+def test_many_loads_at_once_are_answered_as_one_by_one() -> None:
+    what = surface()
+    values = np.asarray([1.0, 3.0, 32.0])
+    client = Client(kind=LoadKind.CONCURRENCY, values=values)
+    together = what.source.respond(point().settings, [client])
+    assert together is not None
+    for index, value in enumerate(values):
+        alone = what.response(point(load=value))
+        assert alone is not None
+        assert together.latency_p99[0][index] == pytest.approx(alone.latency_p99[0][0])
+
+
+def test_what_needs_too_much_memory_does_not_load() -> None:
+    what = surface()
+    assert isinstance(what.source, Machine)
+    walled = replace(what, source=replace(what.source, memory_mb=700))
+    # 300 fixed, and 140 for each instance with batches of 8
+    assert walled.response(point(instances=2)) is not None
+    assert walled.response(point(instances=3)) is None
+    assert isinstance(walled.measure(point(instances=3), seed=0), Failure)
+
+
+# ---------------------------------------------------------------------------------------- noise
+
+
+def test_noise_belongs_to_seed_point_and_repetition() -> None:
+    what = surface(noise=Noise(sigma=0.05, outliers=0.1))
+    first = what.measure(point(), seed=1)
+    assert what.measure(point(), seed=1) == first
+    others = [
+        what.measure(point(), seed=2),
+        what.measure(point(), seed=1, repetition=1),
+        what.measure(point(load=8), seed=1),
+    ]
+    assert first not in others
+
+
+def test_noise_is_as_large_as_it_says() -> None:
+    noise = Noise(sigma=0.03)
+    speeds = [noise.factors(seed, "x", 0)[0] for seed in range(2000)]
+    assert np.mean(np.log(speeds)) == pytest.approx(0, abs=0.003)
+    assert np.std(np.log(speeds)) == pytest.approx(0.03, rel=0.1)
+    slow = [Noise(sigma=0.001, outliers=0.2).factors(s, "x", 0)[0] < 0.95 for s in range(2000)]
+    assert np.mean(slow) == pytest.approx(0.2, abs=0.03)
+
+
+def test_windows_add_up_to_the_measurement() -> None:
+    what = surface(noise=Noise(sigma=0.05)).measure(point(), seed=3)
+    assert not isinstance(what, Failure)
+    (model,) = what.models
+    assert np.mean(model.windows) == pytest.approx(model.values[THROUGHPUT])
+
+
+# ---------------------------------------------------------------------------------------- truth
+
+
+def test_the_best_is_what_the_product_itself_would_put_first() -> None:
+    what = surface().within(Constraint(tag=P99, maximum=30), Constraint(tag=MEMORY, maximum=600))
+    truth = Truth(what)
+    points = all_points(what)
+    assert truth.size == len(points)
+    ordered = what.goal.best_first(points, lambda where: exact(what, where))
+    assert truth.best.settings == ordered[0].settings
+    assert truth.best.loads == tuple(client.values[0] for client in ordered[0].clients)
+    passing = sum(what.goal.passes(exact(what, where)) for where in points)
+    assert 0 < passing < len(points)
+    assert truth.feasible == pytest.approx(passing / len(points))
+
+
+def test_merits_are_as_far_apart_as_values() -> None:
+    what = surface()
+    truth = Truth(what)
+    a, b = point(load=1), point(load=16)
+    ratio = exact(what, b).value(THROUGHPUT) / exact(what, a).value(THROUGHPUT)
+    merits = truth.merit_of(b), truth.merit_of(a)
+    assert merits[0] is not None
+    assert merits[1] is not None
+    assert math.exp(merits[0] - merits[1]) == pytest.approx(ratio)
+
+
+def test_between_the_loads_of_the_grid_it_may_be_better() -> None:
+    # 24 in flight keep it, and 32 do not
+    bound = exact(surface(), point(instances=3, load=24)).value(P99)
+    what = surface().within(Constraint(tag=P99, maximum=bound))
+    truth = Truth(what)
+    assert truth.best.merit is not None
+    assert truth.best_under_any_load.merit is not None
+    assert truth.best_under_any_load.merit > truth.best.merit
+
+
+@pytest.mark.parametrize("tag", [P99, THROUGHPUT])
+@pytest.mark.parametrize("share", [0.05, 0.08, 0.5])
+def test_a_limit_is_met_by_the_share_that_was_asked_for(tag: str, share: float) -> None:
+    truth = Truth(surface())
+    limited = Truth(surface().within(truth.limit(tag, share)))
+    # of 78 points; some are tied, since batches of one need no batching
+    assert limited.feasible == pytest.approx(share, abs=3 / 78)
+
+
+def test_a_second_limit_is_met_beside_the_first() -> None:
+    first = Truth(surface()).limit(P99, 0.6)
+    second = Truth(surface().within(first)).limit(THROUGHPUT, 0.1)
+    both = Truth(surface().within(first, second))
+    assert both.feasible == pytest.approx(0.1, abs=2 / 78)
+
+
+# ----------------------------------------------------------------------------------------- sets
+
+
+@functools.cache
+def all_of(which: SurfaceSet) -> list[Surface]:
+    return list(surfaces(which))
+
+
+def test_sets_are_the_same_every_time() -> None:
+    again = surfaces(SurfaceSet.TUNING)
+    for one, two in zip(all_of(SurfaceSet.TUNING), islice(again, 20), strict=False):
+        assert (one.name, one.source, one.options) == (two.name, two.source, two.options)
+
+
+@pytest.mark.parametrize("which", [*SurfaceSet], ids=lambda which: which.value)
+def test_five_to_ten_percent_meet_the_constraints(which: SurfaceSet) -> None:
+    for one in all_of(which):
+        feasible = Truth(one).feasible
+        if one.family == "none-feasible":
+            assert feasible == 0, one.name
+        elif is_constrained(one):
+            assert 0.045 <= feasible <= 0.115, one.name
+
+
+def test_the_sets_have_no_surface_in_common() -> None:
+    tuning, reporting = map(all_of, SurfaceSet)
+    sources = [one.source for one in tuning]
+    assert not any(one.source in sources for one in reporting)
+    families = {one.family for one in tuning}, {one.family for one in reporting}
+    assert families[0] - families[1]
+    assert families[1] - families[0]
+
+
+# ----------------------------------------------------------------------------------------- runs
+
+
+def test_random_search_finds_what_chance_says() -> None:
+    what = surface()
+    # the default is not drawn: it is the first of the thirteen variants
+    values = sorted(
+        exact(what, where).value(THROUGHPUT) for where in all_points(what)[len(what.loads) :]
+    )
+    drawn = round(0.1 * len(values))
+    chances = [
+        math.comb(rank, drawn - 1) / math.comb(len(values), drawn) for rank in range(len(values))
+    ]
+    expected = sum(value * chance for value, chance in zip(values, chances, strict=True))
+    found = []
+    for seed in range(300):
+        search = random_search(what, 0.1, seed)
+        best = 0.0
+        while (trial := search.ask()) is not None:
+            outcome = what.measure(Point.of(trial), seed)
+            assert not isinstance(outcome, Failure)
+            best = max(best, outcome.value(THROUGHPUT) or 0)
+            search.tell(trial, outcome)
+        found.append(best)
+    error = np.std(found) / math.sqrt(len(found))
+    assert np.mean(found) == pytest.approx(expected, abs=4 * error)
+
+
+def test_a_brute_search_without_noise_finds_the_best_that_it_looks_at() -> None:
+    what = surface().within(Constraint(tag=P99, maximum=30))
+    found = run(what, "brute", 0)
+    assert found is not None
+    assert found.passes
+    verdict = judge(what, Truth(what), "brute", 0, found)
+    assert verdict.value == 1
+    assert verdict.value_any_load == pytest.approx(1, abs=0.03)
+
+
+def test_runs_are_the_same_for_the_same_seed() -> None:
+    what = surface(noise=Noise(sigma=0.05))
+    for mode in ("quick", "random:20"):
+        one, two = run(what, mode, 5), run(what, mode, 5)
+        assert one is not None
+        assert two is not None
+        assert one.recommended is not None
+        assert two.recommended is not None
+        assert (one.measurements, one.recommended.text) == (two.measurements, two.recommended.text)
+        assert len(one.thinking_s) == one.measurements + 1
+
+
+def test_a_mode_that_is_not_for_the_models_does_not_run() -> None:
+    pipeline = next(one for one in all_of(SurfaceSet.TUNING) if one.family == "ensemble-2")
+    assert run(pipeline, "brute", 0) is None
+    assert run(pipeline, "quick", 0) is not None
+
+
+def test_each_change_of_what_is_served_is_a_load() -> None:
+    assert changes(["a", "a", "b", "a"]) == 3
+    assert changes([]) == 0
+
+
+# ------------------------------------------------------------------------------------- verdicts
+
+
+def test_a_recommendation_is_worth_its_share_of_the_best() -> None:
+    what = surface()
+    truth = Truth(what)
+    assert truth.best.merit is not None
+    poor = judge(what, truth, "m", 0, recommending(point(load=1)))
+    merit = truth.merit_of(point(load=1))
+    assert merit is not None
+    assert poor.value == pytest.approx(math.exp(merit - truth.best.merit))
+    assert poor.share == pytest.approx(10 / 78)
+    assert poor.variants_share == pytest.approx(2 / 13)
+
+
+def test_what_breaks_a_constraint_beyond_noise_is_worth_nothing() -> None:
+    bound = exact(surface(), point(load=8)).value(P99)
+    within = surface(noise=Noise(sigma=0.02))
+    for excess, value in ((1.03, False), (1.05, True)):
+        what = within.within(Constraint(tag=P99, maximum=bound / excess))
+        verdict = judge(what, Truth(what), "m", 0, recommending(point(load=8)))
+        assert verdict.breaks is value
+        assert (verdict.value == 0) is value
+
+
+def test_no_answer_is_worth_nothing() -> None:
+    what = surface().within(Constraint(tag=P99, maximum=30))
+    for found in (recommending(None, passes=False), recommending(point(load=1), passes=False)):
+        verdict = judge(what, Truth(what), "m", 0, found)
+        assert not verdict.answered
+        assert verdict.value == 0
+
+
+def test_where_nothing_is_feasible_there_is_no_value() -> None:
+    what = surface().within(Constraint(tag=P99, maximum=0.1))
+    verdict = judge(what, Truth(what), "m", 0, recommending(point(), passes=False))
+    assert not verdict.exists
+    assert verdict.value is None
+    (summary,) = summarize([verdict], ["m"])
+    assert summary.kind == "none feasible"
+    assert summary.no_answer == 1
+    assert "| m | 1 | 1 | - | - |" in markdown([summary])
+
+
+def test_the_worst_tenth_is_a_mean() -> None:
+    assert worst_tenth([float(value) for value in range(20)]) == 0.5
+    assert worst_tenth([0.25, 1]) == 0.25
+
+
+# ----------------------------------------------------------------------------------- recordings
+
+
+def recording(path: Path, rows: list[dict[str, Any]]) -> Path:
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, [*rows[0], "failure"])
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def row(variant: str, count: int, limit: int, load: int, value: float, **more: Any) -> Any:
+    return {
+        "model": "m",
+        "variant": variant,
+        "config.max_batch_size": limit,
+        "config.instance_group.0.count": count,
+        "config.dynamic_batching": "" if variant.endswith("default") else "{}",
+        "concurrency": load,
+        "perf_throughput": value,
+        "perf_latency_avg": 1000 * load / value,
+        "perf_latency_p99": 2000 * load / value,
+        "cpu_used_ram": 100 * count,
+        **more,
+    }
+
+
+def rows() -> list[dict[str, Any]]:
+    return [
+        row("m_config_default", 1, 4, 1, 10), row("m_config_default", 1, 4, 2, 12),
+        row("m_config_0", 1, 2, 1, 10), row("m_config_0", 1, 2, 2, 15),
+        row("m_config_0", 1, 2, 2, 25),
+        row("m_config_1", 2, 2, 1, 20), {**row("m_config_1", 2, 2, 2, 1), "failure": "TIMEOUT"},
+    ]  # fmt: skip
+
+
+def test_a_recording_answers_with_what_was_recorded(tmp_path: Path) -> None:
+    what = recorded(recording(tmp_path / "m.csv", rows()))
+    twice = what.response(point(instances=1, batch_limit=2, load=2))
+    assert twice is not None
+    assert twice.throughput[0][0] == pytest.approx(20)  # the mean of two rows
+    between = what.response(point(instances=1, batch_limit=2, load=math.sqrt(2)))
+    assert between is not None
+    assert between.throughput[0][0] == pytest.approx(math.sqrt(10 * 20))
+    failed = what.response(point(instances=2, batch_limit=2, load=2))
+    assert failed is not None
+    assert failed.fails[0]
+    assert what.response(point(instances=3, batch_limit=2)) is None
+    assert Truth(what).size == 6
+
+
+def test_a_recording_with_gaps_is_refused(tmp_path: Path) -> None:
+    path = recording(tmp_path / "m.csv", rows()[1:])
+    with pytest.raises(ValueError, match="m_config_default was not measured under all"):
+        recorded(path)
+
+
+def test_the_recording_that_comes_with_it_can_be_replayed() -> None:
+    what = recorded(ROOT / "benchmarks" / "search" / "recordings" / "sim_gpu.csv")
+    truth = Truth(what)
+    assert truth.size == 147
+    assert run(what, "quick", 0) is not None
+
+
+# ------------------------------------------------------------------------------------- programs
+
+
+def test_the_stand_in_reports_what_the_server_measured(tmp_path: Path) -> None:
+    program = ROOT / "benchmarks" / "search" / "standin_perf_analyzer.py"
+    with upstream._served(surface(), 0) as server:
+        assert server.load("m", None) is None
+        table = tmp_path / "table.csv"
+        subprocess.run(
+            [
+                sys.executable, str(program), "-m", "m", "-u", f"localhost:{server.port}",
+                "--concurrency-range=4", "-b", "1", "-f", str(table),
+            ],
+            check=True, timeout=30, stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+        (measured,) = server.measured
+    (line,) = csv.DictReader(table.read_text().splitlines())
+    wanted = exact(surface(), measured).models[0].values
+    assert float(line["Inferences/Second"]) == pytest.approx(wanted[THROUGHPUT], abs=0.001)
+    assert float(line["p99 latency"]) == pytest.approx(1000 * wanted[P99], abs=1)
+
+
+def test_the_program_writes_one_table(tmp_path: Path) -> None:
+    script = ROOT / "benchmarks" / "search" / "run.py"
+    recordings = script.parent / "recordings"
+    done = subprocess.run(
+        [
+            sys.executable, str(script), "--set", str(recordings), "--modes", "quick,random:10",
+            "--seeds", "2", "--out", str(tmp_path),
+        ],
+        check=False, timeout=60, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "### With constraints" in done.stdout
+    content = json.loads((tmp_path / "recordings.json").read_text())
+    assert {(one["mode"], one["kind"]) for one in content["summary"]} == {
+        (mode, kind)
+        for mode in ("quick", "random:10")
+        for kind in ("with constraints", "without constraints")
+    }
+    assert len(content["runs"]) == 2 * 2 * 5
+
+
+def test_an_unknown_mode_is_named() -> None:
+    script = ROOT / "benchmarks" / "search" / "run.py"
+    done = subprocess.run(
+        [sys.executable, str(script), "--modes", "slow"],
+        check=False, timeout=60, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "no mode slow" in done.stderr
