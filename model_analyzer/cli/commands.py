@@ -19,7 +19,7 @@ import click
 from model_analyzer.config.kinds import Boolean
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.options import options_of
-from model_analyzer.config.table import ANALYZE, Option, plain
+from model_analyzer.config.table import ANALYZE, PROFILE, Option, plain
 
 
 class _TableCommand(click.Command):
@@ -49,13 +49,16 @@ class _TableCommand(click.Command):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invocation:
     """What the user said: options of the command line, the content of the YAML file if there is
-    one, verbosity (-1 quiet, 0, 1 verbose) and whether mode offline was chosen.
+    one, verbosity (-1 quiet, 0, 1 verbose), whether mode offline was chosen, whether only to tell
+    what would be done, and whether to tell that as JSON.
     """
 
     command_line: Sequence[Entry]
     yaml: Node | None
     verbosity: int
     offline: bool
+    dry_run: bool
+    as_json: bool
 
 
 Run = Callable[[Invocation], int]
@@ -68,18 +71,35 @@ def table_command(name: str, run: Run, *, help_text: str) -> click.Command:
     """
     table = options_of(name)
     parameters: list[click.Parameter] = [_parameter(option) for option in table if option.flags]
+    if name == PROFILE:
+        parameters += [
+            click.Option(["--dry-run"], is_flag=True, help="Only tell what would be done."),
+            click.Option(
+                ["--json", "as_json"], is_flag=True, help="Tell it as JSON, for programs."
+            ),
+        ]
     parameters += [
         click.Option(["-q", "--quiet"], is_flag=True, help="Show errors only."),
         click.Option(["-v", "--verbose"], is_flag=True, help="Show every detail."),
     ]
-    long_flags = [flag[2:] for option in table for flag in option.flags if flag.startswith("--")]
+    long_flags = [
+        flag[2:] for parameter in parameters for flag in parameter.opts if flag.startswith("--")
+    ]
 
     @click.pass_context
     def callback(
-        ctx: click.Context, /, quiet: bool, verbose: bool, **given: str | bool | None
+        ctx: click.Context,
+        /,
+        quiet: bool,
+        verbose: bool,
+        dry_run: bool = False,
+        as_json: bool = False,
+        **given: str | bool | None,
     ) -> int:
         from model_analyzer.config.sources import read_yaml
 
+        if as_json and not dry_run:
+            raise click.UsageError("--json is for --dry-run: give both", ctx)
         flags = {option.key: option.flags[-1] for option in table if option.flags}
         entries = [
             Entry(key, flags[key], Node(value, flags[key]))
@@ -94,6 +114,8 @@ def table_command(name: str, run: Run, *, help_text: str) -> click.Command:
                 yaml=yaml,
                 verbosity=-1 if quiet else int(verbose),
                 offline=bool(ctx.obj and ctx.obj["mode"] == "offline"),
+                dry_run=dry_run,
+                as_json=as_json,
             )
         )
 
@@ -105,9 +127,7 @@ def table_command(name: str, run: Run, *, help_text: str) -> click.Command:
         table=table,
         context_settings={
             "help_option_names": ["-h", "--help"],
-            "token_normalize_func": functools.partial(
-                _complete, [*long_flags, "quiet", "verbose", "help"]
-            ),
+            "token_normalize_func": functools.partial(_complete, [*long_flags, "help"]),
             "max_content_width": 100,
         },
     )
@@ -139,6 +159,10 @@ def _profile(given: Invocation) -> int:
     from model_analyzer.config.resolve import resolve_profile
 
     resolved = resolve_profile(given.command_line, given.yaml, Path.cwd(), offline=given.offline)
+    if given.dry_run:
+        from model_analyzer.cli import dry_run
+
+        return dry_run.run(resolved.settings, resolved.remarks, as_json=given.as_json)
     from model_analyzer.cli.profile import run
 
     return run(resolved.settings, resolved.remarks, given.verbosity)
@@ -166,7 +190,7 @@ def _report(given: Invocation) -> int:
 
 def profile() -> click.Command:
     return table_command(
-        "profile", _profile, help_text="Measure configurations of models and recommend the best."
+        PROFILE, _profile, help_text="Measure configurations of models and recommend the best."
     )
 
 

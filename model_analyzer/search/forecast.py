@@ -1,0 +1,179 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a search would do, as far as that is known before anything is measured.
+
+A brute search is asked itself: told that throughput keeps growing, it names every trial that it
+could come to. Where a search decides as it goes, only its space and its bound are told.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement
+from model_analyzer.domain.models import ModelVariant, VariantNames
+from model_analyzer.domain.settings import (
+    OptunaSettings,
+    QuickSettings,
+    SearchMode,
+    SearchSettings,
+)
+from model_analyzer.domain.trials import LoadKind, Trial
+from model_analyzer.search.choose import choose, mode_of
+from model_analyzer.search.plan import PlannedSearch, Subject
+from model_analyzer.search.quick import quick_space
+from model_analyzer.search.space import UNBOUNDED
+from model_analyzer.search.trial_space import TrialSpace
+from model_analyzer.search.variants import other_parameters
+
+# The values of an unbounded dimension that are shown.
+_FIRST = 4
+
+# What the client does: the server does not notice when it changes.
+_CLIENT = ("batch_sizes", *(kind.value for kind in LoadKind))
+
+_SIZES = ("instance_count", "max_batch_size")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Varied:
+    """A parameter of a model and its values; without `is_bounded` they go on behind the last."""
+
+    model: str
+    parameter: str
+    values: tuple[Any, ...]
+    is_bounded: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast:
+    """What is known of a search: its mode, what it varies, and the number of combinations (None:
+    without a bound).
+
+    `trials` are those that it comes to at most, in their order, and `is_exact` says that it comes
+    to all of them, and no other; None: it decides as it goes. `most_trials` may be above their
+    number, for those that depend on what is measured. `variants` is how many different contents a
+    server is given at most.
+    """
+
+    mode: SearchMode
+    varied: tuple[Varied, ...]
+    size: int | None
+    trials: tuple[Trial, ...] | None
+    is_exact: bool
+    most_trials: int | None
+    variants: int | None
+
+    @property
+    def loads(self) -> int | None:
+        """How often something else is loaded for these trials, at most."""
+        if self.trials is None:
+            return self.most_trials
+        contents = [trial.content for trial in self.trials]
+        following = sum(a != b for a, b in pairwise(contents))
+        return min(len(contents), 1) + following
+
+
+def forecast(
+    subject: Subject,
+    settings: SearchSettings,
+    quick: QuickSettings,
+    optuna: OptunaSettings,
+    *,
+    best: int,
+) -> Forecast:
+    """What the search for `subject`, which was checked, would do."""
+    search = choose(subject, settings, quick, optuna, VariantNames(), best=best)
+    mode = mode_of(subject, settings)
+    if mode is SearchMode.QUICK:
+        varied = tuple(_quick_varied(subject, quick))
+        return _deciding(mode, varied, search.most_trials)
+    if mode is not SearchMode.BRUTE:
+        formula = mode is SearchMode.OPTUNA and optuna.use_concurrency_formula
+        space = TrialSpace(subject, settings, use_formula=formula)
+        varied = tuple(
+            Varied(model=axis.model, parameter=axis.parameter, values=tuple(axis.values))
+            for axis in space.axes
+        )
+        return _deciding(mode, varied, search.most_trials)
+    trials = tuple(_growing(search))
+    stops_early = settings.early_exit or not subject.lists_loads
+    return Forecast(
+        mode=mode,
+        varied=tuple(_tried(subject, trials)),
+        size=len(trials),
+        trials=trials,
+        is_exact=len(subject.models) > 1 or not stops_early,
+        most_trials=search.most_trials,
+        variants=len({trial.content for trial in trials}),
+    )
+
+
+def _deciding(mode: SearchMode, varied: tuple[Varied, ...], most_trials: int | None) -> Forecast:
+    is_bounded = all(one.is_bounded for one in varied)
+    # and the default
+    contents = 1 + math.prod(len(one.values) for one in varied if one.parameter not in _CLIENT)
+    return Forecast(
+        mode=mode,
+        varied=varied,
+        size=math.prod(len(one.values) for one in varied) if is_bounded else None,
+        trials=None,
+        is_exact=False,
+        most_trials=most_trials,
+        variants=min(contents, most_trials or contents) if is_bounded else most_trials,
+    )
+
+
+def _growing(search: PlannedSearch) -> Iterator[Trial]:
+    """Every trial of a search that no stop rule ends, since each is faster than the one before."""
+    throughput = 1.0
+    while (trial := search.ask()) is not None:
+        yield trial
+        throughput *= 1.1
+        values = {"perf_throughput": throughput}
+        models = tuple(ModelMeasurement(values=values) for _ in trial.workloads)
+        search.tell(trial, Measurement(models=models))
+
+
+def _quick_varied(subject: Subject, quick: QuickSettings) -> Iterator[Varied]:
+    for dimension in quick_space(subject, quick).dimensions:
+        is_bounded = dimension.values[-1] < UNBOUNDED[1]
+        values = dimension.values if is_bounded else dimension.values[:_FIRST]
+        yield Varied(
+            model=dimension.model,
+            parameter=dimension.quantity.value,
+            values=tuple(values),
+            is_bounded=is_bounded,
+        )
+
+
+def _tried(subject: Subject, trials: Sequence[Trial]) -> Iterator[Varied]:
+    """The values that the trials have, but for the default's own where others are tried."""
+    for index, model in enumerate(subject.models):
+        works = [trial.workloads[index] for trial in trials]
+        works = [work for work in works if not work.variant.is_default] or works
+        for varied in model.varied.values():
+            name = varied.facts.name
+            parts = [part for work in works for part in work.variant.served if part.model == name]
+            if parts:
+                sizes = (
+                    {_instances(part) for part in parts},
+                    {one.max_batch_size for one in parts},
+                )
+                for parameter, values in zip(_SIZES, sizes, strict=True):
+                    yield Varied(model=name, parameter=parameter, values=tuple(sorted(values)))
+            for field, listed in other_parameters(varied).items():
+                yield Varied(model=name, parameter=field, values=listed)
+        batch_sizes = sorted({work.load.batch_size for work in works})
+        yield Varied(model=model.facts.name, parameter="batch_sizes", values=tuple(batch_sizes))
+        loads = sorted({work.load.value for work in works})
+        kind = model.settings.load_kind.value
+        yield Varied(model=model.facts.name, parameter=kind, values=tuple(loads))
+
+
+def _instances(variant: ModelVariant) -> int:
+    return sum(count for count, _ in variant.instances(gpus=1))
