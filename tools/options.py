@@ -26,7 +26,8 @@ what concerns it. `analyze` takes the options of `profile`.
 
 A flag may be shortened as long as it stays unique, and `--flag value` and `--flag=value` are the
 same. Of a flag that is repeated the last one counts. `-q`/`--quiet`, `-v`/`--verbose` and
-`-h`/`--help` are flags of every command, and no keys.
+`-h`/`--help` are flags of every command, and no keys; nor are `--dry-run` and `--json` of `profile`,
+which tell what a run would do.
 
 `model-analyzer config validate FILE...` checks files, and `model-analyzer config schema` describes
 them to an editor.

@@ -1,0 +1,122 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""`profile --dry-run` on programs that would tell if they were started."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+
+def files(directory: Path) -> set[Path]:
+    return {path for path in directory.rglob("*") if path.name != "config.yaml"}
+
+
+def told(setting, **changes: Any) -> Any:
+    """What a dry run says as JSON."""
+    status, output = setting.profile("--dry-run", "--json", **changes)
+    assert status == 0, output
+    return json.loads(output)
+
+
+def test_nothing_is_started_and_nothing_is_written(setting, pretend, tmp_path: Path) -> None:
+    before = files(tmp_path)
+
+    status, output = setting.profile("--dry-run")
+
+    assert status == 0, output
+    assert pretend.server_calls == []
+    assert pretend.launches == []
+    assert files(tmp_path) == before
+    assert "m: brute search" in output
+    assert "varies m max_batch_size: 1, 2" in output
+    assert "measurements: at most 10" in output
+    assert "m_config_3 (2:CPU x 2)  " in output
+
+
+def test_what_is_told_is_what_is_done(setting, pretend) -> None:
+    setting.config["perf_analyzer_path"] = str(
+        pretend.perf_analyzer(*[{"throughput": 100.0 * 1.5**n} for n in range(20)])
+    )
+    plan = told(setting)["subjects"][0]
+
+    status, output = setting.profile()
+
+    assert status == 0, output
+    done = [
+        line.rpartition("Profiling ")[2] for line in output.splitlines() if "Profiling m" in line
+    ]
+    names = [f"{one['variant']}: concurrency={one['concurrency']}" for (one,) in plan["trials"]]
+    assert names == done
+    loads = [call for call in pretend.server_calls if call.startswith("load")]
+    starts = [call for call in pretend.server_calls if call.startswith("start")]
+    assert plan["loads"] == len(loads)
+    assert plan["server_starts"] == len(starts)
+
+
+def test_programs_read_all_of_it(setting) -> None:
+    document = told(
+        setting,
+        latency_budget=50,
+        perf_analyzer_flags={"measurement-mode": "time_windows", "measurement-interval": 2000},
+    )
+
+    (plan,) = document["subjects"]
+    assert plan["models"] == ["m"]
+    assert plan["mode"] == "brute"
+    assert plan["size"] == 10
+    assert plan["variants"] == 5
+    assert plan["objectives"] == {"m": {"perf_throughput": 10}}
+    assert plan["constraints"] == {"m": {"perf_latency_p99": {"min": None, "max": 50}}}
+    assert plan["seconds_per_measurement"] == 6.5
+    # the measurements with the most refinement, the loads and one start
+    seconds = plan["most_measurements"] * 6.5 + plan["loads"] * 1 + 3
+    assert abs(plan["minutes"] - seconds / 60) <= 0.1
+    assert document["minutes"] == plan["minutes"]
+    assert document["assumptions"]["windows_per_measurement"] == 3
+
+
+def test_a_search_that_decides_as_it_goes_says_so(setting) -> None:
+    status, output = setting.profile("--dry-run", run_config_search_mode="quick")
+
+    assert status == 0, output
+    assert "quick search" in output
+    assert "it decides as it goes" in output
+    plan = told(setting, run_config_search_mode="quick")["subjects"][0]
+    assert plan["trials"] is None
+    assert plan["size"] == 4
+
+
+def test_a_model_that_only_a_server_can_complete_is_named(setting, pretend, tmp_path: Path) -> None:
+    for path in tmp_path.rglob("m/config.pbtxt"):
+        path.unlink()
+
+    status, output = setting.profile("--dry-run")
+
+    assert status == 0, output
+    assert "m: not known: a server has to complete the configuration of m" in output
+    assert pretend.server_calls == []
+    document = told(setting)
+    assert "complete" in document["subjects"][0]["unknown"]
+    assert document["minutes"] is None
+
+
+def test_servers_are_counted_as_they_are_wanted(setting) -> None:
+    assert told(setting, server_restart="variant")["subjects"][0]["server_starts"] == 5
+    remote = told(setting, triton_launch_mode="remote")["subjects"][0]
+    assert remote["server_starts"] == 0
+
+
+def test_what_is_wrong_is_said_as_in_a_run(setting) -> None:
+    status, output = setting.profile("--dry-run", profile_models="n")
+
+    assert status == 2
+    assert "no model 'n'" in output
+
+
+def test_json_is_for_a_dry_run(setting) -> None:
+    status, output = setting.profile("--json")
+
+    assert status == 2
+    assert "--json is for --dry-run" in output
