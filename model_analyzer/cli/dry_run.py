@@ -78,7 +78,8 @@ def run(settings: ProfileSettings, remarks: Sequence[str], *, as_json: bool) -> 
         local = local_gpus(settings, environment, stack)
         devices = local.devices if local else ()
         plans = [*_plans(settings, devices, environment)]
-    idle_s = settings.monitors.idle_s if devices else 0
+    observed = settings.monitors.always_gpus or not all(one.cpu_only for one in settings.models)
+    idle_s = settings.monitors.idle_s if devices and observed else 0
     if as_json:
         click.echo(json.dumps(_document(plans, idle_s), indent=2))
     else:

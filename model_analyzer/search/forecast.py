@@ -57,7 +57,7 @@ class Forecast:
     `trials` are those that it comes to at most, in their order, and `is_exact` says that it comes
     to all of them, and no other; None: it decides as it goes. `most_trials` may be above their
     number, for those that depend on what is measured. `variants` is how many different contents a
-    server is given at most.
+    server is given at most, and `loads` how often it is given another one.
     """
 
     mode: SearchMode
@@ -67,15 +67,7 @@ class Forecast:
     is_exact: bool
     most_trials: int | None
     variants: int | None
-
-    @property
-    def loads(self) -> int | None:
-        """How often something else is loaded for these trials, at most."""
-        if self.trials is None:
-            return self.most_trials
-        contents = [trial.content for trial in self.trials]
-        following = sum(a != b for a, b in pairwise(contents))
-        return min(len(contents), 1) + following
+    loads: int | None
 
 
 def forecast(
@@ -102,6 +94,11 @@ def forecast(
         return _deciding(mode, varied, search.most_trials)
     trials = tuple(_growing(search))
     stops_early = settings.early_exit or not subject.lists_loads
+    contents = [trial.content for trial in trials]
+    variants = len(set(contents))
+    loads = min(len(contents), 1) + sum(a != b for a, b in pairwise(contents))
+    if search.most_trials is not None and search.most_trials > len(trials):
+        loads += min(best + 1, variants)  # what is refined comes back
     return Forecast(
         mode=mode,
         varied=tuple(_tried(subject, trials)),
@@ -109,7 +106,8 @@ def forecast(
         trials=trials,
         is_exact=len(subject.models) > 1 or not stops_early,
         most_trials=search.most_trials,
-        variants=len({trial.content for trial in trials}),
+        variants=variants,
+        loads=loads,
     )
 
 
@@ -125,6 +123,7 @@ def _deciding(mode: SearchMode, varied: tuple[Varied, ...], most_trials: int | N
         is_exact=False,
         most_trials=most_trials,
         variants=min(contents, most_trials or contents) if is_bounded else most_trials,
+        loads=most_trials,
     )
 
 

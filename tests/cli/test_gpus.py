@@ -371,3 +371,13 @@ def test_the_checkpoint_holds_what_every_monitor_saw(on_gpus) -> None:
     measured = [entry for entry in entries if entry["entry"] == "measurement"]
     assert sorted(len(entry.get("gpus", {})) for entry in measured) == [0, 2, 2]
     assert all(entry["host"]["cpu_used_ram"] > 0 for entry in measured)
+
+
+def test_a_dry_run_counts_a_server_for_each_variant_that_may_keep_memory(on_gpus, pretend) -> None:
+    status, output = on_gpus.profile("--dry-run", "--json")
+
+    assert status == 0, output
+    document = json.loads(output)
+    assert document["subjects"][0]["server_starts"] == document["subjects"][0]["loads"] == 3
+    assert document["assumptions"]["seconds_idle"] == 1
+    assert pretend.server_calls == []

@@ -87,6 +87,7 @@ def test_a_constraint_may_add_trials_at_the_end() -> None:
 
     assert found.trials is not None
     assert found.most_trials == len(found.trials) + 4 * 5
+    assert found.loads == 7 + 4
 
 
 def test_other_fields_are_told_with_their_values() -> None:
