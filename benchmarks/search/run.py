@@ -26,6 +26,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from benchmarks.common import upstream_command
 from benchmarks.search import drive, upstream
 from benchmarks.search.families import SurfaceSet, surfaces
 from benchmarks.search.recorded import recorded_surfaces
@@ -52,8 +53,13 @@ def main() -> None:
     ]
     if not chosen:
         sys.exit(f"--surfaces: none is called {options.surfaces}")
+    program = None
+    if any(mode in upstream.MODES for mode in modes):
+        if options.upstream is None:
+            sys.exit("--upstream: upstream's modes need a directory for its environment")
+        program = upstream_command(options.upstream)
     began = time.monotonic()
-    task = partial(_run_all, chosen, modes, range(options.seeds), options.upstream)
+    task = partial(_run_all, chosen, modes, range(options.seeds), program)
     verdicts: list[Verdict] = []
     for surface, found in zip(chosen, _mapped(task, len(chosen), options.jobs), strict=True):
         verdicts += found
@@ -83,7 +89,9 @@ def _options() -> argparse.Namespace:
     options.add_argument("--jobs", type=int, default=1, help="surfaces at the same time")
     options.add_argument("--out", type=Path, help="directory for the table and all runs (JSON)")
     options.add_argument(
-        "--upstream", type=Path, help="a directory with upstream in an environment of its own"
+        "--upstream",
+        type=Path,
+        help="a directory with upstream in an environment of its own; made if it is missing",
     )
     options.add_argument("-v", "--verbose", action="store_true", help="a line for each surface")
     return options.parse_args()
@@ -124,7 +132,7 @@ def _run_all(
     chosen: Sequence[Surface],
     modes: Sequence[str],
     seeds: range,
-    environment: Path | None,
+    program: Path | None,
     number: int,
 ) -> Sequence[Verdict]:
     """All runs on one surface, whose truth is worked out once."""
@@ -133,8 +141,8 @@ def _run_all(
     verdicts = []
     for mode in modes:
         for seed in seeds:
-            if mode in upstream.MODES:
-                found = upstream.run(surface, mode, seed, environment)
+            if program is not None and mode in upstream.MODES:
+                found = upstream.run(surface, mode, seed, program)
             else:
                 found = drive.run(surface, mode, seed)
             if found is None:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A perf_analyzer that asks the laboratory's server what it would have measured.
 
-It knows -m, -b, -u, -f, --concurrency-range and --request-rate-range with one value, and ignores
-the rest. It starts once for each measurement, so it imports next to nothing.
+It knows -b, -u, -f, --concurrency-range and --request-rate-range with one value, and ignores the
+rest. It starts once for each measurement, so it imports next to nothing.
 """
 
 import json
@@ -44,7 +44,7 @@ def main() -> int:
     )
     connection = HTTPConnection(option("localhost:8000", "-u", "--url"), timeout=30)
     batch = option("1", "-b", "--batch-size")
-    connection.request("GET", f"/measure/{option('', '-m', '--model-name')}?{load}&{batch}")
+    connection.request("GET", f"/measure?{load}&{batch}")
     values = json.loads(connection.getresponse().read())["values"]
     if values is None:
         print("Failed to retrieve results from inference request.\nThread [0] had error: refused")

@@ -29,7 +29,7 @@ from benchmarks.search.machine import Client, Point, Setting
 from benchmarks.search.surface import MEMORY, Surface
 from model_analyzer.domain.models import ModelFacts, ModelVariant
 from model_analyzer.domain.protobuf import from_json, to_json
-from model_analyzer.domain.trials import Failure
+from model_analyzer.domain.trials import Failure, LoadKind
 from model_analyzer.runner.model_config import parse_text, to_text
 
 MODES = {"upstream-brute": "brute", "upstream-quick": "quick", "upstream-optuna": "optuna"}
@@ -38,16 +38,15 @@ _HERE = Path(__file__).parent
 _TIMEOUT_S = 600
 
 
-def run(surface: Surface, mode: str, seed: int, environment: Path | None) -> Run | None:
-    """Upstream's run, from the environment that it is installed in. None where this laboratory
-    cannot put it on the surface: several models, or what only our monitors see.
+def run(surface: Surface, mode: str, seed: int, program: Path) -> Run | None:
+    """The run of upstream's command. None where it refuses the models, and where this laboratory
+    cannot put it on the surface: several models at once, request rates (which its quick search
+    does not know), or what only our monitors see.
     """
     (facts, *others) = surface.facts
     tags = [one.tag for goal in surface.goal.models for one in goal.constraints]
-    if others or facts.is_ensemble or MEMORY in tags:
+    if others or MEMORY in tags or surface.load_kind is not LoadKind.CONCURRENCY:
         return None
-    if environment is None:
-        sys.exit("--upstream: upstream's modes need the directory of its environment")
     with (
         tempfile.TemporaryDirectory(prefix="laboratory-") as temporary,
         _served(surface, seed) as server,
@@ -56,14 +55,21 @@ def run(surface: Surface, mode: str, seed: int, environment: Path | None) -> Run
         _write_repository(directory / "models", facts)
         config = directory / "config.yaml"
         config.write_text(json.dumps(_config(surface, MODES[mode], directory, server.port)))
-        _profile(environment, config, directory)
-        recommended, passes = _recommended(directory, facts, surface)
+        log = directory / "log"
+        refused = not _profile(program, config, log) and not server.measured
+        if refused:
+            print(f"{surface.name}: upstream: {log.read_text()}", file=sys.stderr)
+        recommended, passes = _recommended(directory, surface)
+    if refused:
+        return None
     settings = [point.settings for point in server.measured]
+    failed = server.failed_loads
     return Run(
-        measurements=len(server.measured),
-        variants=len({repr(one) for one in server.loaded}),
-        loads=len(server.loaded),
-        server_starts=changes(settings),  # it starts a server for each variant, unless remote
+        measurements=len(server.measured) + failed,
+        variants=len({repr(one) for one in settings}) + failed,
+        loads=changes(settings) + failed,
+        # it starts one for each variant, unless it is remote
+        server_starts=changes(settings) + failed,
         recommended=recommended,
         passes=passes,
         thinking_s=(),
@@ -82,8 +88,9 @@ class _Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.surface = surface
         self.seed = seed
+        self.facts = {part.name: part for facts in surface.facts for part in facts.with_parts()}
         self.configs: dict[str, Mapping[str, Any]] = {}
-        self.loaded: list[Setting] = []
+        self.failed_loads = 0
         self.measured: list[Point] = []
 
     @property
@@ -92,37 +99,39 @@ class _Server(ThreadingHTTPServer):
 
     def load(self, name: str, override: str | None) -> str | None:
         """Loads a model; what is wrong, if it does not fit."""
-        (facts,) = self.surface.facts
-        config = facts.config if override is None else from_json(json.loads(override))
-        setting = _setting(facts, config)
-        self.loaded.append(setting)
+        config = self.facts[name].config if override is None else from_json(json.loads(override))
         client = Client(kind=self.surface.load_kind, values=np.asarray([1.0]))
-        if self.surface.source.respond({facts.name: setting}, [client]) is None:
+        settings = _settings(self.surface, {**self.configs, name: config})
+        if self.surface.source.respond(settings, [client]) is None:
+            self.failed_loads += 1
             return f"failed to load '{name}': out of memory"
         self.configs[name] = config
         return None
 
-    def measure(self, name: str, load: int, batch_size: int) -> Mapping[str, float] | None:
+    def measure(self, load: int, batch_size: int) -> Mapping[str, float] | None:
         """What perf_analyzer reads; None where requests fail."""
-        (facts,) = self.surface.facts
-        point = Point(
-            settings={facts.name: _setting(facts, self.configs[name])},
-            clients=[
-                Client(
-                    kind=self.surface.load_kind,
-                    values=np.asarray([float(load)]),
-                    batch_size=batch_size,
-                )
-            ],
+        client = Client(
+            kind=self.surface.load_kind, values=np.asarray([float(load)]), batch_size=batch_size
         )
+        point = Point(settings=_settings(self.surface, self.configs), clients=[client])
         times = sum(one.text == point.text for one in self.measured)
         self.measured.append(point)
         outcome = self.surface.measure(point, self.seed, times)
         return None if isinstance(outcome, Failure) else outcome.models[0].values
 
 
-def _setting(facts: ModelFacts, config: Mapping[str, Any]) -> Setting:
-    return Setting.of(ModelVariant(model=facts.name, name="", config=config, files=""))
+def _settings(surface: Surface, configs: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Setting]:
+    """Those of all models with instances, by what is loaded; else as the models come."""
+    return {
+        part.name: _setting(part.name, configs.get(part.name, part.config))
+        for facts in surface.facts
+        for part in facts.with_parts()
+        if not part.is_ensemble
+    }
+
+
+def _setting(name: str, config: Mapping[str, Any]) -> Setting:
+    return Setting.of(ModelVariant(model=name, name="", config=config, files=""))
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -142,10 +151,12 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(to_json(self.server.configs[name], proto_names=True))
             case ["v2", "models", name, *_] if name not in self.server.configs:
                 self._send({"error": f"unknown model: '{name}'"}, 400)
-            case ["measure", name]:
+            case ["measure"]:
                 load, batch_size = query.split("&")
-                self._send({"values": self.server.measure(name, int(load), int(batch_size))})
-            case _:  # ready, live, metrics
+                self._send({"values": self.server.measure(int(load), int(batch_size))})
+            case ["metrics"]:
+                self._send("")
+            case _:  # ready, live
                 self._send({})
 
     def do_POST(self) -> None:
@@ -162,7 +173,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send([{"name": name, "version": "1", "state": "READY"} for name in names])
 
     def _send(self, content: object, status: int = 200) -> None:
-        body = json.dumps(content).encode()
+        body = (content if isinstance(content, str) else json.dumps(content)).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
@@ -203,6 +214,7 @@ def _config(surface: Surface, mode: str, directory: Path, port: int) -> Mapping[
     )
     perf_analyzer.chmod(0o755)
     (directory / "results").mkdir()
+    parts = [part.name for facts in surface.facts for part in facts.composing]
     return {
         **surface.options,
         "model_repository": str(directory / "models"),
@@ -210,6 +222,7 @@ def _config(surface: Surface, mode: str, directory: Path, port: int) -> Mapping[
         "checkpoint_directory": str(directory / "checkpoints"),
         "export_path": str(directory / "results"),
         "run_config_search_mode": mode,
+        **({"cpu_only_composing_models": parts} if parts else {}),
         "triton_launch_mode": "remote",
         "client_protocol": "http",
         "triton_http_endpoint": f"localhost:{port}",
@@ -218,26 +231,27 @@ def _config(surface: Surface, mode: str, directory: Path, port: int) -> Mapping[
         "perf_analyzer_cpu_util": 100000,
         "duration_seconds": 0.05,
         "monitoring_interval": 0.02,
-        "skip_summary_reports": False,
+        "inference_output_fields": [
+            "model_name", "concurrency", "request_rate", "model_config_path",
+            "satisfies_constraints", "perf_throughput",
+        ],
         "skip_detailed_reports": True,
-    }
+    }  # fmt: skip
 
 
-def _profile(environment: Path, config: Path, directory: Path) -> None:
-    log = directory / "log"
+def _profile(program: Path, config: Path, log: Path) -> bool:
+    """Whether its run came to an end."""
     with log.open("wb") as output:
-        command = [str(environment / "bin" / "model-analyzer"), "profile", "-f", str(config)]
+        command = [str(program), "profile", "-f", str(config)]
         done = subprocess.run(
-            command, cwd=directory, env={**os.environ, "PYTHONPATH": str(_HERE / "fast")},
+            command, cwd=config.parent, env={**os.environ, "PYTHONPATH": str(_HERE / "fast")},
             stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
             timeout=_TIMEOUT_S, check=False,
         )  # fmt: skip
-    if done.returncode != 0:
-        tail = "\n".join(log.read_text().splitlines()[-15:])
-        sys.exit(f"upstream ended with {done.returncode}: {tail}")
+    return done.returncode == 0
 
 
-def _recommended(directory: Path, facts: ModelFacts, surface: Surface) -> tuple[Point | None, bool]:
+def _recommended(directory: Path, surface: Surface) -> tuple[Point | None, bool]:
     """The first row of its table that satisfies the constraints, else the first one; and whether
     it does.
     """
@@ -250,14 +264,20 @@ def _recommended(directory: Path, facts: ModelFacts, surface: Surface) -> tuple[
         return None, False
     passing = [row for row in rows if row.get("Satisfies Constraints", "Yes") == "Yes"]
     row = (passing or rows)[0]
-    variant = row["Model Config Path"]
-    file_name = directory / "variants" / variant / "config.pbtxt"
-    if not file_name.exists():  # the default's is not always written
-        file_name = directory / "models" / facts.name / "config.pbtxt"
-    config = parse_text(file_name.read_text(), variant)
-    load = row.get("Concurrency") or row.get("Request Rate") or "1"
     point = Point(
-        settings={facts.name: _setting(facts, config)},
-        clients=[Client(kind=surface.load_kind, values=np.asarray([float(load)]))],
+        settings=_settings(surface, _configs(directory, row["Model Config Path"])),
+        clients=[Client(kind=surface.load_kind, values=np.asarray([float(row["Concurrency"])]))],
     )
     return point, bool(passing)
+
+
+def _configs(directory: Path, path: str) -> Mapping[str, Mapping[str, Any]]:
+    """The configurations by model behind `m_config_3` or `e_config_2: a_config_0, b_config_1`."""
+    configs = {}
+    for variant in path.replace(": ", ", ").split(", "):
+        model = variant.rpartition("_config_")[0]
+        file = directory / "variants" / variant / "config.pbtxt"
+        if not file.exists():  # the default's is not always written
+            file = directory / "models" / model / "config.pbtxt"
+        configs[model] = parse_text(file.read_text(), variant)
+    return configs

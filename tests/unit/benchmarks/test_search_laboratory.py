@@ -439,6 +439,26 @@ def test_the_stand_in_reports_what_the_server_measured(tmp_path: Path) -> None:
     assert float(line["p99 latency"]) == pytest.approx(1000 * wanted[P99], abs=1)
 
 
+def test_what_does_not_fit_is_not_served() -> None:
+    what = surface()
+    assert isinstance(what.source, Machine)
+    walled = replace(what, source=replace(what.source, memory_mb=500))
+    with upstream._served(walled, 0) as server:
+        assert server.load("m", None) is None
+        large = '{"name": "m", "max_batch_size": 8, "instance_group": [{"count": 3}]}'
+        assert "out of memory" in (server.load("m", large) or "")
+        assert server.failed_loads == 1
+
+
+def test_upstream_names_a_variant_with_its_parts(tmp_path: Path) -> None:
+    for name, limit in (("variants/a_config_0", 2), ("models/b", 4), ("variants/e_config_1", 2)):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "config.pbtxt").write_text(f"max_batch_size: {limit}")
+    configs = upstream._configs(tmp_path, "e_config_1: a_config_0, b_config_default")
+    limits = {name: config["max_batch_size"] for name, config in configs.items()}
+    assert limits == {"e": 2, "a": 2, "b": 4}
+
+
 def test_the_program_writes_one_table(tmp_path: Path) -> None:
     script = ROOT / "benchmarks" / "search" / "run.py"
     recordings = script.parent / "recordings"
