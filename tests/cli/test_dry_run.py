@@ -120,3 +120,21 @@ def test_json_is_for_a_dry_run(setting) -> None:
 
     assert status == 2
     assert "--json is for --dry-run" in output
+
+
+def test_of_several_models_each_is_told_and_all_together(setting, make_model, pretend) -> None:
+    make_model("n")
+
+    document = told(setting, profile_models={"m": {"cpu_only": True}, "n": {"cpu_only": True}})
+
+    assert [one["models"] for one in document["subjects"]] == [["m"], ["n"]]
+    minutes = [one["minutes"] for one in document["subjects"]]
+    assert abs(document["minutes"] - sum(minutes)) <= 0.2
+    together = told(
+        setting,
+        profile_models={"m": {"cpu_only": True}, "n": {"cpu_only": True}},
+        run_config_profile_models_concurrently_enable=True,
+    )
+    assert [one["models"] for one in together["subjects"]] == [["m", "n"]]
+    assert together["subjects"][0]["mode"] == "quick"
+    assert pretend.server_calls == []

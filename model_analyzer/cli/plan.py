@@ -1,0 +1,259 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a run would do, as text and as JSON, with an estimate of its time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from model_analyzer.domain.goals import ModelGoal, Objective
+from model_analyzer.domain.metrics import ALIASES, METRICS, Better
+from model_analyzer.domain.models import ModelVariant, thaw
+from model_analyzer.domain.trials import Trial
+from model_analyzer.runner.load.command import Window
+from model_analyzer.search.forecast import Forecast, Varied
+
+# What the estimate of time is made of, in seconds. perf_analyzer reports three windows that agree,
+# and counts requests once a second.
+_WINDOWS = 3
+_COUNTED_WINDOW_S = 1.0
+_AROUND_S = 0.5
+_LOAD_S = 1.0
+_START_S = 3.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is known of a subject; without a forecast, `unknown` says why.
+
+    `trial_s` is the time of one measurement; `starts` counts servers, and like all numbers of a
+    plan is the most that there can be. None is unknown.
+    """
+
+    name: str
+    goals: Mapping[str, ModelGoal]
+    trial_s: float
+    forecast: Forecast | None = None
+    unknown: str = ""
+    starts: int | None = None
+
+    @property
+    def seconds(self) -> float | None:
+        found = self.forecast
+        if found is None or found.most_trials is None or found.loads is None:
+            return None
+        if self.starts is None:
+            return None
+        return found.most_trials * self.trial_s + found.loads * _LOAD_S + self.starts * _START_S
+
+
+def seconds_of_trial(flags: Mapping[str, Any]) -> float:
+    """How long one measurement takes with these perf_analyzer flags."""
+    window = Window.of(flags)
+    is_timed = window.mode == "time_windows"
+    return _WINDOWS * (window.length_ms / 1000 if is_timed else _COUNTED_WINDOW_S) + _AROUND_S
+
+
+# -- as text -----------------------------------------------------------------------------------
+
+
+def lines_of(plans: Sequence[Plan], idle_s: int) -> Iterator[str]:
+    """The plans for people; the idle server is observed for `idle_s` seconds."""
+    for plan in plans:
+        yield from _told(plan)
+        yield ""
+    seconds = _total_seconds(plans, idle_s)
+    if len(plans) > 1 and seconds is not None:
+        yield f"All of it takes about {_minutes(seconds):g} minutes at most."
+        yield ""
+    yield from _assumptions(idle_s)
+
+
+def _told(plan: Plan) -> Iterator[str]:
+    found = plan.forecast
+    if found is None:
+        yield f"{plan.name}: not known: {plan.unknown}"
+        return
+    yield f"{plan.name}: {found.mode.value} search"
+    for name, goal in plan.goals.items():
+        of = f" of {name}" if len(plan.goals) > 1 else ""
+        yield f"  wished{of}: {', '.join(_wishes(goal.objectives))}"
+        if goal.constraints:
+            yield f"  required{of}: {', '.join(map(str, goal.constraints))}"
+    for varied in found.varied:
+        yield f"  varies {varied.model} {varied.parameter}: {_values(varied)}"
+    size = "no bound" if found.size is None else f"{found.size} combinations"
+    yield f"  space: {size}"
+    yield f"  measurements: {_count(found)}"
+    if found.variants is None:
+        yield f"  time: about {plan.trial_s:g} s for each measurement"
+        return
+    kept = "" if found.is_exact else "at most "
+    loads = "" if found.loads is None else f", loaded {kept}{found.loads} times"
+    yield f"  variants: {kept}{found.variants}{loads}"
+    starts = "not known" if plan.starts is None else f"{plan.starts}"
+    yield f"  server starts: {starts}"
+    if plan.seconds is None:
+        yield f"  time: about {plan.trial_s:g} s for each measurement"
+    else:
+        yield f"  time: {kept}about {_minutes(plan.seconds):g} minutes"
+    if found.trials is not None:
+        yield ""
+        yield from _table(found.trials)
+
+
+def _count(found: Forecast) -> str:
+    if found.trials is None:
+        most = "" if found.most_trials is None else f"at most {found.most_trials}: "
+        return f"{most}it decides as it goes"
+    if found.is_exact:
+        return f"{len(found.trials)}"
+    more = (found.most_trials or 0) - len(found.trials)
+    refined = f", and {more} to refine the load of the best" if more > 0 else ""
+    return f"at most {len(found.trials)}, fewer where throughput stops growing{refined}"
+
+
+def _table(trials: Sequence[Trial]) -> Iterator[str]:
+    """A line for each variant with its loads, in the order of measuring."""
+    loads: dict[str, list[str]] = {}
+    for trial in trials:
+        about = "; ".join(_size(work.variant) for work in trial.workloads)
+        loads.setdefault(f"{trial.variants} ({about})", []).append(trial.loads)
+    width = max(map(len, loads), default=0)
+    for name, of_variant in loads.items():
+        yield f"  {name:{width}}  {', '.join(_shortened(of_variant))}"
+
+
+def _size(variant: ModelVariant) -> str:
+    """Instances and batch limit of all that is served."""
+    return ", ".join(
+        " + ".join(f"{count}:{kind}" for count, kind in part.instances(gpus=0))
+        + f" x {max(part.max_batch_size, 1)}"
+        for part in variant.served
+    )
+
+
+def _shortened(loads: Sequence[str]) -> Iterator[str]:
+    """The loads without a name that they share with the one before."""
+    before = ""
+    for load in loads:
+        name, _, value = load.rpartition("=")
+        yield value if name == before else load
+        before = name
+
+
+def _wishes(objectives: Sequence[Objective]) -> Iterator[str]:
+    for objective in objectives:
+        metric = METRICS[ALIASES.get(objective.tag, objective.tag)]
+        way = "high" if metric.better is Better.HIGHER else "low"
+        weight = f" (weight {objective.weight:g})" if len(objectives) > 1 else ""
+        yield f"{way} {metric.header}{weight}"
+
+
+def _values(varied: Varied) -> str:
+    values = ", ".join(str(thaw(value)) for value in varied.values)
+    return values if varied.is_bounded else f"{values}, …"
+
+
+def _minutes(seconds: float) -> float:
+    """Rounded up to a tenth: an estimate does not know better."""
+    return -(-seconds // 6) / 10
+
+
+def _assumptions(idle_s: int) -> Iterator[str]:
+    yield (
+        f"Times assume {_WINDOWS} windows for each measurement (as long as asked for, or"
+        f" {_COUNTED_WINDOW_S:g} s where requests are counted) and {_AROUND_S:g} s around them,"
+        f" {_LOAD_S:g} s for each load of a variant and {_START_S:g} s for each server; unstable"
+        " measurements take longer. What a checkpoint holds is not measured again."
+    )
+    if idle_s:
+        yield f"The idle server is observed for {idle_s} s before."
+
+
+# -- for programs ------------------------------------------------------------------------------
+
+
+def document_of(plans: Sequence[Plan], idle_s: int) -> Mapping[str, Any]:
+    """The same for programs."""
+    seconds = _total_seconds(plans, idle_s)
+    return {
+        "subjects": [_subject(plan) for plan in plans],
+        "minutes": None if seconds is None else _minutes(seconds),
+        "assumptions": {
+            "windows_per_measurement": _WINDOWS,
+            "seconds_of_counted_window": _COUNTED_WINDOW_S,
+            "seconds_around_measurement": _AROUND_S,
+            "seconds_per_load": _LOAD_S,
+            "seconds_per_server_start": _START_S,
+            "seconds_idle": idle_s,
+        },
+    }
+
+
+def _subject(plan: Plan) -> Mapping[str, Any]:
+    about = {
+        "models": [*plan.goals],
+        "objectives": {
+            name: {one.tag: one.weight for one in goal.objectives}
+            for name, goal in plan.goals.items()
+        },
+        "constraints": {
+            name: {one.tag: {"min": one.minimum, "max": one.maximum} for one in goal.constraints}
+            for name, goal in plan.goals.items()
+        },
+        "seconds_per_measurement": plan.trial_s,
+    }
+    found = plan.forecast
+    if found is None:
+        return {**about, "unknown": plan.unknown}
+    return {
+        **about,
+        "mode": found.mode.value,
+        "dimensions": [
+            {
+                "model": one.model,
+                "parameter": one.parameter,
+                "values": thaw(one.values),
+                "bounded": one.is_bounded,
+            }
+            for one in found.varied
+        ],
+        "size": found.size,
+        "exact": found.is_exact,
+        "most_measurements": found.most_trials,
+        "variants": found.variants,
+        "loads": found.loads,
+        "server_starts": plan.starts,
+        "minutes": None if plan.seconds is None else _minutes(plan.seconds),
+        "trials": None if found.trials is None else [_trial(trial) for trial in found.trials],
+    }
+
+
+def _trial(trial: Trial) -> Sequence[Mapping[str, Any]]:
+    return [
+        {
+            "model": work.variant.model,
+            "variant": work.variant.name,
+            "served": [_served(part) for part in work.variant.served],
+            work.load.kind.value: work.load.value,
+            "batch_size": work.load.batch_size,
+        }
+        for work in trial.workloads
+    ]
+
+
+def _served(part: ModelVariant) -> Mapping[str, Any]:
+    return {
+        "model": part.model,
+        "instances": {kind: count for count, kind in part.instances(gpus=0)},
+        "max_batch_size": part.max_batch_size,
+    }
+
+
+def _total_seconds(plans: Sequence[Plan], idle_s: int) -> float | None:
+    seconds = [plan.seconds for plan in plans]
+    known = [one for one in seconds if one is not None]
+    return sum(known) + idle_s if len(known) == len(seconds) else None
