@@ -117,7 +117,7 @@ class Follower:
             with open_file(self._path) as file:
                 file.seek(self._position - len(self._last))
                 if file.read(len(self._last)) != self._last:  # its owner has begun it anew
-                    self._position = 0
+                    self._position, self._last = 0, b""
                     file.seek(0)
                 read, last = take_lines(file, content, str(self._path))
         except OSError as error:
