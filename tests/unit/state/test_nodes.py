@@ -126,6 +126,14 @@ def test_a_journal_that_was_seen_empty_is_followed_all_the_same(tmp_path: Path) 
             assert state.fold()
 
 
+def test_a_node_whose_journal_was_removed_does_not_measure_on(tmp_path: Path) -> None:
+    with NodeJournal(tmp_path, "a") as node:
+        with ProfileState(tmp_path, fresh=True):
+            pass
+        with pytest.raises(CheckpointError, match="was removed while in use"):
+            node.record(trial(1), measurement())
+
+
 def test_folding_twice_changes_neither_content_nor_order(tmp_path: Path) -> None:
     with ProfileState(tmp_path) as state:
         measure(tmp_path, "a", 1)
