@@ -109,6 +109,10 @@ def _parsed(text: str) -> Any:
         raise wrong("VALUE", f"more than {_DEEPEST} levels deep")
     if value is None:
         raise wrong("VALUE", "null says nothing: use `metadata remove`")
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError as error:
+        raise wrong("VALUE", "a number in it is too large") from error
     return value
 
 

@@ -119,6 +119,8 @@ def test_a_variant_that_means_harm_is_left_out(
         '{"entry":"header","format":2,"nodes":{"a":1e999}}',
         '{"entry":"nonsense"}',
         '{"entry":"metadata"}',
+        '{"entry":"metadata","key":"k","value":1e999}',
+        '{"entry":"header","format":2,"devices":[{"uuid":"G","name":"g","memory":1e999}]}',
         '{"entry":"metadata","key":"k","value":' + "[" * 400 + "]" * 400 + "}",
         '{"entry":"search"}',
         '{"entry":"server-only","gpus":[1]}',
@@ -131,6 +133,8 @@ def test_odd_entries_do_not_keep_a_run_from_starting(
 
     with ProfileState(tmp_path) as state:
         assert state.outcome_of(trial(1)) == measurement(1.0)
+        state.save()
+    assert not load(tmp_path).damage
 
 
 def test_a_line_of_a_gigabyte_is_not_read_into_memory(tmp_path: Path, good: list[bytes]) -> None:
