@@ -12,6 +12,7 @@ import pytest
 
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import Checkpoint, Header, load, read_file
+from model_analyzer.state.files import Content, read_journal
 from model_analyzer.state.find import find
 from model_analyzer.state.layout import Layout
 from model_analyzer.state.profile_state import ProfileState
@@ -163,6 +164,20 @@ def test_a_chain_of_parents_that_bites_its_tail_ends(tmp_path: Path) -> None:
 
     with ProfileState(tmp_path) as state:
         assert not state.descends_from(Checkpoint(header=Header(uuid="another")))
+
+
+def test_what_is_saved_while_it_is_read_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ProfileState(tmp_path) as state:
+        state.record(trial(1), measurement())
+
+        def save_before(path: Path) -> Content:
+            state.save()  # after the checkpoints were looked at, before the journal is
+            return read_journal(path)
+
+        monkeypatch.setattr("model_analyzer.state.checkpoint.read_journal", save_before)
+        assert concurrencies(load(tmp_path)) == [1]
 
 
 # -- starting anew -----------------------------------------------------------------------------
