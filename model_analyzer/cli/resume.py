@@ -21,6 +21,7 @@ from model_analyzer.state.mismatch import Difference, Run, differences
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.state.stores import open_store
 from model_analyzer.state.upload import Uploads
+from model_analyzer.state.verify import files_of
 
 log = logging.getLogger(__name__)
 
@@ -110,12 +111,13 @@ def _starting_point(settings: CheckpointSettings) -> Checkpoint | None:
 
 
 def _confirm_removal(layout: Layout) -> None:
-    count = len(layout.indices())
+    count = sum(path.stat().st_size > 0 for path in files_of(layout))
     if not (count and sys.stdin.isatty()):
         return
     which = f" that begin with {layout.prefix}-" if layout.prefix else ""
     click.confirm(
-        f"Remove {count} checkpoint{'s' * (count != 1)}{which} from {layout.directory}?",
+        f"Remove {count} file{'s' * (count != 1)} with measurements{which} from"
+        f" {layout.directory}?",
         abort=True,
         err=True,
     )

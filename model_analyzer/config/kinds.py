@@ -104,16 +104,15 @@ class FilePath:
 
 
 class FilePrefix:
-    """The beginning of file names, before a dash; those that begin with a `taken` one are not
-    for users.
+    """The beginning of file names, before a dash; those with a part that is `taken` are not for
+    users: `NAME-journal-0.ckpt` would be a journal of the run called NAME.
     """
 
     metavar = "NAME"
 
     def __init__(self, *, taken: Sequence[str]) -> None:
-        self._pattern = (
-            rf"(?!(?:{'|'.join(taken)})(?:-|$))[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_.])?"
-        )
+        unlike = rf"(?!(?:.*-)?(?:{'|'.join(taken)})(?:-|$))"
+        self._pattern = rf"{unlike}[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_.])?"
 
     def parse(self, node: Node) -> str:
         if not isinstance(node.value, str) or not re.fullmatch(self._pattern, node.value):

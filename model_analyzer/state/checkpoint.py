@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import io
+import os
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -150,7 +151,7 @@ class Checkpoint:
         from model_analyzer.state.find import find  # it is made of checkpoints
 
         path = Path(path)
-        return find(str(which), path, prefix) if path.is_dir() else read_file(path)
+        return find(str(which), path, prefix) if os.path.isdir(path) else read_file(path)
 
     def save(self, directory: str | Path | None = None, *, force: bool = False) -> Path:
         """Writes this as the next numbered checkpoint of `directory`, or of the one it came from.
@@ -197,8 +198,20 @@ def load(directory: Path, prefix: str = "", *, with_nodes: bool = True) -> Check
     Where newer checkpoints are damaged, their intact entries are used on top of it.
     """
     layout = Layout(directory, prefix)
+    while True:
+        indices = layout.indices()
+        contents = _contents(layout, indices, with_nodes=with_nodes)
+        if layout.indices() == indices:
+            return assemble(contents)
+        # a run has moved what was in its journal to a checkpoint meanwhile: we may have neither
+
+
+def _contents(
+    layout: Layout, indices: Sequence[int], *, with_nodes: bool
+) -> list[tuple[str, Path | None, Content]]:
+    """Those of the files that tell all, the oldest first."""
     contents: list[tuple[str, Path | None, Content]] = []
-    for index in reversed(layout.indices()):
+    for index in reversed(indices):
         path = layout.checkpoint(index)
         content = read_checkpoint(path)
         contents.append((str(path), path, content))
@@ -208,12 +221,14 @@ def load(directory: Path, prefix: str = "", *, with_nodes: bool = True) -> Check
     for node in ("", *(layout.nodes() if with_nodes else ())):
         path = layout.journal(node)
         contents.append((str(path), path, read_journal(path)))
-    return assemble(contents)
+    return contents
 
 
 def load_existing(directory: Path, prefix: str = "") -> Checkpoint:
     """The same for commands that need one: raises CheckpointError where nothing was measured."""
     loaded = load(directory, prefix)
+    if loaded.path is None and loaded.damage:
+        raise CheckpointError(f"nothing can be read: {'; '.join(loaded.damage)}")
     if loaded.path is None:
         raise CheckpointError(
             f"{directory}: no checkpoint found: run `model-analyzer profile` first, or give"
@@ -319,7 +334,7 @@ def decode_header(entry: Entry) -> Header:
             host=_texts(entry.get("host", {})),
             nodes={str(node): int(count) for node, count in entry.get("nodes", {}).items()},
         )
-    except (TypeError, AttributeError, ValueError) as error:
+    except (TypeError, AttributeError, ValueError, OverflowError) as error:
         raise ValueError(f"an incomplete header ({error})") from error
 
 

@@ -90,7 +90,7 @@ def copy(index: int, data: bytes, store: Checkpointer) -> int:
     """Copies the file of a checkpoint that has number `index` elsewhere; its number in `store`.
 
     That is the same number, unless another checkpoint has it there; then it is saved as the next
-    one, if the newest does not hold the same.
+    one, if none holds the same.
     """
     taken = store.indices()
     if index not in taken:
@@ -98,8 +98,12 @@ def copy(index: int, data: bytes, store: Checkpointer) -> int:
         return index
     if store.read(index) == data:
         return index
-    saved = store.save(Checkpoint.from_bytes(data))
-    return max(taken) if saved is None else saved
+    checkpoint = Checkpoint.from_bytes(data)
+    for there, known in newest_first(store):
+        if not known.damage and known.holds_same_as(checkpoint):
+            return there
+    saved = store.save(checkpoint)
+    return max(store.indices()) if saved is None else saved
 
 
 def _name(store: Checkpointer, index: int) -> str:

@@ -122,24 +122,27 @@ class Decoder:
         """The record of an outcome. Raises ValueError if the entry is not complete."""
         try:
             is_measured = entry["entry"] == "measurement"
-            return TrialRecord(
+            _text(entry["key"])
+            record = TrialRecord(
                 trial=Trial(
                     workloads=tuple(map(self._workload, entry["workloads"])),
                     setup=self._setups[entry["setup"]],
                 ),
                 outcome=_measurement(entry) if is_measured else _failure(entry),
-                node=entry.get("node", ""),
-                number=entry.get("number", 0),
+                node=_text(entry.get("node", "")),
+                number=_whole(entry.get("number", 0)),
             )
+            _check_models(record)
+            return record
         except _INCOMPLETE as error:
             raise _incomplete(entry, error) from error
 
     def _variant(self, entry: Entry) -> ModelVariant:
         return ModelVariant(
-            model=entry["model"],
-            name=entry["name"],
-            files=entry["files"],
-            config=freeze(entry["config"]),
+            model=_text(entry["model"]),
+            name=_text(entry["name"]),
+            files=_text(entry["files"]),
+            config=_mapping(entry["config"]),
             composing=tuple(self._variants[part, name] for part, name in entry["composing"]),
         )
 
@@ -151,8 +154,8 @@ class Decoder:
             variant=self._variants[work["variant"], work["name"]],
             load=Load(
                 kind=_LOAD_KINDS[work["kind"]],
-                value=work["value"],
-                batch_size=work.get("batch_size", 1),
+                value=_whole(work["value"]),
+                batch_size=_whole(work.get("batch_size", 1)),
             ),
             **generated,
         )
@@ -162,12 +165,47 @@ _LOAD_KINDS = {kind.value: kind for kind in LoadKind}  # faster than the enumera
 # so many digits of an identity tell apart what is in one file
 _DIGITS = 16
 
+_YEAR_10000_S = 253_402_300_800
+
 # what reading something else than was written runs into
 _INCOMPLETE = (KeyError, TypeError, AttributeError, ValueError, OverflowError)
 
 
 def _incomplete(entry: Entry, error: Exception) -> ValueError:
     return ValueError(f"an incomplete {entry['entry']} entry ({error})")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    raise ValueError("no text where one should be")
+
+
+def _whole(value: Any) -> int:
+    if type(value) is int:
+        return value
+    raise ValueError("no whole number where one should be")
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    if isinstance(value, dict):
+        frozen: Mapping[str, Any] = freeze(value)
+        return frozen
+    raise ValueError("no mapping where one should be")
+
+
+def _seconds(value: Any) -> float:
+    """A duration, or a time since 1970 that a calendar has."""
+    if isinstance(value, (int, float)) and 0 <= value < _YEAR_10000_S:
+        return value
+    raise ValueError("no time where one should be")
+
+
+def _check_models(record: TrialRecord) -> None:
+    """Raises ValueError where there is no model, or not as many are measured as are loaded."""
+    outcome, loaded = record.outcome, len(record.trial.workloads)
+    if not loaded or (isinstance(outcome, Measurement) and len(outcome.models) != loaded):
+        raise ValueError("measurements of more or fewer models than there are")
 
 
 def encode_device(device: Device) -> Entry:
@@ -296,8 +334,8 @@ def _measurement(entry: Entry) -> Measurement:
             Notice(kind=NoticeKind(kind), text=text) for kind, text in entry.get("notices", ())
         ),
         commands=tuple(entry["commands"]),
-        started=entry["started"],
-        duration_s=entry["duration_s"],
+        started=_seconds(entry["started"]),
+        duration_s=_seconds(entry["duration_s"]),
     )
 
 
@@ -329,6 +367,6 @@ def _failure(entry: Entry) -> Failure:
         log=tuple(entry["log"]),
         hint=entry["hint"],
         commands=tuple(entry["commands"]),
-        started=entry["started"],
-        duration_s=entry["duration_s"],
+        started=_seconds(entry["started"]),
+        duration_s=_seconds(entry["duration_s"]),
     )

@@ -70,6 +70,8 @@ class Content:
         """Takes the entry of a line. Raises ValueError if it cannot be used, and CheckpointError
         if this program is too old for it; `where` is the file then.
         """
+        if entry["entry"] not in OUTCOMES:
+            encode(entry)  # these are written anew: no number may be in them that cannot be
         match entry["entry"]:
             case kind if kind in DEFINITIONS or kind in OUTCOMES:
                 self.records.take(entry, line)

@@ -46,7 +46,7 @@ def find(which: str, directory: Path, prefix: str = "") -> Checkpoint:
     known = layout.indices()
     if _is_number(which):
         indices: Sequence[int] = [index for index in known if index == int(which)]
-    elif os.sep in which or Path(which).is_file():
+    elif os.sep in which or os.path.isfile(which):  # False also for what cannot be a name
         return read_file(Path(which))
     else:
         indices = _with_uuid(which, layout)

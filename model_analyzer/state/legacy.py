@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -37,6 +38,7 @@ from model_analyzer.state.legacy_flags import (
     upstreams_own,
     with_load,
 )
+from model_analyzer.state.lines import depth
 
 RESULTS = "ResultManager.results"
 SERVER_ONLY = "ResultManager.server_only_data"
@@ -439,7 +441,8 @@ def _parse(raw: bytes) -> Mapping[str, Any]:
         )
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
-    _check_depth(content)
+    if depth(content) > _DEEPEST:
+        raise ValueError("it is nested too deeply")
     if not isinstance(content, dict):
         raise ValueError("it is no JSON object")
     return content
@@ -448,27 +451,13 @@ def _parse(raw: bytes) -> Mapping[str, Any]:
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = next(name for name, count in Counter(key for key, _ in pairs).items() if count > 1)
         raise ValueError(f"the key {twice!r} is there twice")
     return content
 
 
 def _refuse(constant: str) -> Any:
     raise ValueError(f"{constant} is no number")
-
-
-def _check_depth(content: Any) -> None:
-    level = [content]
-    for _ in range(_DEEPEST):
-        level = [
-            inner
-            for value in level
-            if isinstance(value, (dict, list))
-            for inner in (value.values() if isinstance(value, dict) else value)
-        ]
-    if level:
-        raise ValueError("it is nested too deeply")
 
 
 def _finite(value: Any, what: str) -> float:

@@ -16,6 +16,8 @@ from typing import Any, BinaryIO
 _MARK = b',"crc":"'
 _TAIL = len(_MARK) + 8 + len(b'"}')
 MOST_BYTES = 64 * 2**20
+# what handles an entry recurses, and Python does so less than a thousand times
+_DEEPEST = 100
 
 Entry = Mapping[str, Any]
 
@@ -58,7 +60,20 @@ def decode(line: bytes) -> dict[str, Any]:
         raise DamagedLine(f"not JSON: {error}") from error
     if not isinstance(entry, dict) or not isinstance(entry.get("entry"), str):
         raise DamagedLine("not an entry")
+    if body.count(b"[") + body.count(b"{") > _DEEPEST and depth(entry) > _DEEPEST:
+        raise DamagedLine("nested too deeply")
     return entry
+
+
+def depth(value: Any) -> int:
+    """How many mappings and lists are inside one another."""
+    deep, level = 0, [value]
+    while level := [item for item in level if isinstance(item, (dict, list))]:
+        deep += 1
+        level = [
+            inner for item in level for inner in (item.values() if isinstance(item, dict) else item)
+        ]
+    return deep
 
 
 def parse(text: bytes) -> Any:

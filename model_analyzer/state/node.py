@@ -17,6 +17,7 @@ from types import MappingProxyType, TracebackType
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.profiles import Device, TrialRecord
 from model_analyzer.domain.trials import Trial
+from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import Header, header_entry, load
 from model_analyzer.state.codec import Encoder
 from model_analyzer.state.files import Content, open_file, read_checkpoint, take_lines
@@ -45,7 +46,7 @@ class NodeJournal:
 
         The directory must exist. Raises CheckpointError where another process writes for it.
         """
-        layout = Layout(directory, prefix)
+        self._layout = layout = Layout(directory, prefix)
         self._node = node
         self._lock = Lock(layout.lock(node))
         try:
@@ -78,7 +79,10 @@ class NodeJournal:
         return self._recorded
 
     def record(self, trial: Trial, outcome: Outcome) -> int:
-        """Keeps the outcome: it is on disk when this returns. Its number, to tell the leader."""
+        """Keeps the outcome: it is on disk when this returns. Its number, to tell the leader.
+
+        Raises CheckpointError where it cannot be kept.
+        """
         number = self._recorded + 1
         record = TrialRecord(trial=trial, outcome=outcome, node=self._node, number=number)
         entries = [*self._encoder.record(trial.key, record)]
@@ -91,6 +95,11 @@ class NodeJournal:
             raise
         self._header_is_due = False
         self._recorded = number
+        if self._journal.is_removed:
+            raise CheckpointError(
+                f"{self._layout.journal(self._node)}: was removed while in use; what this node"
+                " measures is kept nowhere: start it again"
+            )
         return number
 
     def _is_folded(self, layout: Layout) -> bool:
@@ -117,7 +126,7 @@ class Follower:
             with open_file(self._path) as file:
                 file.seek(self._position - len(self._last))
                 if file.read(len(self._last)) != self._last:  # its owner has begun it anew
-                    self._position = 0
+                    self._position, self._last = 0, b""
                     file.seek(0)
                 read, last = take_lines(file, content, str(self._path))
         except OSError as error:

@@ -142,7 +142,12 @@ class ProfileState:
         self._write_checkpoint()
 
     def descends_from(self, base: Checkpoint) -> bool:
-        """Whether what was loaded goes on from `base`, directly or by way of others here."""
+        """Whether what was loaded goes on from `base`, directly or by way of others here.
+
+        What has no identity yet, a journal alone, is gone on from by what knows all its trials.
+        """
+        if not base.header.uuid:
+            return bool(len(base.records)) and base.records.keys() <= self._records.keys()
         parents = {header.uuid: header.parent for header in headers(self._layout)}
         identity = self._header.uuid
         while identity and identity != base.header.uuid:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +34,7 @@ def files_of(layout: Layout) -> Sequence[Path]:
     journals = map(layout.journal, ("", *layout.nodes()))
     return [
         *map(layout.checkpoint, layout.indices()),
-        *(path for path in journals if path.exists()),
+        *(path for path in journals if os.path.exists(path)),
     ]
 
 

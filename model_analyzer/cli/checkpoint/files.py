@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -45,7 +46,7 @@ def verify(paths: Sequence[Path], directory: Path, prefix: str, as_json: bool) -
 
     files: list[Path] = []
     for path in paths or (directory,):
-        if path.is_dir() or not paths:
+        if os.path.isdir(path) or not paths:
             inside = files_of(Layout(path, prefix))
             if not inside:
                 raise CheckpointError(f"{path}: no checkpoints found: give -s DIRECTORY")
@@ -165,7 +166,7 @@ def merge(sources: Sequence[Path], output_dir: Path, prefix: str) -> None:
     if len(sources) < 2:
         raise wrong("A B", "name at least two checkpoints to merge")
     checkpoints = [
-        load_existing(path, prefix) if path.is_dir() else read_file(path) for path in sources
+        load_existing(path, prefix) if os.path.isdir(path) else read_file(path) for path in sources
     ]
     for checkpoint in checkpoints:
         for sentence in checkpoint.damage:

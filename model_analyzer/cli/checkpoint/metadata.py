@@ -95,7 +95,7 @@ def remove(key: str, directory: Path, prefix: str) -> None:
 
 
 def _parsed(text: str) -> Any:
-    from model_analyzer.state.lines import parse
+    from model_analyzer.state.lines import depth, parse
 
     try:
         value = parse(text.encode())
@@ -104,23 +104,16 @@ def _parsed(text: str) -> Any:
     except RecursionError:
         value, is_deep = None, True
     else:
-        is_deep = _depth(value) > _DEEPEST
+        is_deep = depth(value) > _DEEPEST
     if is_deep:
         raise wrong("VALUE", f"more than {_DEEPEST} levels deep")
     if value is None:
         raise wrong("VALUE", "null says nothing: use `metadata remove`")
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError as error:
+        raise wrong("VALUE", "a number in it is too large") from error
     return value
-
-
-def _depth(value: Any) -> int:
-    """How many mappings and lists are inside one another."""
-    depth, level = 0, [value]
-    while level := [item for item in level if isinstance(item, (dict, list))]:
-        depth += 1
-        level = [
-            inner for item in level for inner in (item.values() if isinstance(item, dict) else item)
-        ]
-    return depth
 
 
 def _change(directory: Path, prefix: str, values: Mapping[str, Any]) -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.checkpoint import Checkpoint, load, read_file
+from model_analyzer.state.checkpoint import Checkpoint, Header, load, read_file
+from model_analyzer.state.files import Content, read_journal
 from model_analyzer.state.find import find
 from model_analyzer.state.layout import Layout
 from model_analyzer.state.profile_state import ProfileState
@@ -143,13 +144,40 @@ def test_what_goes_on_from_another_directory_descends_from_it(tmp_path: Path) ->
     assert concurrencies(load(tmp_path / "a")) == [1]
 
 
+def test_what_goes_on_from_a_journal_alone_descends_from_it(tmp_path: Path) -> None:
+    record(tmp_path / "a", 1, 2, save=False)  # a killed run
+    base = load(tmp_path / "a")
+    with ProfileState(tmp_path / "b") as state:
+        assert not state.descends_from(base)
+        state.start_from(base)
+        state.record(trial(3), measurement())
+
+    with ProfileState(tmp_path / "b") as state:
+        assert state.descends_from(base)
+        assert not state.descends_from(Checkpoint())
+
+
 def test_a_chain_of_parents_that_bites_its_tail_ends(tmp_path: Path) -> None:
     record(tmp_path, 1)
     record(tmp_path, 2)
     shutil.copy(tmp_path / "0.ckpt", tmp_path / "2.ckpt")
 
     with ProfileState(tmp_path) as state:
-        assert not state.descends_from(Checkpoint())
+        assert not state.descends_from(Checkpoint(header=Header(uuid="another")))
+
+
+def test_what_is_saved_while_it_is_read_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ProfileState(tmp_path) as state:
+        state.record(trial(1), measurement())
+
+        def save_before(path: Path) -> Content:
+            state.save()  # after the checkpoints were looked at, before the journal is
+            return read_journal(path)
+
+        monkeypatch.setattr("model_analyzer.state.checkpoint.read_journal", save_before)
+        assert concurrencies(load(tmp_path)) == [1]
 
 
 # -- starting anew -----------------------------------------------------------------------------

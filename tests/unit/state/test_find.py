@@ -107,6 +107,14 @@ def test_what_there_is_is_told(tmp_path: Path) -> None:
     assert "no checkpoint '3': there is none" in why_not("3", tmp_path)
     assert "no checkpoint found" in why_not("latest", tmp_path)
     assert "no checkpoint found" in why_not("best", tmp_path)
+
+
+def test_a_directory_with_nothing_intact_says_so(tmp_path: Path) -> None:
+    (tmp_path / "0.ckpt").write_bytes(b"")
+
+    assert why_not("latest", tmp_path) == (
+        f"nothing can be read: {tmp_path}/0.ckpt is damaged (it is empty)"
+    )
     for index in range(3):
         with_uuid(tmp_path, index, f"{index:08}")
     assert "no checkpoint '3': there are 0, 1, 2" in why_not("3", tmp_path)

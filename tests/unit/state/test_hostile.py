@@ -63,6 +63,14 @@ def peak_mb(call: Callable[[], object]) -> float:
         ('"models":[', '"models":7,"x":[', "incomplete measurement"),
         ('"workloads":[', '"workloads":null,"x":[', "incomplete measurement"),
         ('"kind":"concurrency"', '"kind":["concurrency"]', "incomplete measurement"),
+        ('"value":1', '"value":"1"', "no whole number"),
+        ('"key":', '"no key":', "incomplete measurement"),
+        ('"key":', '"node":["n"],"number":1,"key":', "no text"),
+        ('"key":', '"node":"n","number":"1","key":', "no whole number"),
+        ('"models":[', '"models":[],"x":[', "fewer models"),
+        ('"workloads":[', '"workloads":[],"x":[', "fewer models"),
+        ('"started":0.0', '"started":1e300', "no time"),
+        ('"started":0.0', '"started":"now"', "no time"),
     ],
 )
 def test_an_entry_that_means_harm_is_left_out_and_named(
@@ -83,6 +91,23 @@ def test_an_entry_that_means_harm_is_left_out_and_named(
 
 
 @pytest.mark.parametrize(
+    "config", ["[1]", "7", '{"a":' + "[" * 400 + "]" * 400 + "}"], ids=["list", "number", "deep"]
+)
+def test_a_variant_that_means_harm_is_left_out(
+    tmp_path: Path, good: list[bytes], config: str
+) -> None:
+    old = '"config":{"name":"m"}'
+    assert old in body(good[2])
+    bad = line(body(good[2]).replace(old, f'"config":{config}'))
+    (tmp_path / "journal").write_bytes(b"".join([*good[:2], bad, *good[3:]]))
+
+    checkpoint = load(tmp_path)
+
+    assert len(checkpoint.records) == 0
+    assert len(checkpoint.damage) == 1
+
+
+@pytest.mark.parametrize(
     "header",
     [
         '{"entry":"header","format":2,"devices":7}',
@@ -90,8 +115,13 @@ def test_an_entry_that_means_harm_is_left_out_and_named(
         '{"entry":"header","format":2,"host":[1]}',
         '{"entry":"header","format":2,"nodes":{"a":"many"}}',
         '{"entry":"header","format":2,"index":"x"}',
+        '{"entry":"header","format":2,"index":1e999}',
+        '{"entry":"header","format":2,"nodes":{"a":1e999}}',
         '{"entry":"nonsense"}',
         '{"entry":"metadata"}',
+        '{"entry":"metadata","key":"k","value":1e999}',
+        '{"entry":"header","format":2,"devices":[{"uuid":"G","name":"g","memory":1e999}]}',
+        '{"entry":"metadata","key":"k","value":' + "[" * 400 + "]" * 400 + "}",
         '{"entry":"search"}',
         '{"entry":"server-only","gpus":[1]}',
     ],
@@ -103,6 +133,8 @@ def test_odd_entries_do_not_keep_a_run_from_starting(
 
     with ProfileState(tmp_path) as state:
         assert state.outcome_of(trial(1)) == measurement(1.0)
+        state.save()
+    assert not load(tmp_path).damage
 
 
 def test_a_line_of_a_gigabyte_is_not_read_into_memory(tmp_path: Path, good: list[bytes]) -> None:

@@ -116,6 +116,24 @@ def test_a_node_goes_on_counting_after_its_journal_was_folded(tmp_path: Path) ->
     assert concurrencies(read_file(tmp_path / "1.ckpt")) == [1, 2, 3]
 
 
+def test_a_journal_that_was_seen_empty_is_followed_all_the_same(tmp_path: Path) -> None:
+    with ProfileState(tmp_path) as state:
+        measure(tmp_path, "a", 1)
+        state.save()
+        with NodeJournal(tmp_path, "a") as node:  # begins anew: all of it is folded
+            assert not state.fold()
+            node.record(trial(2), measurement(2))
+            assert state.fold()
+
+
+def test_a_node_whose_journal_was_removed_does_not_measure_on(tmp_path: Path) -> None:
+    with NodeJournal(tmp_path, "a") as node:
+        with ProfileState(tmp_path, fresh=True):
+            pass
+        with pytest.raises(CheckpointError, match="was removed while in use"):
+            node.record(trial(1), measurement())
+
+
 def test_folding_twice_changes_neither_content_nor_order(tmp_path: Path) -> None:
     with ProfileState(tmp_path) as state:
         measure(tmp_path, "a", 1)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.models import freeze
 from model_analyzer.domain.profiles import Device, TrialRecord
 from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, ServerSetup, Trial
@@ -87,7 +87,7 @@ def test_a_full_failure_comes_back(reload: Reload) -> None:
 @pytest.mark.parametrize(
     "outcome",
     [
-        Measurement(models=()),
+        Measurement(models=(ModelMeasurement(values={}),)),
         *(Failure(reason=reason, message="") for reason in FailureReason),
     ],
 )
@@ -130,7 +130,9 @@ def test_one_variant_under_two_names_keeps_both(reload: Reload) -> None:
 def test_keys_and_identities_do_not_change_on_the_way(reload: Reload) -> None:
     trials = [rich_trial(1), rich_trial(2), *several(2)]
 
-    records = reload(*((one, rich_measurement()) for one in trials)).profile.records
+    outcomes = [rich_measurement(), rich_measurement(), measurement(), measurement()]
+
+    records = reload(*zip(trials, outcomes, strict=True)).profile.records
 
     for one, record in zip(trials, records, strict=True):
         assert record.trial.key == one.key

@@ -12,6 +12,7 @@ import pytest
 
 from model_analyzer import Checkpoint
 from model_analyzer.errors import CheckpointError, ConfigError
+from model_analyzer.state.checkpointer import copy
 from model_analyzer.state.directory import DirectoryCheckpointer
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.state.storage import StorageCheckpointer
@@ -116,6 +117,20 @@ def test_foreign_files_are_left_alone(tmp_path: Path) -> None:
         assert tuple(store.indices()) == (3,)
     StorageCheckpointer(f"file://{tmp_path}").save(Checkpoint())
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*names, "sub", "0.ckpt"])
+
+
+def test_what_was_copied_under_other_numbers_is_not_copied_again(tmp_path: Path) -> None:
+    for name, values in (("one", (1, 2)), ("other", (3, 4))):
+        with ProfileState(tmp_path / name) as state:
+            for value in values:
+                state.record(trial(value), measurement(value))
+                state.save()
+    store = DirectoryCheckpointer(tmp_path / "other")
+    data = [(tmp_path / "one" / f"{index}.ckpt").read_bytes() for index in (0, 1)]
+
+    for _ in range(2):
+        assert [copy(index, data[index], store) for index in (0, 1)] == [2, 3]
+    assert store.indices() == [0, 1, 2, 3]
 
 
 def test_a_newest_one_does_not_mix_with_a_journal(tmp_path: Path) -> None:
