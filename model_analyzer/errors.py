@@ -22,6 +22,7 @@ from dataclasses import dataclass
 EXIT_OK = 0
 EXIT_RUN_FAILED = 1
 EXIT_USAGE = 2
+EXIT_REGRESSION = 3  # of `compare --fail-on`: nothing went wrong, but something got worse
 
 
 class ModelAnalyzerError(Exception):

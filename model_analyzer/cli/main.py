@@ -26,6 +26,7 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
     "analyze": ("commands", "Old name: tables and reports again from the checkpoint."),
     "report": ("commands", "Write detailed reports of variants, without a server."),
     "checkpoint": ("checkpoint.commands", "Look at what was measured, and use it elsewhere."),
+    "compare": ("compare", "Tell what changed between two checkpoints, or fail if it got worse."),
     "config": ("config", "Check YAML files, or describe them to an editor."),
     "init": ("init", "Write a starter directory: example models and a configuration."),
     "doctor": ("doctor", "Check everything that a run needs."),

@@ -139,7 +139,12 @@ class Workload:
 
         Only measurements under equal conditions can be compared.
         """
-        return fingerprint([self.load.kind.value, _meaning(self.flags), self.inputs])
+        return fingerprint([self.load.kind.value, self.telling_flags, self.inputs])
+
+    @property
+    def telling_flags(self) -> Mapping[str, Any]:
+        """The flags that change what is measured."""
+        return _meaning(self.flags)
 
     @property
     def is_legal(self) -> bool:
@@ -175,9 +180,9 @@ class ServerSetup:
     container: Mapping[str, Any] = field(default_factory=empty)
     access: Mapping[str, Any] = field(default_factory=empty)
 
-    @cached_property
-    def identity(self) -> str:
-        """Fingerprint of what counts: ports, paths, log flags and secrets do not."""
+    @property
+    def meaning(self) -> Mapping[str, Any]:
+        """What counts, by name, secrets masked: ports, paths and log flags do not."""
         flags = {
             name: value
             for name, value in self.flags.items()
@@ -188,17 +193,20 @@ class ServerSetup:
             for name, value in self.container.items()
             if name not in _CONTAINER_ARGUMENTS_WITHOUT_MEANING
         }
-        return fingerprint(
-            [
-                self.launch,
-                self.version,
-                self.protocol,
-                self.devices,
-                masked_values(flags),
-                masked_values(self.environment),
-                masked_values(container),
-            ]
-        )
+        return {
+            "launch": self.launch,
+            "version": self.version,
+            "protocol": self.protocol,
+            "devices": self.devices,
+            "flags": masked_values(flags),
+            "environment": masked_values(self.environment),
+            "container": masked_values(container),
+        }
+
+    @cached_property
+    def identity(self) -> str:
+        """Fingerprint of what counts."""
+        return fingerprint(list(self.meaning.values()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,7 +226,7 @@ class Trial:
                     [
                         work.variant.identity,
                         [work.load.kind.value, work.load.value, work.load.batch_size],
-                        _meaning(work.flags),
+                        work.telling_flags,
                         work.inputs,
                         *([work.genai_perf] if work.times_tokens else []),
                     ]

@@ -1,0 +1,164 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What changed between two rankings of a model: of the best, and of each trial that both have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.metrics import METRICS, Better
+from model_analyzer.domain.models import fingerprint
+from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.trials import Trial
+from model_analyzer.results.change import (
+    Change,
+    Interval,
+    Noise,
+    Verdict,
+    around,
+    change,
+    log_ratio,
+    median_change,
+    ratio_noise,
+    spread_noise,
+    widest,
+    windows_noise,
+)
+from model_analyzer.results.ranking import Ranking
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """A measurement of either side, and the change of each metric by its tag.
+
+    `new_values` are where the metrics of the new one are, with what is known of the noise.
+    """
+
+    base: MeasuredTrial
+    new: MeasuredTrial
+    changes: Mapping[str, Change]
+    new_values: Mapping[str, Interval | None]
+
+    @property
+    def is_one_measurement(self) -> bool:
+        """Whether the new side took over that of the base: it tells nothing of a change."""
+        return self.base.measurement == self.new.measurement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """A model (or several, measured together) on both sides, by the metrics of `tags`.
+
+    `best` is None where the new side has no measurement, only failures. `trials` are those that
+    both have, the one that got worst first; those measured only once are not among them, but
+    `taken_over` counts them. `overall` is the median change of the trials.
+    """
+
+    model: str
+    tags: tuple[str, ...]
+    best: Pair | None
+    trials: tuple[Pair, ...]
+    taken_over: int
+    overall: Mapping[str, Change]
+
+
+def compare(base: Ranking, new: Ranking, tags: Sequence[str]) -> Comparison:
+    """Compares two rankings by the same goal; that of the base has a measurement.
+
+    The noise of a change is the wider of two: that of the windows, which only throughput has,
+    and that between runs, which shows in how far the changes of all common trials are apart.
+    """
+    tags = tuple(dict.fromkeys(tags))
+    common = list(_common(base, new))
+    fresh = [(one, other) for one, other in common if one.measurement != other.measurement]
+    ratios = {tag: list(_ratios(fresh, tag)) for tag in tags}
+    spreads = {tag: spread_noise(ratios[tag]) for tag in tags}
+    pairs = [_pair(one, other, spreads) for one, other in fresh]
+    best = None
+    if new.results:
+        best = _pair(base.results[0].best, new.results[0].best, spreads)
+    return Comparison(
+        model=base.model,
+        tags=tags,
+        best=best,
+        trials=tuple(sorted(pairs, key=lambda pair: _gain(pair, tags[0]))),
+        taken_over=len(common) - len(fresh),
+        overall={tag: median_change(ratios[tag]) for tag in tags},
+    )
+
+
+def verdict(tag: str, of: Change) -> Verdict:
+    """What can be said about the change of a metric."""
+    return of.verdict(is_higher_better=METRICS[tag].better is Better.HIGHER)
+
+
+def _common(base: Ranking, new: Ranking) -> Iterator[tuple[MeasuredTrial, MeasuredTrial]]:
+    """The trials of both: the same models, configurations and loads. Files may differ, and how
+    it was measured, too: that is said elsewhere.
+    """
+    exact = {_key(item.trial, verified=True): item for item in new.measured}
+    alike = {_key(item.trial, verified=False): item for item in new.measured}
+    seen = set()
+    for item in base.measured:
+        key = _key(item.trial, verified=False)
+        other = exact.get(_key(item.trial, verified=True)) or alike.get(key)
+        if other is not None and key not in seen:  # one configuration may have several names
+            seen.add(key)
+            yield item, other
+
+
+def _key(trial: Trial, *, verified: bool) -> str:
+    return fingerprint(
+        [
+            [
+                work.variant.identity if verified else work.variant.unverified_identity,
+                [work.load.kind.value, work.load.value, work.load.batch_size],
+            ]
+            for work in trial.workloads
+        ]
+    )
+
+
+def _ratios(pairs: Sequence[tuple[MeasuredTrial, MeasuredTrial]], tag: str) -> Iterator[float]:
+    for one, other in pairs:
+        ratio = log_ratio(one.measurement.value(tag), other.measurement.value(tag))
+        if ratio is not None:
+            yield ratio
+
+
+def _pair(one: MeasuredTrial, other: MeasuredTrial, spreads: Mapping[str, Noise | None]) -> Pair:
+    base, new = one.measurement, other.measurement
+    changes: dict[str, Change] = {}
+    values: dict[str, Interval | None] = {}
+    for tag, spread in spreads.items():
+        noise = widest(ratio_noise(_noise(base, tag), _noise(new, tag)), spread)
+        if base == new:
+            noise = Noise(error=0, freedom=1)
+        changes[tag] = change(base.value(tag), new.value(tag), noise)
+        value = new.value(tag)
+        own = widest(_noise(new, tag), _half(spread))
+        values[tag] = None if value is None else around(value, own)
+    return Pair(base=one, new=other, changes=changes, new_values=values)
+
+
+def _noise(measurement: Measurement, tag: str) -> Noise | None:
+    """What a measurement tells of its own noise: windows tell that of throughput."""
+    if tag != DEFAULT_OBJECTIVE:
+        return None
+    return windows_noise([model.windows for model in measurement.models])
+
+
+def _half(spread: Noise | None) -> Noise | None:
+    """The noise of one value, from that of the change between two like it."""
+    if spread is None:
+        return None
+    return Noise(error=spread.error / sqrt(2), freedom=spread.freedom)
+
+
+def _gain(pair: Pair, tag: str) -> float:
+    """How much better it got, in percent; without a change 0."""
+    return METRICS[tag].gain(pair.changes[tag].percent or 0.0, 0.0)
