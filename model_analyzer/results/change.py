@@ -26,10 +26,6 @@ _STUDENT = (
 # So many changes are needed to tell their spread, and an interval of their median.
 FEWEST_CHANGES = 6
 
-# The median absolute deviation of normal noise, and what it is worth against a standard deviation.
-_DEVIATION = 1.4826
-_EFFICIENCY = 0.45
-
 # Percent. A change within the first is none, whatever the noise; an interval that leaves room for
 # more than the second does not show that there is none.
 _NEGLIGIBLE = 1.0
@@ -134,18 +130,22 @@ def windows_noise(models: Sequence[Sequence[float]]) -> Noise | None:
     return _sum(parts)
 
 
-def spread_noise(ratios: Sequence[float]) -> Noise | None:
-    """That of one change, from how far many changes are apart; None where these are too few.
+def spread_noise(groups: Sequence[Sequence[float]]) -> Noise | None:
+    """That of one change, from how far apart the changes inside each group are; None where they
+    are too few.
 
-    It is robust: a minority that changed for a reason does not count as noise.
+    A group is what should have changed alike. Where groups are too small for that, all changes
+    are taken as one, so that what changed differently for a reason counts as noise, too. Outliers
+    count: latencies have them, and whoever leaves them out is surprised by the next.
     """
-    count = len(ratios)
+    count = sum(map(len, groups))
     if count < FEWEST_CHANGES:
         return None
-    middle = median(ratios)
-    deviation = median(abs(ratio - middle) for ratio in ratios)
-    small_sample = count / (count - 0.8)
-    return Noise(error=_DEVIATION * deviation * small_sample, freedom=_EFFICIENCY * (count - 1))
+    if count - len(groups) < FEWEST_CHANGES - 1:
+        groups = [[ratio for group in groups for ratio in group]]
+    freedom = count - len(groups)
+    squares = sum((ratio - fmean(group)) ** 2 for group in groups for ratio in group)
+    return Noise(error=math.sqrt(squares / freedom), freedom=freedom)
 
 
 def ratio_noise(base: Noise | None, new: Noise | None) -> Noise | None:

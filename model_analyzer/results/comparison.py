@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import sqrt
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
@@ -70,12 +71,13 @@ def compare(base: Ranking, new: Ranking, tags: Sequence[str]) -> Comparison:
     """Compares two rankings by the same goal; that of the base has a measurement.
 
     The noise of a change is the wider of two: that of the windows, which only throughput has,
-    and that between runs, which shows in how far the changes of all common trials are apart.
+    and that between runs, which shows in how far apart the changes of a configuration are under
+    its loads (see `spread_noise`).
     """
     tags = tuple(dict.fromkeys(tags))
     common = list(_common(base, new))
     fresh = [(one, other) for one, other in common if one.measurement != other.measurement]
-    ratios = {tag: list(_ratios(fresh, tag)) for tag in tags}
+    ratios = {tag: _ratios(fresh, tag) for tag in tags}
     spreads = {tag: spread_noise(ratios[tag]) for tag in tags}
     pairs = [_pair(one, other, spreads) for one, other in fresh]
     best = None
@@ -87,7 +89,7 @@ def compare(base: Ranking, new: Ranking, tags: Sequence[str]) -> Comparison:
         best=best,
         trials=tuple(sorted(pairs, key=lambda pair: _gain(pair, tags[0]))),
         taken_over=len(common) - len(fresh),
-        overall={tag: median_change(ratios[tag]) for tag in tags},
+        overall={tag: median_change([*chain(*ratios[tag])]) for tag in tags},
     )
 
 
@@ -123,11 +125,16 @@ def _key(trial: Trial, *, verified: bool) -> str:
     )
 
 
-def _ratios(pairs: Sequence[tuple[MeasuredTrial, MeasuredTrial]], tag: str) -> Iterator[float]:
+def _ratios(
+    pairs: Sequence[tuple[MeasuredTrial, MeasuredTrial]], tag: str
+) -> Sequence[Sequence[float]]:
+    """The changes as logarithms, those of one configuration under its loads together."""
+    found: dict[str, list[float]] = {}
     for one, other in pairs:
         ratio = log_ratio(one.measurement.value(tag), other.measurement.value(tag))
         if ratio is not None:
-            yield ratio
+            found.setdefault(one.trial.content, []).append(ratio)
+    return list(found.values())
 
 
 def _pair(one: MeasuredTrial, other: MeasuredTrial, spreads: Mapping[str, Noise | None]) -> Pair:

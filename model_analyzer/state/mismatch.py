@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a run finds different from the checkpoint that it goes on from."""
+"""What a run finds different from the checkpoint that it goes on from, or one checkpoint from
+another.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,15 @@ from typing import Any
 
 from model_analyzer.domain.models import ModelFacts, ModelVariant, thaw
 from model_analyzer.domain.profiles import Device
+from model_analyzer.domain.secrets import masked_values
+from model_analyzer.domain.trials import Trial
 from model_analyzer.state.checkpoint import Checkpoint
 
 # What describes the machine that measures. The rest of the description (name, kernel, paths)
 # changes nothing that is measured.
 _MACHINE = "Processor"
 _SERVER = "Server"
+_LOAD_GENERATOR = "perf_analyzer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +80,28 @@ def hardware_differences(
         yield Difference(what="processor", then=machine, now=own, matters=True)
 
 
+def checkpoint_differences(
+    base: Checkpoint, new: Checkpoint, trials: Iterable[tuple[Trial, Trial]]
+) -> Sequence[Difference]:
+    """All differences between what two checkpoints were measured with, those that matter first:
+    `base` is then, `new` is now. What only one of them tells is one, too.
+
+    `trials` are one of each for every model: how the model was measured there.
+    """
+    host = new.header.host
+    found = [*hardware_differences(base, new.header.devices, host)]
+    for name in (_MACHINE, _SERVER, _LOAD_GENERATOR):
+        then, now = base.header.host.get(name, ""), host.get(name, "")
+        if then != now and not (name == _MACHINE and then and now):
+            found.append(Difference(what=name.lower(), then=then, now=now))
+    defaults, others = _defaults(base), _defaults(new)
+    for model in sorted(defaults.keys() & others.keys()):
+        found += _settings(f"config.pbtxt of {model}", defaults[model].config, others[model].config)
+    for one, other in trials:
+        found += _conditions(one, other)
+    return sorted(dict.fromkeys(found), key=lambda difference: not difference.matters)
+
+
 def _server(known: Checkpoint, run: Run) -> Iterator[Difference]:
     then = known.header.host.get(_SERVER)
     if then and then != run.server:
@@ -83,23 +110,75 @@ def _server(known: Checkpoint, run: Run) -> Iterator[Difference]:
 
 def _models(known: Checkpoint, models: Iterable[ModelFacts]) -> Iterator[Difference]:
     """Models whose files or configuration are not those that were measured last."""
-    defaults: dict[str, ModelVariant] = {}
-    for record in known.records:
-        for work in record.trial.workloads:
-            for variant in (work.variant, *work.variant.composing):
-                if variant.is_default:
-                    defaults[variant.model] = variant
+    defaults = _defaults(known)
     for facts in models:
         for part in facts.with_parts():
             then = defaults.get(part.name)
             if then is None:
                 continue
-            if then.files and then.files != part.files:
-                yield Difference(
-                    what=f"files of {part.name}", then=then.files[:8], now=part.files[:8]
-                )
+            if then.files:
+                yield from _files_difference(part.name, then.files, part.files)
             if thaw(then.config) != thaw(part.config):
                 yield Difference(what=f"config.pbtxt of {part.name}", then="another", now="this")
+
+
+def _defaults(known: Checkpoint) -> Mapping[str, ModelVariant]:
+    """The models as they are without changes, by name, as they were measured last."""
+    return {
+        variant.model: variant
+        for record in known.records
+        for work in record.trial.workloads
+        for variant in (work.variant, *work.variant.composing)
+        if variant.is_default
+    }
+
+
+def _files_difference(name: str, then: str, now: str) -> Iterator[Difference]:
+    if then != now:
+        yield Difference(what=f"files of {name}", then=then[:8], now=now[:8])
+
+
+def _conditions(one: Trial, other: Trial) -> Iterator[Difference]:
+    """In what is loaded with the models, and in how they are measured."""
+    then, now = one.setup.meaning, other.setup.meaning
+    for name in ("launch", "protocol"):
+        if then[name] != now[name]:
+            yield Difference(what=f"{name} mode", then=then[name], now=now[name])
+    for name in ("flags", "environment", "container"):
+        yield from _settings(f"server {name}", then[name], now[name])
+    for old, work in zip(one.workloads, other.workloads, strict=True):
+        model = work.variant.model
+        parts = {part.model: part.files for part in (old.variant, *old.variant.composing)}
+        for part in (work.variant, *work.variant.composing):
+            yield from _files_difference(part.model, parts.get(part.model, ""), part.files)
+        yield from _settings(
+            f"perf_analyzer flags of {model}", old.telling_flags, work.telling_flags
+        )
+        if old.inputs != work.inputs:
+            yield Difference(
+                what=f"input data of {model}", then=old.inputs[:8], now=work.inputs[:8]
+            )
+        if old.load.kind is not work.load.kind:
+            yield Difference(
+                what=f"kind of load of {model}", then=old.load.kind.value, now=work.load.kind.value
+            )
+
+
+def _settings(what: str, then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Difference]:
+    """One difference for each name that is set otherwise, inside of mappings, too; secrets are
+    masked.
+    """
+    then, now = masked_values(then), masked_values(now)
+    for name in sorted({*then, *now}):
+        old, new = then.get(name), now.get(name)
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            yield from _settings(f"{what}: {name}", old, new)
+        elif thaw(old) != thaw(new):
+            yield Difference(what=f"{what}: {name}", then=_text(old), now=_text(new))
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(thaw(value))
 
 
 def _searches(known: Checkpoint, searches: Mapping[str, Mapping[str, Any]]) -> Iterator[Difference]:

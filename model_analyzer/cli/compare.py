@@ -1,0 +1,246 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""`compare`: what changed between two checkpoints, and whether that is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from model_analyzer.cli.checkpoint.goal import goal_of, goal_options, subjects_of
+from model_analyzer.cli.checkpoint.options import (
+    directory_options,
+    metric,
+    output_option,
+    wrong,
+)
+from model_analyzer.errors import EXIT_OK, EXIT_REGRESSION, CheckpointError
+
+if TYPE_CHECKING:
+    from model_analyzer.domain.goals import ModelGoal
+    from model_analyzer.reports.comparison import ComparisonReport, Side
+    from model_analyzer.results.gate import Rule
+    from model_analyzer.results.ranking import Ranking
+    from model_analyzer.state.checkpoint import Checkpoint
+
+_TABLE = "table"
+
+
+def compare() -> click.Command:
+    return _compare
+
+
+@click.command("compare", context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("base")
+@click.argument("new")
+@directory_options
+@goal_options
+@click.option(
+    "--metrics",
+    "shown",
+    default="perf_throughput,perf_latency_p99",
+    show_default=True,
+    metavar="METRIC,...",
+    help="What is compared.",
+)
+@click.option(
+    "--fail-on",
+    "rules",
+    multiple=True,
+    metavar="RULE",
+    help="End with status 3 where a model changed so: 'perf_throughput<-3%'; or where its best in"
+    " NEW is so: 'perf_latency_p99>20'. Can be repeated.",
+)
+@click.option("--strict", is_flag=True, help="Fail where it seems so, even if it is not certain.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice([_TABLE, "md", "json", "junit"]),
+    default=_TABLE,
+    show_default=True,
+    help="How it is told.",
+)
+@output_option
+def _compare(
+    base: str,
+    new: str,
+    directory: Path,
+    prefix: str,
+    metrics: str,
+    constraints: Sequence[str],
+    shown: str,
+    rules: Sequence[str],
+    strict: bool,
+    form: str,
+    output: Path | None,
+) -> int:
+    """Tell what changed from checkpoint BASE to NEW.
+
+    Each is a checkpoint directory, a file, DIR@WHICH (a number, a uuid or the beginning of one,
+    `best` or `latest`), or WHICH of the checkpoint directory.
+
+    \b
+    Examples:
+      model-analyzer compare old/checkpoints new/checkpoints
+      model-analyzer compare 0 1 --fail-on 'perf_throughput<-3%' --fail-on 'perf_latency_p99>20'
+    """
+    goal = goal_of(metrics, constraints)
+    judged = [_rule(text) for text in rules]
+    tags = [metric(tag.strip(), "--metrics") for tag in shown.split(",")]
+    tags += [rule.tag for rule in judged]
+
+    from model_analyzer.cli.checkpoint.output import put, warn
+    from model_analyzer.reports.comparison import verdict_lines
+    from model_analyzer.reports.write import encoded
+
+    report = _report(
+        (base, _found(base, directory, prefix)), (new, _found(new, directory, prefix)),
+        goal, tags, judged, strict=strict,
+    )  # fmt: skip
+    content = _rendered(report, form)
+    if content is None and output is None:
+        _print(report)
+    else:
+        put(encoded(content or _text(report)), output, "the comparison")
+        for line in verdict_lines(report, broken=True):
+            warn(line)
+    return EXIT_REGRESSION if report.is_regression else EXIT_OK
+
+
+def _rule(text: str) -> Rule:
+    """Raises ConfigError where it is none."""
+    from dataclasses import replace
+
+    from model_analyzer.results.gate import Rule
+
+    try:
+        rule = Rule.parse(text)
+    except ValueError as error:
+        raise wrong("--fail-on", str(error)) from error
+    return replace(rule, tag=metric(rule.tag, "--fail-on"))
+
+
+def _found(which: str, directory: Path, prefix: str) -> Checkpoint:
+    """What the user means by BASE or NEW; what is odd about it is told."""
+    from model_analyzer.cli.checkpoint.output import found, warn
+    from model_analyzer.state.find import LATEST
+
+    path, at, rest = which.rpartition("@")
+    if Path(which).expanduser().is_dir():
+        directory, which = Path(which).expanduser(), LATEST
+    elif at and Path(path).expanduser().is_dir():
+        directory, which = Path(path).expanduser(), rest
+    checkpoint = found(which, directory, prefix)
+    for sentence in checkpoint.remarks:
+        warn(sentence)
+    return checkpoint
+
+
+def _report(
+    base: tuple[str, Checkpoint],
+    new: tuple[str, Checkpoint],
+    goal: ModelGoal,
+    tags: Sequence[str],
+    rules: Sequence[Rule],
+    *,
+    strict: bool,
+) -> ComparisonReport:
+    """Raises CheckpointError where there is nothing to compare."""
+    from model_analyzer.reports.comparison import ComparisonReport, remarks_of
+    from model_analyzer.results.comparison import compare as compared
+    from model_analyzer.results.gate import judge
+    from model_analyzer.state.mismatch import checkpoint_differences
+
+    before, after = (_rankings(checkpoint, goal) for _, checkpoint in (base, new))
+    before = {model: ranking for model, ranking in before.items() if ranking.results}
+    common = [model for model in before if model in after]
+    if not common:
+        raise CheckpointError(
+            f"nothing to compare: {base[0]} has measurements of {_names(before)}, {new[0]} has"
+            f" outcomes of {_names(after)}"
+        )
+    comparisons = [compared(before[model], after[model], tags) for model in common]
+    trials = [
+        (one.best.base.trial, one.best.new.trial) for one in comparisons if one.best is not None
+    ]
+    remarks = [text for comparison in comparisons for text in remarks_of(comparison)]
+    for names, where in ((before, "BASE"), (after, "NEW")):
+        alone = [model for model in names if model not in common]
+        if alone:
+            remarks.append(f"only in {where}, and not compared: {', '.join(alone)}")
+    return ComparisonReport(
+        base=_side(*base),
+        new=_side(*new),
+        differences=tuple(
+            (difference.what, difference.then, difference.now)
+            for difference in checkpoint_differences(base[1], new[1], trials)
+        ),
+        remarks=tuple(remarks),
+        comparisons=tuple(comparisons),
+        judgements=tuple(
+            judge(rule, comparison, strict=strict) for comparison in comparisons for rule in rules
+        ),
+    )
+
+
+def _rankings(checkpoint: Checkpoint, goal: ModelGoal) -> dict[str, Ranking]:
+    """By name of the model, or the names of those measured together."""
+    from model_analyzer.domain.goals import Goal
+    from model_analyzer.results.ranking import rank
+
+    return {
+        model: rank(checkpoint.profile, model, Goal(models=(goal,) * count))
+        for model, count in subjects_of(checkpoint).items()
+    }
+
+
+def _names(models: Sequence[str] | dict[str, Ranking]) -> str:
+    return ", ".join(models) or "nothing"
+
+
+def _side(name: str, checkpoint: Checkpoint) -> Side:
+    from model_analyzer.reports.comparison import Side
+
+    return Side(name=name, uuid=checkpoint.header.uuid, time=checkpoint.header.time)
+
+
+def _rendered(report: ComparisonReport, form: str) -> str | None:
+    """None for the tables, which are printed as fits."""
+    from model_analyzer.reports.comparison import to_json, to_junit, to_markdown
+
+    match form:
+        case "md":
+            return to_markdown(report)
+        case "json":
+            return to_json(report)
+        case "junit":
+            return to_junit(report)
+        case _:
+            return None
+
+
+def _print(report: ComparisonReport) -> None:
+    from model_analyzer.cli.checkpoint.output import print_table
+    from model_analyzer.reports.comparison import titled_tables, to_lines, verdict_lines
+
+    for line in to_lines(report):
+        click.echo(line)
+    click.echo()
+    for title, table in titled_tables(report):
+        print_table(title, table)
+    for line in verdict_lines(report):
+        click.echo(line)
+
+
+def _text(report: ComparisonReport) -> str:
+    """The tables for a file."""
+    from model_analyzer.cli.console import plain_table
+    from model_analyzer.reports.comparison import titled_tables, to_lines, verdict_lines
+
+    lines = [*to_lines(report), ""]
+    for title, table in titled_tables(report):
+        lines += [line.rstrip() for line in plain_table(title, table)]
+    return "\n".join([*lines, *verdict_lines(report), ""])

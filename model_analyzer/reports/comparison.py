@@ -1,0 +1,349 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What changed between two checkpoints: as tables, for a pull request, and for programs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+from xml.etree import ElementTree
+
+from model_analyzer.domain.metrics import METRICS
+from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.reports.tables import Table, show
+from model_analyzer.results.change import FEWEST_CHANGES, Change, Interval
+from model_analyzer.results.comparison import Comparison, Pair, verdict
+from model_analyzer.results.gate import Ground, Judgement, Status
+
+# A comment of a pull request has room for 65 536 letters.
+_MOST_ROWS = 100
+
+_FORMAT = 1  # of the JSON document
+
+# What XML cannot hold, however it is written.
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """A checkpoint: as the user named it, with what it says of itself."""
+
+    name: str
+    uuid: str
+    time: str
+
+    def __str__(self) -> str:
+        known = ", ".join(filter(None, (self.uuid[:8], self.time)))
+        return f"{self.name} ({known})" if known else self.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonReport:
+    """All that is said about two checkpoints.
+
+    `differences` (what, in the base, in the new one) are what could explain a change besides the
+    change that is looked for; `remarks` are sentences.
+    """
+
+    base: Side
+    new: Side
+    differences: tuple[tuple[str, str, str], ...]
+    remarks: tuple[str, ...]
+    comparisons: tuple[Comparison, ...]
+    judgements: tuple[Judgement, ...]
+
+    @property
+    def is_regression(self) -> bool:
+        return any(judgement.is_regression for judgement in self.judgements)
+
+
+def to_lines(report: ComparisonReport) -> Sequence[str]:
+    """What stands above the tables."""
+    lines = [f"BASE: {report.base}", f"NEW:  {report.new}"]
+    if report.differences:
+        lines.append("Different between them, which may explain what changed:")
+        lines += [f"  {text}" for text in _difference_texts(report)]
+    return [*lines, *report.remarks]
+
+
+def best_table(comparison: Comparison) -> Table:
+    """The best of both sides, and the median change of the common trials."""
+    rows = []
+    for label, changes in _parts(comparison):
+        for tag in comparison.tags:
+            of = changes[tag]
+            rows.append(
+                (
+                    label, METRICS[tag].header, _value(of.base), _value(of.new),
+                    _percent(of.percent), _interval(of.interval), verdict(tag, of).value,
+                )
+            )  # fmt: skip
+    return Table(
+        headers=("Of", "Metric", "Base", "New", "Change", "95 % interval", "Verdict"),
+        rows=tuple(rows),
+    )
+
+
+def trials_table(comparison: Comparison) -> Table:
+    """A row for each common trial, the one that got worst first."""
+    headers = ["Configuration", "Load"]
+    for tag in comparison.tags:
+        headers += [METRICS[tag].name, "Verdict"]
+    rows = []
+    for pair in comparison.trials:
+        cells = [pair.new.trial.variants, pair.new.trial.loads]
+        for tag in comparison.tags:
+            of = pair.changes[tag]
+            cells += [f"{_percent(of.percent)} {_range(of.interval)}", verdict(tag, of).value]
+        rows.append(tuple(cells))
+    return Table(headers=tuple(headers), rows=tuple(rows))
+
+
+def best_title(comparison: Comparison) -> str:
+    """Which configurations are compared as the best."""
+    if comparison.best is None:
+        return f"{comparison.model}: only failures in NEW"
+    base, new = comparison.best.base, comparison.best.new
+    if _shown(base) == _shown(new):
+        return f"{comparison.model}: best in both is {_shown(new)}"
+    return f"{comparison.model}: best in BASE is {_shown(base)}, in NEW {_shown(new)}"
+
+
+def trials_title(comparison: Comparison) -> str:
+    count = len(comparison.trials)
+    return f"{comparison.model}: {count} common trial{'s' * (count != 1)}"
+
+
+def titled_tables(report: ComparisonReport) -> Iterator[tuple[str, Table]]:
+    """What of each model is shown below the lines."""
+    for comparison in report.comparisons:
+        yield best_title(comparison), best_table(comparison)
+        if comparison.trials:
+            yield trials_title(comparison), trials_table(comparison)
+
+
+def verdict_lines(report: ComparisonReport, *, broken: bool = False) -> Sequence[str]:
+    """What became of each rule and why; with `broken` only of those that were."""
+    return [
+        f"{one.model}: {one.rule}: {one.status.value} ({_why(one, of)})"
+        for one, of in _judged(report)
+        if one.is_regression or not broken
+    ]
+
+
+def remarks_of(comparison: Comparison) -> Iterator[str]:
+    """What a reader has to know about a comparison."""
+    model, count = comparison.model, len(comparison.trials)
+    if comparison.taken_over:
+        yield (
+            f"{model}: {comparison.taken_over} measurements are the same in both: NEW goes on from"
+            " BASE there, and they tell nothing"
+        )
+    if count < FEWEST_CHANGES and comparison.best is not None:
+        yield (
+            f"{model}: common trials: {count}; {FEWEST_CHANGES} are needed to tell the noise"
+            " between runs, which is all that is known of the noise of latencies"
+        )
+
+
+def to_markdown(report: ComparisonReport) -> str:
+    """A comment for a pull request."""
+    lines = ["## Model Analyzer: what changed", ""]
+    if report.judgements:
+        broken = sum(judgement.is_regression for judgement in report.judgements)
+        result = f"{broken} of {len(report.judgements)} rules broken" if broken else "No regression"
+        lines += [f"**{result}**", ""]
+        table = Table(
+            headers=("Model", "Rule", "Result", "Why"),
+            rows=tuple(
+                (one.model, str(one.rule), one.status.value, _why(one, of))
+                for one, of in _judged(report)
+            ),
+        )
+        lines += [*_markdown_table(table), ""]
+    lines += [f"Base: {_escaped(str(report.base))}  ", f"New: {_escaped(str(report.new))}", ""]
+    if report.differences:
+        lines += ["> [!WARNING]", "> Different between them, which may explain what changed:", ">"]
+        lines += [f"> * {_escaped(text)}" for text in _difference_texts(report)]
+        lines.append("")
+    lines += [f"* {_escaped(remark)}" for remark in report.remarks]
+    for comparison in report.comparisons:
+        lines += ["", f"### {_escaped(best_title(comparison))}", ""]
+        lines += _markdown_table(best_table(comparison))
+        if comparison.trials:
+            table = trials_table(comparison)
+            more = len(table.rows) - _MOST_ROWS
+            cut = Table(headers=table.headers, rows=table.rows[:_MOST_ROWS])
+            title = _escaped(trials_title(comparison))
+            lines += ["", f"<details><summary>{title}</summary>", "", *_markdown_table(cut), ""]
+            if more > 0:
+                lines += [f"… and {more} more: the others changed less for the worse.", ""]
+            lines.append("</details>")
+    return "\n".join([*lines, ""])
+
+
+def to_json(report: ComparisonReport) -> str:
+    """Everything, with every number as exact as it is known."""
+    document = {
+        "format": _FORMAT,
+        "base": asdict(report.base),
+        "new": asdict(report.new),
+        "differences": [
+            {"what": what, "base": base, "new": new} for what, base, new in report.differences
+        ],
+        "remarks": list(report.remarks),
+        "models": [_comparison(comparison) for comparison in report.comparisons],
+        "rules": [
+            {
+                "model": one.model,
+                "rule": str(one.rule),
+                "status": one.status.value,
+                "by": one.ground.value,
+            }
+            for one in report.judgements
+        ],
+        "regression": report.is_regression,
+    }
+    return json.dumps(document, indent=1) + "\n"
+
+
+def to_junit(report: ComparisonReport) -> str:
+    """A test suite for each model, with a test case for each rule (without rules one, which
+    passes). What is not certain is skipped.
+    """
+    root = ElementTree.Element("testsuites", name="model-analyzer compare")
+    above = "\n".join(to_lines(report))
+    for comparison in report.comparisons:
+        judged = [(one, of) for one, of in _judged(report) if of is comparison]
+        suite = _element(
+            root,
+            "testsuite",
+            name=comparison.model,
+            tests=str(len(judged) or 1),
+            failures=str(sum(one.is_regression for one, _ in judged)),
+            skipped=str(sum(one.status is Status.OPEN for one, _ in judged)),
+            errors="0",
+        )
+        if not judged:
+            _element(suite, "testcase", classname=comparison.model, name="compare")
+        for one, _ in judged:
+            case = _element(suite, "testcase", classname=one.model, name=str(one.rule))
+            if one.status is not Status.KEPT:
+                kind = "failure" if one.is_regression else "skipped"
+                _element(case, kind, message=_why(one, comparison))
+        out = _element(suite, "system-out")
+        out.text = _NOT_XML.sub("?", "\n".join([above, best_title(comparison)]))
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _element(parent: ElementTree.Element, tag: str, **attributes: str) -> ElementTree.Element:
+    clean = {key: _NOT_XML.sub("?", value) for key, value in attributes.items()}
+    return ElementTree.SubElement(parent, tag, clean)
+
+
+def _judged(report: ComparisonReport) -> Iterator[tuple[Judgement, Comparison]]:
+    by_model = {comparison.model: comparison for comparison in report.comparisons}
+    for judgement in report.judgements:
+        yield judgement, by_model[judgement.model]
+
+
+def _why(judgement: Judgement, comparison: Comparison) -> str:
+    tag = judgement.rule.tag
+    if judgement.ground is Ground.FAILURES or comparison.best is None:
+        return "NEW has only failures"
+    if judgement.ground is Ground.TRIALS:
+        of = comparison.overall[tag]
+        return f"median of the common trials: {_percent(of.percent)} {_range(of.interval)}"
+    of = comparison.best.changes[tag]
+    if judgement.rule.is_change:
+        return f"best: {_percent(of.percent)} {_range(of.interval)}"
+    interval = comparison.best.new_values[tag]
+    around = f" ({show(interval.low)} to {show(interval.high)})" if interval else ""
+    return f"best: {_value(of.new)} {METRICS[tag].unit}{around}"
+
+
+def _parts(comparison: Comparison) -> Iterator[tuple[str, Mapping[str, Change]]]:
+    if comparison.best is not None:
+        yield "best", comparison.best.changes
+    if comparison.trials:
+        yield "median of common trials", comparison.overall
+
+
+def _comparison(comparison: Comparison) -> Mapping[str, Any]:
+    best = comparison.best
+    return {
+        "model": comparison.model,
+        "best": None if best is None else _pair(best),
+        "common_trials": [_pair(pair) for pair in comparison.trials],
+        "measured_once": comparison.taken_over,
+        "median_of_common_trials": _changes(comparison.overall),
+    }
+
+
+def _pair(pair: Pair) -> Mapping[str, Any]:
+    return {
+        "base": _trial(pair.base),
+        "new": _trial(pair.new),
+        "metrics": _changes(pair.changes),
+    }
+
+
+def _trial(item: MeasuredTrial) -> Mapping[str, Any]:
+    return {"trial": item.trial.key, "variant": item.trial.variants, "load": item.trial.loads}
+
+
+def _changes(changes: Mapping[str, Change]) -> Mapping[str, Any]:
+    return {
+        tag: {
+            "base": of.base,
+            "new": of.new,
+            "change_percent": of.percent,
+            "interval_percent": [of.interval.low, of.interval.high] if of.interval else None,
+            "verdict": verdict(tag, of).value,
+        }
+        for tag, of in changes.items()
+    }
+
+
+def _difference_texts(report: ComparisonReport) -> Iterator[str]:
+    for what, base, new in report.differences:
+        yield f"{what}: {base or 'none or not known'} in BASE, {new or 'none or not known'} in NEW"
+
+
+def _shown(item: MeasuredTrial) -> str:
+    return f"{item.trial.variants} with {item.trial.loads}"
+
+
+def _value(value: float | None) -> str:
+    return "-" if value is None else show(float(value))
+
+
+def _percent(percent: float | None) -> str:
+    return "-" if percent is None else f"{percent:+.1f} %"
+
+
+def _interval(interval: Interval | None) -> str:
+    return "-" if interval is None else f"{interval.low:+.1f} to {interval.high:+.1f}"
+
+
+def _range(interval: Interval | None) -> str:
+    return "" if interval is None else f"({_interval(interval)})"
+
+
+def _markdown_table(table: Table) -> Sequence[str]:
+    rows = [table.headers, tuple("---" for _ in table.headers), *table.rows]
+    return [f"| {' | '.join(_cell(str(cell)) for cell in row)} |" for row in rows]
+
+
+def _cell(text: str) -> str:
+    return text if text == "---" else _escaped(text)
+
+
+def _escaped(text: str) -> str:
+    """Text that stays text in Markdown, wherever it comes from."""
+    text = re.sub(r"\s+", " ", text).replace("&", "&amp;").replace("<", "&lt;")
+    return re.sub(r"([\\`*_|\[\]@#])", r"\\\1", text)
