@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from html import escape
 from typing import Any
 from xml.etree import ElementTree
 
@@ -177,7 +178,7 @@ def to_markdown(report: ComparisonReport) -> str:
             table = trials_table(comparison)
             more = len(table.rows) - _MOST_ROWS
             cut = Table(headers=table.headers, rows=table.rows[:_MOST_ROWS])
-            title = _escaped(trials_title(comparison))
+            title = escape(trials_title(comparison))  # HTML, where Markdown is not read
             lines += ["", f"<details><summary>{title}</summary>", "", *_markdown_table(cut), ""]
             if more > 0:
                 lines += [f"… and {more} more: the others changed less for the worse.", ""]

@@ -1,0 +1,179 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Changes and their intervals, on synthetic noise with fixed seeds."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+
+import pytest
+
+from model_analyzer.results.change import (
+    FEWEST_CHANGES,
+    Change,
+    Interval,
+    Noise,
+    Verdict,
+    change,
+    log_ratio,
+    median_change,
+    ratio_noise,
+    spread_noise,
+    windows_noise,
+)
+
+RUNS = 2000
+
+
+def measured(random: Random, true: float, noise: float, windows: int = 3) -> list[float]:
+    return [true * random.gauss(1, noise) for _ in range(windows)]
+
+
+def windows_change(base: list[float], new: list[float]) -> Change:
+    noise = ratio_noise(windows_noise([base]), windows_noise([new]))
+    return change(sum(base) / len(base), sum(new) / len(new), noise)
+
+
+def covers(of: Change, percent: float) -> bool:
+    assert of.interval is not None
+    return of.interval.low <= percent <= of.interval.high
+
+
+@pytest.mark.parametrize("noises", [(0.02, 0.02), (0.01, 0.04)])
+@pytest.mark.parametrize("true", [0, -10])
+def test_the_interval_from_windows_holds_the_true_change(
+    noises: tuple[float, float], true: float
+) -> None:
+    random = Random(7)
+    held = sum(
+        covers(
+            windows_change(
+                measured(random, 100, noises[0]), measured(random, 100 + true, noises[1])
+            ),
+            true,
+        )
+        for _ in range(RUNS)
+    )
+    assert 0.94 <= held / RUNS <= 0.98
+
+
+@pytest.mark.parametrize("groups", [(2,) * 9, (1,) * 8, (4, 1, 5)])
+def test_the_interval_from_the_spread_holds_the_true_change(groups: tuple[int, ...]) -> None:
+    """Also where each configuration has a change of its own, if it was measured more than once."""
+    random = Random(11)
+    held = 0
+    for _ in range(RUNS):
+        own = 0.0 if max(groups) == 1 else 0.2
+        changes = [
+            [(random.gauss(0, 0.05), size) for size in [random.uniform(-own, own)] * count]
+            for count in groups
+        ]
+        noise = spread_noise([[error + size for error, size in group] for group in changes])
+        error, size = changes[0][0]
+        held += covers(change(1, math.exp(error + size), noise), math.expm1(size) * 100)
+    assert 0.94 <= held / RUNS <= 0.99
+
+
+@pytest.mark.parametrize("count", [6, 9, 20, 101])
+def test_the_interval_of_the_median_holds_the_true_median(count: int) -> None:
+    """Whatever the noise: here it has far outliers."""
+    random = Random(13)
+    held = sum(
+        covers(median_change([random.gauss(0, 1) ** 3 / 10 for _ in range(count)]), 0)
+        for _ in range(RUNS)
+    )
+    assert 0.94 <= held / RUNS <= 0.99
+
+
+def test_noise_alone_is_hardly_ever_a_change() -> None:
+    random = Random(17)
+    verdicts = [
+        windows_change(measured(random, 100, 0.01), measured(random, 100, 0.01)).verdict(
+            is_higher_better=True
+        )
+        for _ in range(RUNS)
+    ]
+    assert verdicts.count(Verdict.SAME) > 0.85 * RUNS
+    assert verdicts.count(Verdict.WORSE) < 0.04 * RUNS
+
+
+def test_a_true_change_is_found() -> None:
+    random = Random(19)
+    verdicts = [
+        windows_change(measured(random, 100, 0.01), measured(random, 90, 0.01)).verdict(
+            is_higher_better=True
+        )
+        for _ in range(RUNS)
+    ]
+    assert verdicts.count(Verdict.WORSE) > 0.95 * RUNS
+    assert verdicts.count(Verdict.BETTER) == 0
+
+
+def test_a_small_change_of_all_trials_shows_in_their_median() -> None:
+    random = Random(23)
+    found = median_change([math.log(0.97) + random.gauss(0, 0.03) for _ in range(40)])
+
+    assert found.verdict(is_higher_better=True) is Verdict.WORSE
+    assert found.verdict(is_higher_better=False) is Verdict.BETTER
+
+
+@pytest.mark.parametrize(
+    ("interval", "expected"),
+    [
+        (None, Verdict.UNKNOWN),
+        (Interval(low=1.5, high=40), Verdict.BETTER),
+        (Interval(low=-40, high=-0.1), Verdict.WORSE),
+        (Interval(low=-3, high=9), Verdict.SAME),
+        (Interval(low=-3, high=11), Verdict.UNKNOWN),
+        (Interval(low=-0.9, high=-0.2), Verdict.SAME),
+    ],
+)
+def test_a_verdict_needs_an_interval_that_tells(
+    interval: Interval | None, expected: Verdict
+) -> None:
+    of = Change(base=1, new=1, percent=0, interval=interval)
+
+    assert of.verdict(is_higher_better=True) is expected
+
+
+@pytest.mark.parametrize("windows", [[], [[100.0]], [[100.0, 101.0], [50.0]], [[0.0, 0.0]]])
+def test_too_few_windows_tell_nothing(windows: list[list[float]]) -> None:
+    assert windows_noise(windows) is None
+    assert ratio_noise(windows_noise(windows), windows_noise([[1.0, 2.0]])) is None
+
+
+def test_too_few_changes_tell_nothing() -> None:
+    few = [0.01 * number for number in range(FEWEST_CHANGES - 1)]
+
+    assert spread_noise([few]) is None
+    assert median_change(few).interval is None
+    assert median_change([]).percent is None
+    assert spread_noise([[*few, 0.2]]) is not None
+    assert median_change([*few, 0.2]).interval is not None
+
+
+def test_models_measured_together_have_the_noise_of_their_sum() -> None:
+    alone, other = windows_noise([[90.0, 100.0, 110.0]]), windows_noise([[100.0, 100.0, 100.0]])
+    together = windows_noise([[90.0, 100.0, 110.0], [100.0, 100.0, 100.0]])
+
+    assert alone is not None and other is not None and together is not None
+    assert other.error == 0
+    assert together.error == pytest.approx(alone.error / 2)
+
+
+@pytest.mark.parametrize("values", [(None, 1.0), (1.0, None), (0.0, 1.0), (1.0, 0.0), (-1.0, 1.0)])
+def test_what_has_no_ratio_has_no_change(values: tuple[float | None, float | None]) -> None:
+    found = change(*values, Noise(error=0.1, freedom=3))
+
+    assert (found.percent, found.interval) == (None, None)
+
+
+def test_nothing_changed_from_nothing_to_nothing() -> None:
+    assert log_ratio(0, 0) == 0
+
+
+def test_numbers_beyond_all_measure_do_no_harm() -> None:
+    found = change(1e-308, 1e308, spread_noise([[-700.0, 700.0] * 4]))
+
+    assert found.interval is not None and math.isfinite(found.interval.high)
