@@ -59,11 +59,13 @@ def test_a_slower_model_is_worse_by_every_metric() -> None:
     assert len(found.trials) == 12
 
 
-def test_the_same_model_again_is_the_same() -> None:
-    found = compare(run(3), run(4), TAGS)
+def test_the_same_model_again_is_the_same_but_for_one_time_in_twenty() -> None:
+    found = [compare(run(100 + seed), run(200 + seed), TAGS) for seed in range(30)]
 
-    assert best_verdicts(found) == [Verdict.SAME, Verdict.SAME]
-    assert [verdict(tag, found.overall[tag]) for tag in TAGS] == [Verdict.SAME, Verdict.SAME]
+    best = [one for of in found for one in best_verdicts(of)]
+    overall = [verdict(tag, of.overall[tag]) for of in found for tag in TAGS]
+    assert best.count(Verdict.SAME) >= 54
+    assert overall.count(Verdict.SAME) >= 54
 
 
 def test_trials_are_common_whatever_the_files() -> None:

@@ -1,0 +1,165 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""`model-analyzer compare`, on small checkpoints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from model_analyzer.domain.trials import ServerSetup
+from model_analyzer.state.profile_state import ProfileState
+from tests.unit.builders import failure, measurement, trial, variant
+
+REGRESSION = 3
+RULE = ("--fail-on", "perf_throughput<-3%")
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+def measure(
+    directory: Path, *, factor: float = 1, files: str = "old", cpu: str = "A", model: str = "m"
+) -> None:
+    """Seven loads with windows that agree within half a percent."""
+    setup = ServerSetup(flags={"rate-limit": files})
+    of = variant(f"{model}_config_default", model=model, files=files)
+    with ProfileState(directory) as state:
+        state.describe(devices=(), host={"Processor": cpu, "Server": "2.51"})
+        for load in range(1, 8):
+            rate = 100 * load * factor * (1 + load % 3 / 1000)
+            state.record(
+                trial(of, concurrency=load, setup=setup),
+                measurement(rate, 5 / factor, windows=[rate, rate * 1.005, rate * 0.995]),
+            )
+        state.save()
+
+
+@pytest.fixture
+def sides(tmp_path: Path) -> Path:
+    """`base`, `again` (the same but for noise), and `slow`, of other files on another machine."""
+    measure(tmp_path / "base")
+    measure(tmp_path / "again", factor=1.001)
+    measure(tmp_path / "slow", factor=0.9, files="new", cpu="B")
+    return tmp_path
+
+
+def test_a_regression_ends_with_status_3(run: Run, sides: Path) -> None:
+    status, output, error = run("compare", "base", "slow", *RULE)
+
+    assert (status, error) == (REGRESSION, "")
+    assert "m: perf_throughput<-3%: failed (best: -10.0 %" in output
+    best = next(line for line in output.splitlines() if line.startswith("best  "))
+    assert best.endswith("worse")
+
+
+def test_without_a_regression_it_ends_well(run: Run, sides: Path) -> None:
+    status, output, _ = run("compare", "base", "again", *RULE, "--fail-on", "perf_latency_p99>20")
+
+    assert status == 0
+    assert output.count(": passed (") == 2
+    assert run("compare", "base", "slow")[0] == 0, "without rules it only tells"
+
+
+@pytest.mark.parametrize("form", ["table", "md", "json", "junit"])
+def test_differences_are_stated_in_every_format(run: Run, sides: Path, form: str) -> None:
+    _, output, _ = run("compare", "base", "slow", "--format", form)
+
+    for text in ("processor", "files of m", "server flags: rate-limit"):
+        assert text in output
+    assert "processor" not in run("compare", "base", "again", "--format", form)[1]
+
+
+def test_json_has_every_number(run: Run, sides: Path) -> None:
+    status, output, error = run("compare", "base", "slow", *RULE, "--format", "json")
+
+    document = json.loads(output)
+    (model,) = document["models"]
+    change = model["best"]["metrics"]["perf_throughput"]
+    assert change["change_percent"] == pytest.approx(-10)
+    assert change["interval_percent"][0] < -10 < change["interval_percent"][1]
+    assert len(model["common_trials"]) == 7
+    assert (status, document["regression"]) == (REGRESSION, True)
+    assert "m: perf_throughput<-3%: failed" in error
+
+
+def test_junit_has_a_case_for_each_rule(run: Run, sides: Path) -> None:
+    rules = (*RULE, "--fail-on", "perf_latency_p99>90%", "--fail-on", "gpu_used_memory>5%")
+    run("compare", "base", "slow", *rules, "--format", "junit", "-o", "junit.xml")
+
+    suite = ElementTree.parse(sides / "junit.xml").getroot()[0]
+    results = {case.get("name"): [child.tag for child in case] for case in suite.iter("testcase")}
+    assert results == {
+        "perf_throughput<-3%": ["failure"],
+        "perf_latency_p99>90%": [],
+        "gpu_used_memory>5%": ["skipped"],
+    }
+    assert suite.get("failures") == "1"
+
+
+def test_names_stay_text_in_markdown(run: Run, tmp_path: Path) -> None:
+    for side in ("base", "new"):
+        measure(tmp_path / side, model="<script>|*x*")
+
+    _, output, _ = run("compare", "base", "new", "--format", "md")
+    assert "<script>" not in output
+    assert r"&lt;script>\|\*x\*" in output
+
+
+def test_what_cannot_be_judged_fails_strictly(run: Run, sides: Path) -> None:
+    arguments = ("compare", "base", "again", "--fail-on", "gpu_used_memory>5%")
+
+    assert run(*arguments)[0] == 0
+    assert run(*arguments, "--strict")[0] == REGRESSION
+
+
+def test_a_model_that_only_fails_now_is_a_regression(run: Run, sides: Path) -> None:
+    with ProfileState(sides / "broken") as state:
+        state.record(trial(variant("m_config_default", files="new")), failure())
+        state.save()
+
+    status, output, _ = run("compare", "base", "broken", *RULE)
+    assert status == REGRESSION
+    assert "m: perf_throughput<-3%: failed (NEW has only failures)" in output
+
+
+@pytest.mark.parametrize("new", ["again", "again@0", "again/0.ckpt", "again@latest"])
+def test_a_side_is_a_directory_a_file_or_one_of_a_directory(
+    run: Run, sides: Path, new: str
+) -> None:
+    status, output, _ = run("compare", "base@0", new)
+
+    assert status == 0
+    assert "m: 7 common trials:" in output
+
+
+def test_numbers_are_of_the_checkpoint_directory(run: Run, sides: Path) -> None:
+    measure(sides / "base", files="next")
+    status, output, _ = run("compare", "0", "1", "-s", "base")
+
+    assert status == 0
+    assert "files of m: old in BASE, next in NEW" in output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (("base", "other"), 1, "nothing to compare: base has measurements of m, other has"),
+        (("base", "nowhere"), 1, "no checkpoint 'nowhere'"),
+        (("base", "slow", "--fail-on", "perf_throughput=3"), 2, "--fail-on: "),
+        (("base", "slow", "--fail-on", "perf_thruput<3"), 2, "did you mean 'perf_throughput'"),
+        (("base", "slow", "--metrics", "speed"), 2, "--metrics: no metric is called 'speed'"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(
+    run: Run, sides: Path, arguments: tuple[str, ...], status: int, message: str
+) -> None:
+    measure(sides / "other", model="n")
+    ended, output, error = run("compare", *arguments)
+
+    assert (ended, output) == (status, "")
+    (line,) = error.splitlines()
+    assert message in line
