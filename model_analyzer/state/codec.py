@@ -343,9 +343,15 @@ def _model_measurement(model: Mapping[str, Any]) -> ModelMeasurement:
     return ModelMeasurement(
         values=_values(model["values"]),
         requests=model["requests"],
-        windows=tuple(model["windows"]),
+        windows=_finite(model["windows"]),
         composing=_values_by_name(model.get("composing")),
     )
+
+
+def _finite(values: list[float]) -> tuple[float, ...]:
+    if not all(map(isfinite, values)):
+        raise ValueError("a value is no finite number")
+    return tuple(values)
 
 
 def _values(values: dict[str, float]) -> Values:

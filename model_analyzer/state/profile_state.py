@@ -78,15 +78,16 @@ class ProfileState:
             if fresh:
                 self._remove_all()
             loaded = load(directory, prefix, with_nodes=False)
+            self._next = max(self._layout.indices(), default=-1) + 1
+            self._unsaved = 0
+            self._followers: dict[str, Follower] = {}
+            self._begin(loaded)
+            self.fold()
+            self._earlier = self._records.keys()
             self._journal = Journal(self._layout.journal())
         except BaseException:
             self._lock.release()
             raise
-        self._next = max(self._layout.indices(), default=-1) + 1
-        self._unsaved = 0
-        self._followers: dict[str, Follower] = {}
-        self._begin(loaded)
-        self.fold()
         for sentence in loaded.damage:
             log.warning("%s: using what is intact", sentence)
         for sentence in loaded.remarks:

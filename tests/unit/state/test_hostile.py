@@ -59,6 +59,7 @@ def peak_mb(call: Callable[[], object]) -> float:
         ('"perf_throughput":1.0', f'"perf_throughput":{"9" * 10_000}', "limit"),
         ('"perf_throughput":1.0', '"perf_throughput":"1"', "incomplete measurement"),
         ('"perf_throughput":1.0', '"perf_throughput":1.0,"perf_throughput":2.0', "twice"),
+        ('"windows":[]', '"windows":[1e999]', "no finite number"),
         ('"windows":[]', '"windows":' + "[" * 100_000 + "]" * 100_000, "recursion"),
         ('"models":[', '"models":7,"x":[', "incomplete measurement"),
         ('"workloads":[', '"workloads":null,"x":[', "incomplete measurement"),

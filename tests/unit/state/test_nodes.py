@@ -14,10 +14,11 @@ import pytest
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import Checkpoint, load, read_file, resume_index
 from model_analyzer.state.layout import Layout
+from model_analyzer.state.lines import encode
 from model_analyzer.state.node import NodeJournal
 from model_analyzer.state.profile_state import ProfileState
 from tests.unit.state.processes import acknowledged, kill, writer
-from tests.unit.state.samples import measurement, trial
+from tests.unit.state.samples import failure, measurement, trial
 
 
 def concurrencies(checkpoint: Checkpoint) -> list[int]:
@@ -132,6 +133,25 @@ def test_a_node_whose_journal_was_removed_does_not_measure_on(tmp_path: Path) ->
             pass
         with pytest.raises(CheckpointError, match="was removed while in use"):
             node.record(trial(1), measurement())
+
+
+def test_what_failed_on_a_node_is_measured_again_if_asked(tmp_path: Path) -> None:
+    with NodeJournal(tmp_path, "a") as node:
+        node.record(trial(1), failure())
+
+    with ProfileState(tmp_path, retry_failed=True) as state:
+        assert state.outcome_of(trial(1)) is None
+
+
+def test_a_journal_of_a_newer_program_holds_no_lock(tmp_path: Path) -> None:
+    journal = tmp_path / "journal-a"
+    journal.write_bytes(encode({"entry": "header", "format": 99}))
+    with pytest.raises(CheckpointError, match="newer model-analyzer"):
+        ProfileState(tmp_path)
+    journal.unlink()
+
+    with ProfileState(tmp_path) as state:
+        assert state.newest is None
 
 
 def test_folding_twice_changes_neither_content_nor_order(tmp_path: Path) -> None:
