@@ -85,7 +85,8 @@ def settle_differences(state: ProfileState, run: Run, settings: CheckpointSettin
         if state.newest is not None and run.devices is not None:
             log.info("GPU devices match checkpoint")
         return
-    text = _mismatch(settings.directory, serious)
+    source = settings.load_file or settings.load_directory or settings.directory
+    text = _mismatch(source, serious)
     match _decision(text, settings.on_mismatch):
         case OnMismatch.USE:
             log.warning("%s: its measurements are used", text)
@@ -123,13 +124,13 @@ def _confirm_removal(layout: Layout) -> None:
     )
 
 
-def _mismatch(directory: Path, serious: list[Difference]) -> str:
+def _mismatch(source: Path, serious: list[Difference]) -> str:
     what = (
         "GPU devices do not match checkpoint"
         if any(difference.what == "GPUs" for difference in serious)
         else "The machine does not match the checkpoint"
     )
-    return f"{what}: {directory} was measured on another ({'; '.join(map(str, serious))})"
+    return f"{what}: {source} was measured on another ({'; '.join(map(str, serious))})"
 
 
 def _decision(text: str, wanted: OnMismatch) -> OnMismatch:

@@ -297,6 +297,12 @@ def _one_beginning(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]
             where=given.where["checkpoint_load_directory"],
             what=f"{first} and checkpoint_load_directory exclude each other",
         )
+    if elsewhere and values.get("fresh") and elsewhere == values["checkpoint_directory"]:
+        yield Problem(
+            where=given.where["checkpoint_load_directory"],
+            what="fresh removes what checkpoint_load_directory is to go on from",
+            hint="name another checkpoint_directory",
+        )
 
 
 _COMMON_RULES: Sequence[Rule] = (

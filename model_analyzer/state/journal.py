@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from model_analyzer.errors import CheckpointError
+from model_analyzer.state.files import sync_directory
 
 
 class Journal:
@@ -18,6 +19,7 @@ class Journal:
         self._path = path
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            sync_directory(path.parent)  # not every file system does that with the file
             self._size = self._drop_torn_line()
         except OSError as error:
             raise CheckpointError(f"{path}: cannot be opened: {error.strerror}") from error
@@ -34,8 +36,10 @@ class Journal:
             while written < len(data):
                 written += os.pwrite(self._file, data[written:], self._size + written)
             os.fsync(self._file)
-        except OSError as error:
+        except BaseException as error:
             self._cut(self._size)
+            if not isinstance(error, OSError):
+                raise
             raise CheckpointError(
                 f"{self._path}: cannot be written: {error.strerror}; everything measured before"
                 " is kept: make room and run again"

@@ -44,7 +44,7 @@ class ProfileState:
 
     _header: Header
     _records: Records
-    _earlier: frozenset[str]
+    _earlier: set[str]
     _server_only: Mapping[str, Values]
     _metadata: dict[str, Any]
     _searches: dict[str, Mapping[str, Any]]
@@ -83,7 +83,7 @@ class ProfileState:
             self._followers: dict[str, Follower] = {}
             self._begin(loaded)
             self.fold()
-            self._earlier = self._records.keys()
+            self._earlier = set(self._records.keys())
             self._journal = Journal(self._layout.journal())
         except BaseException:
             self._lock.release()
@@ -204,7 +204,7 @@ class ProfileState:
         lines = self._append(entries)
         for entry, line in zip(entries, lines, strict=True):
             self._records.take(entry, line)
-        self._earlier -= {trial.key}
+        self._earlier.discard(trial.key)
         self._unsaved += 1
         if self._journal.is_removed:
             path = self._write_checkpoint()
@@ -242,7 +242,7 @@ class ProfileState:
     def _begin(self, loaded: Checkpoint) -> None:
         self._header = loaded.header
         self._records = loaded.records
-        self._earlier = loaded.records.keys()
+        self._earlier = set(loaded.records.keys())
         self._server_only = loaded.server_only
         self._metadata = dict(loaded.metadata)
         self._searches = dict(loaded.searches)

@@ -73,14 +73,24 @@ def test_of_a_new_trial_nothing_is_known(run: Runs) -> None:
         assert tuple(state.profile.records) == ()
 
 
-@pytest.mark.parametrize("outcome", [measurement(), failure(), rich_measurement(), rich_failure()])
-def test_what_was_recorded_is_known_at_once_and_in_later_runs(run: Runs, outcome: Outcome) -> None:
+@pytest.mark.parametrize(
+    ("one", "outcome"),
+    [
+        (trial(), measurement()),
+        (rich_trial(), failure()),
+        (rich_trial(), rich_measurement()),
+        (rich_trial(), rich_failure()),
+    ],
+)
+def test_what_was_recorded_is_known_at_once_and_in_later_runs(
+    run: Runs, one: Trial, outcome: Outcome
+) -> None:
     with run() as state:
-        state.record(rich_trial(), outcome)
-        assert state.outcome_of(rich_trial()) == outcome
+        state.record(one, outcome)
+        assert state.outcome_of(one) == outcome
     for _ in range(2):
         with run() as state:
-            assert state.outcome_of(rich_trial()) == outcome
+            assert state.outcome_of(one) == outcome
 
 
 @pytest.mark.parametrize(
@@ -218,8 +228,9 @@ def test_a_failure_that_is_to_be_tried_again_is_still_in_the_profile(run: Runs) 
 def test_measurements_and_failures_are_told_apart(run: Runs) -> None:
     outcomes: list[Any] = [measurement(), failure(), rich_measurement(), rich_failure()]
     with run() as state:
-        for one, outcome in zip(several(4), outcomes, strict=True):
-            state.record(one, outcome)
+        one, two, four = several(3)
+        for tried, outcome in zip([one, two, rich_trial(), four], outcomes, strict=True):
+            state.record(tried, outcome)
     with run() as state:
         profile = state.profile
     assert [item.measurement for item in profile.measured] == [outcomes[0], outcomes[2]]
