@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from statistics import fmean
 
 from model_analyzer.domain.metrics import ALIASES, METRICS, Better, Source
 from model_analyzer.domain.models import empty
@@ -96,6 +97,49 @@ class Measurement:
         if metric.is_of_the_server:
             return self.value(tag)
         return self.models[index].values.get(metric.tag)
+
+
+def averaged(measurements: Sequence[Measurement]) -> Measurement:
+    """Repetitions of one thing as one: the first, with mean values.
+
+    A metric that some of them lack is the mean of the others. Notices and commands are those of
+    all; requests add up; windows follow each other.
+    """
+    if len(measurements) == 1:
+        return measurements[0]
+    first = measurements[0]
+    uuids = dict.fromkeys(uuid for one in measurements for uuid in one.gpus)
+    return replace(
+        first,
+        models=tuple(map(_averaged_model, zip(*(one.models for one in measurements), strict=True))),
+        gpus={
+            uuid: _means([one.gpus[uuid] for one in measurements if uuid in one.gpus])
+            for uuid in uuids
+        },
+        host=_means([one.host for one in measurements]),
+        notices=tuple(dict.fromkeys(notice for one in measurements for notice in one.notices)),
+        commands=tuple(command for one in measurements for command in one.commands),
+        duration_s=sum(one.duration_s for one in measurements),
+    )
+
+
+def _averaged_model(models: Sequence[ModelMeasurement]) -> ModelMeasurement:
+    requests = [model.requests for model in models if model.requests is not None]
+    names = dict.fromkeys(name for model in models for name in model.composing)
+    return ModelMeasurement(
+        values=_means([model.values for model in models]),
+        requests=sum(requests) if requests else None,
+        windows=tuple(window for model in models for window in model.windows),
+        composing={
+            name: _means([model.composing[name] for model in models if name in model.composing])
+            for name in names
+        },
+    )
+
+
+def _means(values: Sequence[Values]) -> Values:
+    tags = dict.fromkeys(tag for one in values for tag in one)
+    return {tag: fmean([one[tag] for one in values if tag in one]) for tag in tags}
 
 
 Outcome = Measurement | Failure

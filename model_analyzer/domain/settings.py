@@ -41,6 +41,7 @@ class SearchMode(Enum):
     BRUTE = "brute"
     QUICK = "quick"
     OPTUNA = "optuna"
+    ADAPTIVE = "adaptive"
 
 
 class ModelType(Enum):
@@ -221,6 +222,14 @@ class OptunaSettings:
     max_trials: int | None
     early_exit_threshold: int
     use_concurrency_formula: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdaptiveSettings:
+    """What bounds an adaptive search beside its own judgement: seconds of measuring, and trials."""
+
+    budget_s: float | None
+    max_trials: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

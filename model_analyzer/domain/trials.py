@@ -211,10 +211,14 @@ class ServerSetup:
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """The workloads measured together, on a server set up in one way."""
+    """The workloads measured together, on a server set up in one way.
+
+    What was measured before can be measured again: as another `repetition`, counted from 0.
+    """
 
     workloads: tuple[Workload, ...]
     setup: ServerSetup
+    repetition: int = 0
 
     @cached_property
     def key(self) -> str:
@@ -232,6 +236,7 @@ class Trial:
                     ]
                     for work in self.workloads
                 ],
+                *([self.repetition] if self.repetition else []),
             ]
         )
 
@@ -263,6 +268,7 @@ class Trial:
                     ]
                     for work in self.workloads
                 ],
+                *([self.repetition] if self.repetition else []),
             ]
         )
 

@@ -69,14 +69,23 @@ class Axis:
 class TrialSpace:
     """All trials of the models of `subject` within the bounds of `settings`.
 
-    With `use_formula` concurrencies are no axes of their own: they follow from the sizes. Raises
-    ConfigError where no trial is legal.
+    With `use_formula` concurrencies are no axes of their own: they follow from the sizes. Loads
+    that nobody listed have `load_steps` values for each doubling. Raises ConfigError where no trial
+    is legal.
     """
 
-    def __init__(self, subject: Subject, settings: SearchSettings, *, use_formula: bool) -> None:
+    def __init__(
+        self,
+        subject: Subject,
+        settings: SearchSettings,
+        *,
+        use_formula: bool,
+        load_steps: int = 1,
+    ) -> None:
         self._subject = subject
         self._settings = settings
         self._use_formula = use_formula
+        self._load_steps = load_steps
         sizes = [*self._sizes()]
         widest: Point = {
             axis.model: {_BATCH_LIMIT: axis.values[-1]}
@@ -106,6 +115,10 @@ class TrialSpace:
         return self._subject.trial(
             *(self._workload(model, point, names) for model in self._subject.models)
         )
+
+    def is_legal(self, coordinate: Coordinate) -> bool:
+        """Whether a server could run what the coordinate stands for."""
+        return self._is_legal(self._point(coordinate))
 
     def nearest(self, coordinate: Coordinate, known: Collection[Coordinate]) -> Coordinate | None:
         """The legal coordinate that is the fewest steps away from this one and not `known`."""
@@ -168,8 +181,19 @@ class TrialSpace:
                 )
             yield Axis(model=name, parameter=_CLIENT_BATCH, values=fitting)
             if not self._follows_from_sizes(model):
-                loads = load_values(model, self._settings)
-                yield Axis(model=name, parameter=model.settings.load_kind.value, values=loads)
+                yield Axis(
+                    model=name,
+                    parameter=model.settings.load_kind.value,
+                    values=self._load_values(model),
+                )
+
+    def _load_values(self, model: SearchedModel) -> Sequence[int]:
+        values = load_values(model, self._settings)
+        if model.settings.loads:
+            return values
+        steps = range(self._load_steps)
+        between = (round(low * 2 ** (step / len(steps))) for low in values for step in steps)
+        return sorted({value for value in between if value <= values[-1]})
 
     def _follows_from_sizes(self, model: SearchedModel) -> bool:
         return self._use_formula and model.settings.load_kind is LoadKind.CONCURRENCY

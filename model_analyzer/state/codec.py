@@ -67,6 +67,7 @@ class Encoder:
             **({"node": record.node, "number": record.number} if record.node else {}),
             "setup": setup,
             "workloads": workloads,
+            **_unless_empty("repetition", trial.repetition),
             **_outcome(record.outcome),
         }
 
@@ -127,6 +128,7 @@ class Decoder:
                 trial=Trial(
                     workloads=tuple(map(self._workload, entry["workloads"])),
                     setup=self._setups[entry["setup"]],
+                    repetition=entry.get("repetition", 0),
                 ),
                 outcome=_measurement(entry) if is_measured else _failure(entry),
                 node=_text(entry.get("node", "")),

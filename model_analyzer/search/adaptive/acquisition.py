@@ -1,0 +1,125 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the next trial could be worth: the gain over the best one known, in every world."""
+
+from __future__ import annotations
+
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from model_analyzer.domain.goals import Constraint, Goal
+from model_analyzer.domain.metrics import ALIASES, METRICS
+from model_analyzer.search.adaptive.queueing import Floats
+from model_analyzer.search.adaptive.surrogate import Worlds
+
+# Finding the first trial that keeps the constraints is worth as much as doubling the objective.
+_FIRST = 1.0
+# Coming nearer to constraints that nothing keeps is worth so much for each percent.
+_NEARER = 0.003
+# What breaks a constraint and passes by luck would be recommended wrongly.
+_WRONG = 0.5
+
+
+
+@dataclass(frozen=True, slots=True)
+class Prospect:
+    """What trials (columns) come to in each world (rows).
+
+    `score` is against a reference trial, by the goal; `shortfall` in percent of the bounds, and
+    `luck` the probability that a single measurement passes all the same.
+    """
+
+    score: Floats
+    shortfall: Floats
+    luck: Floats
+
+    @property
+    def passes(self) -> npt.NDArray[np.bool_]:
+        return self.shortfall == 0
+
+
+def needed(goal: Goal, index: int) -> list[str]:
+    """The metrics that the model of that index is judged by."""
+    model = goal.models[index]
+    tags = [item.tag for item in (*model.objectives, *model.constraints)]
+    return list(dict.fromkeys(ALIASES.get(tag, tag) for tag in tags))
+
+
+def prospect(goal: Goal, worlds: list[Worlds], reference: int) -> Prospect:
+    """Of trials whose metrics are known in `worlds` (one for each model), against the trial in
+    column `reference`.
+    """
+    total = sum(model.weighting for model in goal.models)
+    shape = next(iter(worlds[0].values.values())).shape
+    score, shortfall, unlucky = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    for model, world in zip(goal.models, worlds, strict=True):
+        own, weights = np.zeros(shape), 0.0
+        for objective in model.objectives:
+            tag = ALIASES.get(objective.tag, objective.tag)
+            if tag not in world.values:
+                continue
+            new = world.values[tag]
+            old = new[:, reference, None]
+            gain = METRICS[tag].gain(1, 0) * (new - old)
+            own += objective.weight * gain / np.maximum((np.abs(new) + np.abs(old)) / 2, 1e-12)
+            weights += objective.weight
+        if weights:
+            score += own / weights * model.weighting / total
+        for constraint in model.constraints:
+            tag = ALIASES.get(constraint.tag, constraint.tag)
+            if tag in world.values:
+                excess = _excess(constraint, world.values[tag])
+                shortfall += excess * 100
+                unlucky += excess / max(world.noise[tag], 1e-3)
+    return Prospect(score, shortfall, _upper_tail(unlucky))
+
+
+def gains(of: Prospect, reference: int, *, is_feasible: bool) -> Floats:
+    """What each trial is expected to gain over the reference, which keeps the constraints as far
+    as is known, or does not.
+    """
+    passes = of.passes
+    if is_feasible:
+        wrong = np.where(passes, 0.0, of.luck) * (of.score > 0)
+        better = np.where(passes, np.maximum(of.score, 0), 0.0)
+        return np.asarray((better - _WRONG * wrong).mean(axis=0))
+    nearer = np.maximum(of.shortfall[:, reference, None] - of.shortfall, 0)
+    first = _FIRST + 0.4 * np.clip(of.score, -2, 2)
+    return np.asarray(np.where(passes, first, _NEARER * np.minimum(nearer, 100)).mean(axis=0))
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What could still be found: the `chance` that something is better than the reference by a
+    margin, and the gain expected from the best in every world.
+    """
+
+    chance: float
+    gain: float
+
+
+def outlook(of: Prospect, *, is_feasible: bool, margin: float) -> Outlook:
+    best = np.where(of.passes, of.score, -np.inf).max(axis=1)
+    if not is_feasible:
+        found = np.isfinite(best)
+        return Outlook(float(found.mean()), float(found.mean()))
+    return Outlook(float((best > margin).mean()), float(np.maximum(best, 0).mean()))
+
+
+def _excess(constraint: Constraint, values: Floats) -> Floats:
+    excess = np.zeros_like(values)
+    if constraint.minimum is not None:
+        excess += np.maximum(constraint.minimum - values, 0) / abs(constraint.minimum or 1)
+    if constraint.maximum is not None:
+        excess += np.maximum(values - constraint.maximum, 0) / abs(constraint.maximum or 1)
+    return excess
+
+
+def _upper_tail(deviations: Floats) -> Floats:
+    """About the probability that a standard normal number is that high."""
+    return np.asarray(1 / (1 + np.exp(np.minimum(1.702 * deviations, 50.0))))
+
+

@@ -1,0 +1,146 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Coordinates as numbers: what the queueing law needs, and positions for what it misses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from model_analyzer.domain.models import ModelFacts, ModelVariant, apply_parameters, max_batch_size
+from model_analyzer.domain.trials import Trial
+from model_analyzer.search.adaptive.queueing import Floats, Settings
+from model_analyzer.search.adaptive.surrogate import Places
+from model_analyzer.search.plan import SearchedModel, Subject
+from model_analyzer.search.space import Coordinate, Quantity
+from model_analyzer.search.trial_space import Axis, TrialSpace
+from model_analyzer.search.variants import other_parameters
+
+_BATCH_LIMIT = Quantity.BATCH_LIMIT.value
+_INSTANCES = Quantity.INSTANCES.value
+_BATCHING = "dynamic_batching"
+_CLIENT_BATCH = "batch_sizes"
+
+# How many doublings of a quantity make a distance of one.
+_DOUBLINGS = {_INSTANCES: 2.0, _BATCH_LIMIT: 3.5, _CLIENT_BATCH: 3.5}
+_LOAD_DOUBLINGS = 5.0
+_CHOICE = 0.7  # the distance between two values that have no order
+
+
+class Encoding:
+    """How the coordinates of a space, and its default, are told to the surrogates."""
+
+    def __init__(self, subject: Subject, space: TrialSpace) -> None:
+        self._models = subject.models
+        self._gpus = len(subject.setup.devices)
+        self._axes = space.axes
+        self._index = {(axis.model, axis.parameter): at for at, axis in enumerate(space.axes)}
+
+    def stations(self, model: SearchedModel) -> int:
+        """How many models work on the model's requests."""
+        return len(_stations(model))
+
+    def places(self, index: int, coordinates: Sequence[Coordinate], default: Trial) -> Places:
+        """The `default` trial in the first row, then the coordinates, as the model of that index
+        sees them.
+        """
+        at = np.array(coordinates, dtype=np.intp).reshape(len(coordinates), len(self._axes))
+        settings = self._settings(index, at, default)
+        columns = [
+            column
+            for number, model in enumerate(self._models)
+            for column in self._positions(
+                model,
+                settings if number == index else self._settings(number, at, default),
+            )
+        ]
+        columns += [
+            column for position in range(len(self._axes)) for column in self._field(position, at)
+        ]
+        return Places(settings, np.stack(columns, axis=1))
+
+    def _settings(self, index: int, at: np.ndarray[Any, Any], default: Trial) -> Settings:
+        model, work = self._models[index], default.workloads[index]
+        name = model.facts.name
+        variants = {variant.model: variant for variant in _served(work.variant)}
+        instances, batches = [], []
+        for facts in _stations(model):
+            variant = variants[facts.name]
+            count = sum(count for count, _ in variant.instances(gpus=self._gpus))
+            instances.append(self._column(facts.name, _INSTANCES, at, count, count))
+            limit = max(variant.max_batch_size, 1)
+            own = limit if variant.has_dynamic_batching else 1
+            batches.append(
+                self._column(facts.name, _BATCH_LIMIT, at, own, _formed(model, facts, limit))
+            )
+        load, size = work.load.value, work.load.batch_size
+        loads = self._column(name, model.settings.load_kind.value, at, load, load)
+        client = self._column(name, _CLIENT_BATCH, at, size, size)
+        return Settings(
+            np.stack(instances, axis=1), np.stack(batches, axis=1), loads * client, client
+        )
+
+    def _column(
+        self, model: str, parameter: str, at: np.ndarray[Any, Any], default: float, other: float
+    ) -> Floats:
+        """A quantity of the default, and then of each coordinate: `other` where no axis has it."""
+        position = self._index.get((model, parameter))
+        if position is None:
+            rest = np.full(len(at), float(other))
+        else:
+            rest = np.array(self._axes[position].values, dtype=float)[at[:, position]]
+        return np.concatenate([[float(default)], rest])
+
+    def _positions(self, model: SearchedModel, settings: Settings) -> list[Floats]:
+        columns = [np.log2(column) / _DOUBLINGS[_INSTANCES] for column in settings.instances.T]
+        columns += [np.log2(column) / _DOUBLINGS[_BATCH_LIMIT] for column in settings.batch.T]
+        columns.append(np.log2(settings.flight) / _LOAD_DOUBLINGS)
+        columns.append(np.log2(settings.client) / _DOUBLINGS[_CLIENT_BATCH])
+        return columns
+
+    def _field(self, position: int, at: np.ndarray[Any, Any]) -> list[Floats]:
+        """Any other field of a model configuration: numbers in their order, others apart."""
+        axis = self._axes[position]
+        if axis.is_ordered or len(axis.values) < 2:
+            return []
+        numbers = [_number(value) for value in axis.values]
+        known = [number for number in numbers if number is not None]
+        if len(known) == len(numbers):
+            scaled = np.log2(1 + np.abs(np.array(known)))
+            spread = float(np.ptp(scaled)) or 1.0
+            values = (scaled - scaled.min()) / spread
+            return [np.concatenate([[values.mean()], values[at[:, position]]])]
+        return [
+            np.concatenate([[0.0], _CHOICE * (at[:, position] == choice)])
+            for choice in range(len(axis.values))
+        ]
+
+
+def _stations(model: SearchedModel) -> Sequence[ModelFacts]:
+    """The models that have instances."""
+    return [varied.facts for varied in model.varied.values() if not varied.facts.is_ensemble]
+
+
+def _served(variant: ModelVariant) -> Sequence[ModelVariant]:
+    return variant.served
+
+
+def _formed(model: SearchedModel, facts: ModelFacts, limit: int) -> int:
+    """The largest batch that forms where the batch limit is not varied."""
+    fields = other_parameters(model.varied[facts.name])
+    first = {field: values[0] for field, values in fields.items()}
+    config = apply_parameters(facts.config, first)
+    return max(max_batch_size(config), 1) if _BATCHING in config else 1
+
+
+def _number(value: Any) -> float | None:
+    """What orders a value of a field: itself, or the only number in it."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, (int, float)):
+        return float(value)
+    if isinstance(value, Mapping) and len(value) == 1:
+        return _number(next(iter(value.values())))
+    return None

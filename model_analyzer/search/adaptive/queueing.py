@@ -1,0 +1,146 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is known about servers before anything is measured: throughput as a law with few unknowns.
+
+Each model is a station: `instances` servers that work on batches. Batches form from the requests
+that wait, a batch costs a fixed part and a part for each of its inferences, instances slow each
+other down, and a fixed time passes outside. The slowest station limits a chain of them, and by
+Little's law the requests in flight are throughput times latency.
+
+A set of unknowns is a row of standard normal numbers; `_Unknowns` says what they mean. All
+functions take many rows at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+# unknowns of the whole, and of each station
+_GLOBAL, _STATION = 5, 6
+
+# How close queueing comes to the limit that it cannot pass, at loads far above it.
+_OVERLOAD = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Where throughput is asked for: one row for each trial, one column for each station.
+
+    `flight` is the number of inferences in flight, or with an open loop those sent per second;
+    `client` the client's batch size; `batch` the largest batch that a station forms.
+    """
+
+    instances: Floats
+    batch: Floats
+    flight: Floats
+    client: Floats
+
+    def __len__(self) -> int:
+        return len(self.flight)
+
+    def take(self, rows: npt.NDArray[np.intp]) -> Settings:
+        return Settings(
+            self.instances[rows], self.batch[rows], self.flight[rows], self.client[rows]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """For each set of unknowns and each trial: the logarithms of throughput and of the average
+    latency, both up to the same unknown factor, and how busy the slowest station is (0 to 1).
+    """
+
+    throughput: Floats
+    latency: Floats
+    utilisation: Floats
+
+
+def unknowns(stations: int) -> int:
+    """How many numbers make up one set."""
+    return _GLOBAL + _STATION * stations
+
+
+def closed_loop(sets: Floats, at: Settings) -> Flow:
+    """With a constant number of inferences in flight."""
+    whole = _Whole(sets)
+    limit, time = _stations(sets, at, at.flight[None, :])
+    offered = at.flight / (time + whole.outside)
+    capacity = _least([limit, whole.ceiling], whole.sharpness)
+    flow = _least([capacity, offered], whole.sharpness)
+    beyond = np.maximum(np.log2(offered / capacity) - 1, 0)
+    throughput = np.log(flow) - whole.thrashing * beyond
+    return Flow(throughput, np.log(at.flight) - throughput, flow / capacity)
+
+
+def open_loop(sets: Floats, at: Settings, scale: Floats) -> Flow:
+    """With a constant number of inferences sent per second, where a throughput of one stands for
+    `scale` per second.
+    """
+    whole = _Whole(sets)
+    sent = at.flight[None, :] / scale[:, None]
+    full = np.full_like(sent, np.inf)
+    limit, _ = _stations(sets, at, full)
+    capacity = _least([limit, whole.ceiling], whole.sharpness)
+    load = sent / capacity
+    # what waits while a batch is worked on makes up the next one
+    _, alone = _stations(sets, at, at.client[None, :])
+    _, time = _stations(sets, at, np.minimum(sent * alone, 1e6) + at.client)
+    waiting = 1 + load / (np.maximum(1 - load, 0) + _OVERLOAD)
+    latency = np.log((time + whole.outside) * waiting)
+    flow = _least([capacity, sent], 4 * whole.sharpness)
+    return Flow(np.log(flow), latency, np.minimum(load, 1))
+
+
+class _Whole:
+    """The unknowns that are not a station's, as columns."""
+
+    def __init__(self, sets: Floats) -> None:
+        column = sets[:, :, None]
+        # seconds outside the stations, in those that one inference takes alone
+        self.outside = np.exp(-2.0 + 1.3 * column[:, 0])
+        # how sharply one limit gives way to another
+        self.sharpness = 1.0 + np.exp(1.1 + 0.7 * column[:, 1])
+        # throughput that nothing exceeds
+        self.ceiling = np.exp(5.0 + 2.5 * column[:, 2])
+        # throughput lost with each doubling of a load that is too high
+        self.thrashing = 0.02 * np.exp(column[:, 3])
+        # how much of the batch that could form does form
+        self.forming = 0.4 + 0.6 / (1 + np.exp(-1.5 - column[:, 4]))
+
+
+def _stations(sets: Floats, at: Settings, flight: Floats) -> tuple[Floats, Floats]:
+    """The throughput that the stations allow, and the time that an inference spends in them."""
+    whole = _Whole(sets)
+    limits, times = [], []
+    for station in range(at.instances.shape[1]):
+        first = _GLOBAL + _STATION * station
+        z = sets[:, first : first + _STATION, None]
+        share = 1 / (1 + np.exp(2.0 - 2.0 * z[:, 0]))  # of an inference in the cost of a batch of 1
+        cores = 1.0 + np.exp(1.2 + 1.2 * z[:, 1])
+        contention = 0.05 * np.exp(1.5 * z[:, 2])
+        coherence = 0.005 * np.exp(1.5 * z[:, 3])
+        always = 1 / (1 + np.exp(-1.5 * z[:, 4]))  # of the slowing is there without load, too
+        pace = np.exp(0.8 * z[:, 5]) if at.instances.shape[1] > 1 else 1.0
+        instances = at.instances[:, station]
+        most = np.maximum(at.batch[:, station], at.client)
+        batch = np.clip(whole.forming * flight / instances, at.client, most)
+        busy = np.clip(flight / batch, 1, instances)
+        together = instances**always * busy ** (1 - always)
+        slowing = 1 + contention * (together - 1) + coherence * together * (together - 1)
+        slowing = slowing * (1 + (together / cores) ** 4) ** 0.25
+        time = pace * (1 - share + share * batch) * slowing
+        limits.append(instances * batch / time)
+        times.append(time)
+    limit = limits[0] if len(limits) == 1 else _least(limits, whole.sharpness)
+    return limit, np.asarray(sum(times))
+
+
+def _least(values: list[Floats], sharpness: Floats) -> Floats:
+    """A smooth minimum."""
+    total = sum(np.exp(-sharpness * np.log(value)) for value in values)
+    return np.asarray(np.exp(-np.log(total) / sharpness))

@@ -1,0 +1,155 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Smooth functions that are consistent with noisy values: a Gaussian process, drawn from.
+
+The process is a sum of known features with unknown weights and of a Matérn 5/2 process over
+positions, for what the features cannot say. Whole functions are drawn (Wilson et al. 2020, "Efficiently
+sampling functions from Gaussian process posteriors"), so that places can be compared within each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from model_analyzer.search.adaptive.queueing import Floats
+
+_FREQUENCIES = 128
+_REACHES = (0.7, 1.4, 2.8)
+
+# A value this many standard deviations from where all others expect it is an outlier, which
+# counts as if it were that much noisier.
+_OUTLYING = 4.5
+_DISTRUST = 20.0
+_FEWEST = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Where a function is asked for, row by row: positions, and the values of its features."""
+
+    positions: Floats
+    features: Floats
+
+    def take(self, rows: npt.NDArray[np.intp]) -> Inputs:
+        return Inputs(self.positions[rows], self.features[rows])
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """What is believed before the values are seen, as standard deviations.
+
+    `weights` are those of the features. Of `amplitude` (of what the features cannot say) and
+    `noise` these are the middles of a range of about three times less and more.
+    """
+
+    weights: Floats
+    amplitude: float
+    noise: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A process with chosen parameters and the values it is conditioned on."""
+
+    inputs: Inputs
+    weights: Floats
+    amplitude: float
+    reach: float
+    noise: Floats
+    root: Floats
+
+    @property
+    def level(self) -> float:
+        """The noise of a value that is no outlier."""
+        return float(self.noise.min())
+
+    def log_likelihood(self, residuals: Floats) -> Floats:
+        """Of each row of `residuals`, but for what all have in common."""
+        white = np.linalg.solve(self.root, residuals.T)
+        return np.asarray(-0.5 * np.sum(white**2, axis=0))
+
+    def draw(self, residuals: Floats, at: Inputs, generator: np.random.Generator) -> Floats:
+        """A function for each row of `residuals`, the values it has to explain: values `at`."""
+        count, dimensions = len(residuals), at.positions.shape[1]
+        # the spectrum of a Matérn 5/2 process is a t-distribution with five degrees of freedom
+        spread = np.sqrt(5 / generator.chisquare(5, _FREQUENCIES))
+        frequencies = (
+            generator.standard_normal((dimensions, _FREQUENCIES)) * spread / self.reach
+        )
+        phases = generator.uniform(0, 2 * np.pi, _FREQUENCIES)
+        waves = generator.standard_normal((_FREQUENCIES, count))
+        weights = generator.standard_normal((len(self.weights), count)) * self.weights[:, None]
+        errors = generator.standard_normal((len(self.noise), count)) * self.noise[:, None]
+
+        def prior(where: Inputs) -> Floats:
+            basis = np.cos(where.positions @ frequencies + phases)
+            scale = self.amplitude * np.sqrt(2 / _FREQUENCIES)
+            return np.asarray(scale * basis @ waves + where.features @ weights)
+
+        missing = residuals.T - prior(self.inputs) - errors
+        pull = np.linalg.solve(self.root.T, np.linalg.solve(self.root, missing))
+        return np.asarray((prior(at) + self._covariance(at) @ pull).T)
+
+    def _covariance(self, at: Inputs) -> Floats:
+        known = self.inputs
+        return np.asarray(
+            self.amplitude**2 * _matern(_distances(at.positions, known.positions) / self.reach)
+            + (at.features * self.weights**2) @ known.features.T
+        )
+
+
+def fit(inputs: Inputs, residuals: Floats, prior: Prior) -> Fit:
+    """The most likely process: rows of `residuals` are equally good guesses at its values."""
+    distances = _distances(inputs.positions, inputs.positions)
+    linear = (inputs.features * prior.weights**2) @ inputs.features.T
+    best, chosen = -np.inf, (prior.amplitude, _REACHES[1], prior.noise)
+    steps = np.array([0.35, 0.6, 1.0, 1.7, 3.0])
+    for reach in _REACHES:
+        shape = _matern(distances / reach)
+        for amplitude in prior.amplitude * steps:
+            for noise in prior.noise * steps:
+                covariance = linear + amplitude**2 * shape + noise**2 * np.eye(len(shape))
+                root = np.linalg.cholesky(covariance)
+                white = np.linalg.solve(root, residuals.T)
+                value = (
+                    -0.5 * np.mean(np.sum(white**2, axis=0))
+                    - np.sum(np.log(np.diag(root)))
+                    - 0.5 * (np.log(amplitude / prior.amplitude) / 0.7) ** 2
+                    - 0.5 * (np.log(noise / prior.noise) / 0.7) ** 2
+                )
+                if value > best:
+                    best, chosen = value, (amplitude, reach, noise)
+    amplitude, reach, noise = chosen
+    smooth = linear + amplitude**2 * _matern(distances / reach)
+    each = np.full(len(distances), noise)
+    root = np.linalg.cholesky(smooth + np.diag(each**2))
+    outlying = _outlying(root, residuals.mean(axis=0))
+    if outlying.any():
+        each = np.where(outlying, _DISTRUST * noise, noise)
+        root = np.linalg.cholesky(smooth + np.diag(each**2))
+    return Fit(inputs, prior.weights, amplitude, reach, each, root)
+
+
+def _outlying(root: Floats, values: Floats) -> npt.NDArray[np.bool_]:
+    """Which values all the others contradict."""
+    if len(values) < _FEWEST:
+        return np.zeros(len(values), dtype=bool)
+    inverse = np.linalg.inv(root)
+    precision = inverse.T @ inverse
+    off = (precision @ values) / np.sqrt(np.diag(precision))
+    worst = np.abs(off) > _OUTLYING
+    # where many are, none is: the process does not fit
+    return np.asarray(worst & (worst.sum() <= max(1, len(values) // 8)))
+
+
+def _distances(a: Floats, b: Floats) -> Floats:
+    squares = (a**2).sum(1)[:, None] + (b**2).sum(1)[None, :] - 2 * a @ b.T
+    return np.asarray(np.sqrt(np.maximum(squares, 0)))
+
+
+def _matern(distance: Floats) -> Floats:
+    scaled = np.sqrt(5) * distance
+    return np.asarray((1 + scaled + scaled**2 / 3) * np.exp(-scaled))
