@@ -20,7 +20,7 @@ _FIRST = 1.0
 # Coming nearer to constraints that nothing keeps is worth so much for each percent.
 _NEARER = 0.003
 # What breaks a constraint and passes by luck would be recommended wrongly.
-_WRONG = 0.5
+_WRONG = 1.0
 
 
 

@@ -69,12 +69,12 @@ def closed_loop(sets: Floats, at: Settings) -> Flow:
     """With a constant number of inferences in flight."""
     whole = _Whole(sets)
     limit, time = _stations(sets, at, at.flight[None, :])
-    offered = at.flight / (time + whole.outside)
+    offered = np.log(at.flight / (time + whole.outside))
     capacity = _least([limit, whole.ceiling], whole.sharpness)
     flow = _least([capacity, offered], whole.sharpness)
-    beyond = np.maximum(np.log2(offered / capacity) - 1, 0)
-    throughput = np.log(flow) - whole.thrashing * beyond
-    return Flow(throughput, np.log(at.flight) - throughput, flow / capacity)
+    beyond = np.maximum((offered - capacity) / np.log(2) - 1, 0)
+    throughput = flow - whole.thrashing * beyond
+    return Flow(throughput, np.log(at.flight) - throughput, np.exp(flow - capacity))
 
 
 def open_loop(sets: Floats, at: Settings, scale: Floats) -> Flow:
@@ -86,14 +86,14 @@ def open_loop(sets: Floats, at: Settings, scale: Floats) -> Flow:
     full = np.full_like(sent, np.inf)
     limit, _ = _stations(sets, at, full)
     capacity = _least([limit, whole.ceiling], whole.sharpness)
-    load = sent / capacity
+    load = np.minimum(sent / np.exp(capacity), 1e3)
     # what waits while a batch is worked on makes up the next one
     _, alone = _stations(sets, at, at.client[None, :])
     _, time = _stations(sets, at, np.minimum(sent * alone, 1e6) + at.client)
     waiting = 1 + load / (np.maximum(1 - load, 0) + _OVERLOAD)
     latency = np.log((time + whole.outside) * waiting)
-    flow = _least([capacity, sent], 4 * whole.sharpness)
-    return Flow(np.log(flow), latency, np.minimum(load, 1))
+    flow = _least([capacity, np.log(sent)], 4 * whole.sharpness)
+    return Flow(flow, latency, np.minimum(load, 1))
 
 
 class _Whole:
@@ -105,8 +105,8 @@ class _Whole:
         self.outside = np.exp(-2.0 + 1.3 * column[:, 0])
         # how sharply one limit gives way to another
         self.sharpness = 1.0 + np.exp(1.1 + 0.7 * column[:, 1])
-        # throughput that nothing exceeds
-        self.ceiling = np.exp(5.0 + 2.5 * column[:, 2])
+        # logarithm of a throughput that nothing exceeds
+        self.ceiling = 5.0 + 2.5 * column[:, 2]
         # throughput lost with each doubling of a load that is too high
         self.thrashing = 0.02 * np.exp(column[:, 3])
         # how much of the batch that could form does form
@@ -114,7 +114,7 @@ class _Whole:
 
 
 def _stations(sets: Floats, at: Settings, flight: Floats) -> tuple[Floats, Floats]:
-    """The throughput that the stations allow, and the time that an inference spends in them."""
+    """The logarithm of the throughput that the stations allow, and the time that an inference spends in them."""
     whole = _Whole(sets)
     limits, times = [], []
     for station in range(at.instances.shape[1]):
@@ -134,13 +134,15 @@ def _stations(sets: Floats, at: Settings, flight: Floats) -> tuple[Floats, Float
         slowing = 1 + contention * (together - 1) + coherence * together * (together - 1)
         slowing = slowing * (1 + (together / cores) ** 4) ** 0.25
         time = pace * (1 - share + share * batch) * slowing
-        limits.append(instances * batch / time)
+        limits.append(np.log(instances * batch / time))
         times.append(time)
     limit = limits[0] if len(limits) == 1 else _least(limits, whole.sharpness)
     return limit, np.asarray(sum(times))
 
 
-def _least(values: list[Floats], sharpness: Floats) -> Floats:
-    """A smooth minimum."""
-    total = sum(np.exp(-sharpness * np.log(value)) for value in values)
-    return np.asarray(np.exp(-np.log(total) / sharpness))
+def _least(logarithms: list[Floats], sharpness: Floats) -> Floats:
+    """A smooth minimum, of logarithms and as one."""
+    total = -sharpness * logarithms[0]
+    for other in logarithms[1:]:
+        total = np.logaddexp(total, -sharpness * other)
+    return np.asarray(-total / sharpness)

@@ -9,7 +9,7 @@ sampling functions from Gaussian process posteriors"), so that places can be com
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -71,8 +71,10 @@ class Fit:
         white = np.linalg.solve(self.root, residuals.T)
         return np.asarray(-0.5 * np.sum(white**2, axis=0))
 
-    def draw(self, residuals: Floats, at: Inputs, generator: np.random.Generator) -> Floats:
+    def draw(self, residuals: Floats, at: Inputs, generator: np.random.Generator, doubt: float = 1.0) -> Floats:
         """A function for each row of `residuals`, the values it has to explain: values `at`."""
+        if doubt != 1.0:
+            return self._doubted(doubt).draw(residuals, at, generator)
         count, dimensions = len(residuals), at.positions.shape[1]
         # the spectrum of a Matérn 5/2 process is a t-distribution with five degrees of freedom
         spread = np.sqrt(5 / generator.chisquare(5, _FREQUENCIES))
@@ -93,6 +95,14 @@ class Fit:
         pull = np.linalg.solve(self.root.T, np.linalg.solve(self.root, missing))
         return np.asarray((prior(at) + self._covariance(at) @ pull).T)
 
+    def _doubted(self, doubt: float) -> Fit:
+        """The same with `doubt` times as much that the features cannot say."""
+        known = self.inputs
+        shape = _matern(_distances(known.positions, known.positions) / self.reach)
+        more = (doubt**2 - 1) * self.amplitude**2 * shape
+        root = np.linalg.cholesky(self.root @ self.root.T + more)
+        return replace(self, amplitude=doubt * self.amplitude, root=root)
+
     def _covariance(self, at: Inputs) -> Floats:
         known = self.inputs
         return np.asarray(
@@ -107,9 +117,10 @@ def fit(inputs: Inputs, residuals: Floats, prior: Prior) -> Fit:
     linear = (inputs.features * prior.weights**2) @ inputs.features.T
     best, chosen = -np.inf, (prior.amplitude, _REACHES[1], prior.noise)
     steps = np.array([0.35, 0.6, 1.0, 1.7, 3.0])
+    wide = np.array([0.5, 0.7, 1.0, 1.4, 2.0])
     for reach in _REACHES:
         shape = _matern(distances / reach)
-        for amplitude in prior.amplitude * steps:
+        for amplitude in prior.amplitude * wide:
             for noise in prior.noise * steps:
                 covariance = linear + amplitude**2 * shape + noise**2 * np.eye(len(shape))
                 root = np.linalg.cholesky(covariance)

@@ -9,7 +9,7 @@ are measured again, in turn, until it is clear which of them wins.
 
 from __future__ import annotations
 
-import logging
+import logging,os
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -45,6 +45,9 @@ _MOST_CANDIDATES = 2000
 _WORTH = 0.005
 # What counts as better, when it is said how likely something better remains.
 _BETTER = 0.01
+
+# How much less the surrogate is believed before it is believed that nothing is left.
+_DOUBT = float(os.environ.get('DOUBT','4'))
 
 # Another variant has to be loaded: that is worth so many measurements.
 _RELOAD = 0.3
@@ -87,19 +90,14 @@ class AdaptiveSearch:
         if not run.measured:
             yield from run.measure(run.smallest())
         kept = min(4, self._most // 4)  # for repetitions
-        while run.measured and len(run.records) < self._most - kept:
-            if self._is_late(run):
-                break
-            choice = run.best_guess()
-            if choice is None or choice.worth < _WORTH:
-                break
-            log.debug("Expected gain of the next trial: %.1f %%", 100 * choice.worth)
-            yield from run.measure(choice.coordinate)
         while run.measured and len(run.records) < self._most and not self._is_late(run):
-            again = run.finalist()
-            if again is None:
+            choice = None
+            if len(run.records) < self._most - kept:
+                choice = run.best_guess() or run.best_guess(doubt=_DOUBT)
+            coordinate = choice.coordinate if choice else run.finalist()
+            if coordinate is None:
                 break
-            yield from run.measure(again)
+            yield from run.measure(coordinate)
         self._conclude(run)
         return run.records
 
@@ -185,8 +183,8 @@ class _Run:
         means = {at: averaged(found) for at, found in self.measured.items()}
         return self._goal.best_first(means, lambda at: means[at])[0]
 
-    def best_guess(self) -> Guess | None:
-        view = self._view()
+    def best_guess(self, *, doubt: float = 1.0) -> Guess | None:
+        view = self._view(doubt)
         leader = self.leader()
         is_feasible = self._goal.passes(averaged(self.measured[leader]))
         reference = view.rows[leader]
@@ -195,8 +193,9 @@ class _Run:
         known = [row for at, row in view.rows.items() if at in self.measured or at in self.failed]
         worth[known] = -1.0
         best = int(np.argmax(worth / view.cost))
-        if best in known:
+        if best in known or worth[best] < _WORTH:
             return None
+        log.debug("Expected gain of the next trial: %.1f %% (%g)", 100 * worth[best], doubt)
         return Guess(view.candidates[best - 1], float(worth[best]))
 
     def finalist(self) -> Coordinate | None:
@@ -206,6 +205,9 @@ class _Run:
         found = prospect(self._goal, view.worlds, reference)
         times = len(self.measured[leader])
         if times < 2:
+            return leader
+        passes = found.passes[:, reference].mean()
+        if self._goal.passes(averaged(self.measured[leader])) and passes < 0.9 and times < 4:
             return leader
         better = ((found.score > 0) & found.passes).mean(axis=0)
         rivals = sorted(
@@ -218,7 +220,7 @@ class _Run:
             return leader
         return None
 
-    def _view(self) -> _View:
+    def _view(self, doubt: float = 1.0) -> _View:
         candidates = self._candidates()
         rows = {_DEFAULT: 0, **{at: row for row, at in enumerate(candidates, start=1)}}
         data = [(rows[at], one) for at, found in self.measured.items() for one in found]
@@ -233,7 +235,7 @@ class _Run:
                 known = [value for value in got if value is not None]
                 if len(known) == len(got):
                     values[tag] = np.maximum(np.array(known, dtype=float), 1e-9)
-            worlds.append(surrogate.worlds(places.take(which), values, places, sorted(tags)))
+            worlds.append(surrogate.worlds(places.take(which), values, places, sorted(tags), doubt))
         chance = chances(
             places,
             [rows[at] for at in self.measured],

@@ -28,6 +28,8 @@ from model_analyzer.search.adaptive.regression import Fit, Inputs, Prior, fit
 THROUGHPUT = "perf_throughput"
 _LATENCIES = "perf_latency"
 
+import os
+AMP=float(os.environ.get("AMP","0.1"))
 WORLDS = 96
 _SETS = 384
 _MOVES = (1.0, 0.6, 0.35, 0.2, 0.1)  # sizes of the moves, in spreads of the sets
@@ -77,7 +79,7 @@ class Surrogate:
         self._likelihood: Floats = np.zeros(_SETS)
         self._scale = 0.0
 
-    def worlds(self, places: Places, values: Values, at: Places, tags: Sequence[str]) -> Worlds:
+    def worlds(self, places: Places, values: Values, at: Places, tags: Sequence[str], doubt: float = 1.0) -> Worlds:
         """What `tags` are at the places `at`, as far as they were among the `values` measured."""
         generator = np.random.default_rng([self._seed, len(places)])
         throughput = np.log(values[THROUGHPUT])
@@ -86,11 +88,13 @@ class Surrogate:
         known = Inputs(places.positions, np.ones((len(places), 1)))
         new = Inputs(at.positions, np.ones((len(at), 1)))
         weight = 0.02 if self._is_open else 3.0
-        prior = Prior(weights=np.array([weight]), amplitude=0.08, noise=0.02)
-        process = self._learn(places, throughput, values, known, prior, generator)
+        prior = Prior(weights=np.array([weight]), amplitude=AMP, noise=0.02)
+        if doubt == 1.0:
+            self._process = self._learn(places, throughput, values, known, prior, generator)
+        process = self._process
         chosen = self._sets[generator.permutation(_SETS)[:WORLDS]]
         flow, there = self._flow(chosen, places.settings), self._flow(chosen, at.settings)
-        drawn = there.throughput + process.draw(throughput - flow.throughput, new, generator)
+        drawn = there.throughput + process.draw(throughput - flow.throughput, new, generator, doubt)
         found = {THROUGHPUT: np.exp(drawn)}
         noise = {THROUGHPUT: process.level}
         # how the average world sees load and latency
@@ -112,7 +116,7 @@ class Surrogate:
                 tail = Prior(weights=_TAIL, amplitude=amplitude, noise=0.02)
                 one = fit(_tail(places, busy[0]), residual[:_GUESSES], tail)
                 found[tag] = np.exp(
-                    base_there + one.draw(residual, _tail(at, busy[1]), generator)
+                    base_there + one.draw(residual, _tail(at, busy[1]), generator, doubt)
                 )
                 noise[tag] = float(np.hypot(one.level, process.level))
             else:
