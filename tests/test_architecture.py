@@ -77,6 +77,18 @@ ADDRESSES = {
     "optuna": {"search/optuna_search.py"},
     "fsspec": {"state/storage.py"},
     "pandas": {"state/checkpoint.py", "state/frame.py"},
+    "numpy": {
+        "search/adaptive/acquisition.py",
+        "search/adaptive/encoding.py",
+        "search/adaptive/failures.py",
+        "search/adaptive/queueing.py",
+        "search/adaptive/regression.py",
+        "search/adaptive/search.py",
+        "search/adaptive/surrogate.py",
+        "runner/load/profile_export.py",
+        "runner/client/grpc.py",
+        "runner/client/http.py",
+    },
     "pickle": set(),
     "random": set(),
 }  # fmt: skip

@@ -364,6 +364,7 @@ def _measure(session: _Session, interrupts: Interrupts, view: View) -> bool:
             settings.optuna,
             names,
             best=settings.export.best,
+            adaptive=settings.adaptive,
         )
         view.begin(subject.name, search.most_trials, subject.goal)
         for event in profile(search, session.runner, session.state):

@@ -16,6 +16,7 @@ from model_analyzer.config.goals import Constraints, Objectives
 from model_analyzer.config.kinds import (
     Boolean,
     Choice,
+    Duration,
     Endpoint,
     Environment,
     FilePath,
@@ -297,6 +298,18 @@ OPTIONS: Sequence[Option] = (
         key="use_concurrency_formula", flags=("--use-concurrency-formula",), kind=Boolean(),
         default=False, target="optuna.use_concurrency_formula", group=SEARCH,
         help="Optuna does not search the concurrency, but takes 2 x instances x max_batch_size.",
+    ),
+    Option(
+        key="budget", flags=("--budget",), kind=Duration(),
+        target="adaptive.budget_s", group=SEARCH,
+        help="Time that adaptive may spend measuring each model; it stops earlier where nothing is"
+        " left to gain.",
+    ),
+    Option(
+        key="max_trials", flags=("--max-trials",), kind=Integer(1),
+        target="adaptive.max_trials", group=SEARCH,
+        help="Most measurements that adaptive takes of each model. If not given, a few percent of"
+        " the configurations.",
     ),
     # ---------------------------------------------------------- triton server
     Option(

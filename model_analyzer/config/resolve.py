@@ -31,6 +31,7 @@ from model_analyzer.domain.goals import Constraint, ModelGoal, Objective
 from model_analyzer.domain.models import thaw
 from model_analyzer.domain.secrets import masked_url, masked_values
 from model_analyzer.domain.settings import (
+    AdaptiveSettings,
     CheckpointSettings,
     ComposingSettings,
     DockerSettings,
@@ -113,6 +114,7 @@ def resolve_profile(
         search=SearchSettings(**sections["search"]),
         quick=_quick(given),
         optuna=_optuna(given, OptunaSettings(**sections["optuna"])),
+        adaptive=AdaptiveSettings(**sections["adaptive"]),
         checkpoint=CheckpointSettings(**sections["checkpoint"]),
         export=ExportSettings(**sections["export"]),
         offline=offline,
@@ -402,7 +404,7 @@ def _is_set(limit: float | None) -> TypeGuard[float]:
 
 
 # what decides about a search, besides the models' own settings
-_SEARCH_SECTIONS = ("search", "quick", "optuna")
+_SEARCH_SECTIONS = ("search", "quick", "optuna", "adaptive")
 _SEARCH_FIELDS = ("cpu_only", "goal", "batch_sizes", "load_kind", "loads", "parameters")
 
 

@@ -146,6 +146,23 @@ def _quick_searches_by_itself(given: Given, values: Mapping[str, Any]) -> Iterat
         yield from _quick_model(model, hint, is_called=model.name in called)
 
 
+def _adaptive(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
+    is_adaptive = values["run_config_search_mode"] is SearchMode.ADAPTIVE
+    if is_adaptive and values["run_config_search_disable"]:
+        yield Problem(
+            where=given.where["run_config_search_disable"],
+            what="run_config_search_disable leaves nothing for search mode adaptive",
+            hint="run_config_search_mode: brute measures what is listed",
+        )
+    for key in ("budget", "max_trials"):
+        if values[key] is not None and not is_adaptive:
+            yield Problem(
+                where=given.where[key],
+                what=f"{key} is for search mode adaptive",
+                hint="run_config_search_mode: adaptive",
+            )
+
+
 def _quick_model(model: ModelEntry, hint: str, *, is_called: bool) -> Iterator[Problem]:
     parameters = model.given.values.get("parameters") or Given()
     for key, where in parameters.where.items():
@@ -212,7 +229,7 @@ def _bls(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem(
             where=given.where["run_config_search_mode"],
             what="search mode brute cannot search bls_composing_models",
-            hint="leave run_config_search_mode out, or use quick",
+            hint="leave run_config_search_mode out, or use quick or adaptive",
         )
     if len(values["profile_models"] or ()) > 1:
         yield Problem(where=where, what="bls_composing_models needs one profiled model alone")
@@ -236,7 +253,7 @@ def _together(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem(
             where=given.where["run_config_search_mode"],
             what="search mode brute is not for models that are profiled concurrently",
-            hint="leave run_config_search_mode out, or use quick",
+            hint="leave run_config_search_mode out, or use quick or adaptive",
         )
 
 
@@ -312,6 +329,7 @@ _COMMON_RULES: Sequence[Rule] = (
     _one_kind_of_load,
     _quick_searches_by_itself,
     _composing_in_quick,
+    _adaptive,
     _bls,
     _together,
     _remote_only,

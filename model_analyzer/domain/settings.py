@@ -228,8 +228,8 @@ class OptunaSettings:
 class AdaptiveSettings:
     """What bounds an adaptive search beside its own judgement: seconds of measuring, and trials."""
 
-    budget_s: float | None
-    max_trials: int | None
+    budget_s: float | None = None
+    max_trials: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -341,6 +341,7 @@ class ProfileSettings:
     search: SearchSettings
     quick: QuickSettings
     optuna: OptunaSettings
+    adaptive: AdaptiveSettings
     checkpoint: CheckpointSettings
     export: ExportSettings
     offline: bool

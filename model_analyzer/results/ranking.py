@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.measurements import averaged
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile
 from model_analyzer.domain.trials import Trial
@@ -111,7 +112,7 @@ def rank(
             record for record in records if record.trial.content in contents[record.trial.variants]
         )
     )
-    ordered = goal.best_first(comparable.measured, lambda item: item.measurement)
+    ordered = goal.best_first(_repeated_once(comparable.measured), lambda item: item.measurement)
     return Ranking(
         model=model,
         goal=goal,
@@ -142,6 +143,22 @@ def rank_across(rankings: Sequence[Ranking], goal: Goal, name: str) -> Ranking:
         failed=(),
         is_across_models=True,
     )
+
+
+def _repeated_once(measured: Sequence[MeasuredTrial]) -> Sequence[MeasuredTrial]:
+    """The measurements, with repetitions of a trial as one: its mean."""
+    if not any(item.trial.repetition for item in measured):
+        return measured
+    by_trial: dict[tuple[str, str], list[MeasuredTrial]] = {}
+    for item in measured:
+        first = replace(item.trial, repetition=0)
+        by_trial.setdefault((first.variants, first.key), []).append(item)
+    return [
+        MeasuredTrial(
+            trial=items[0].trial, measurement=averaged([item.measurement for item in items])
+        )
+        for items in by_trial.values()
+    ]
 
 
 def _results(ordered: Sequence[MeasuredTrial], goal: Goal) -> Sequence[VariantResult]:

@@ -11,6 +11,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import (
+    AdaptiveSettings,
     OptunaSettings,
     QuickSettings,
     SearchMode,
@@ -27,6 +28,8 @@ from model_analyzer.search.refine import refine
 from model_analyzer.search.trial_space import TrialSpace
 
 log = logging.getLogger(__name__)
+
+UNBOUNDED = AdaptiveSettings()
 
 _MODE = "run_config_search_mode"
 
@@ -63,6 +66,7 @@ def check(
             quick_space(subject, quick)
         if mode is SearchMode.OPTUNA:
             require_optuna()
+        if mode in (SearchMode.OPTUNA, SearchMode.ADAPTIVE):
             TrialSpace(subject, settings, use_formula=False)
     return _composing(subjects)
 
@@ -75,9 +79,10 @@ def choose(
     names: VariantNames,
     *,
     best: int,
+    adaptive: AdaptiveSettings = UNBOUNDED,
 ) -> PlannedSearch:
     """The search for the models of `subject`, which were checked; the `best` variants are refined
-    at its end.
+    at its end, unless it is an adaptive one, which refines all the time.
     """
     mode = mode_of(subject, settings)
     if mode is SearchMode.QUICK:
@@ -87,6 +92,12 @@ def choose(
         sampled = OptunaSearch(subject, settings, optuna, names)
         most = sampled.most_trials + _most_swept(subject, settings, best)
         return PlannedSearch(_swept(sampled.plan(), "Optuna", subject, settings, best), most)
+    if mode is SearchMode.ADAPTIVE:
+        # at the moment of use: it computes with numpy, which takes its time to import
+        from model_analyzer.search.adaptive.search import AdaptiveSearch
+
+        learning = AdaptiveSearch(subject, settings, adaptive, names)
+        return PlannedSearch(learning.plan(), learning.most_trials)
     if len(subject.models) > 1:
         return product_search(subject, settings, names)
     brute = BruteSearch(subject, settings, names)
