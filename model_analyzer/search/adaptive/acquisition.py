@@ -23,7 +23,6 @@ _NEARER = 0.003
 _WRONG = 1.0
 
 
-
 @dataclass(frozen=True, slots=True)
 class Prospect:
     """What trials (columns) come to in each world (rows).
@@ -121,5 +120,3 @@ def _excess(constraint: Constraint, values: Floats) -> Floats:
 def _upper_tail(deviations: Floats) -> Floats:
     """About the probability that a standard normal number is that high."""
     return np.asarray(1 / (1 + np.exp(np.minimum(1.702 * deviations, 50.0))))
-
-

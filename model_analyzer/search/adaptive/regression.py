@@ -71,16 +71,16 @@ class Fit:
         white = np.linalg.solve(self.root, residuals.T)
         return np.asarray(-0.5 * np.sum(white**2, axis=0))
 
-    def draw(self, residuals: Floats, at: Inputs, generator: np.random.Generator, doubt: float = 1.0) -> Floats:
+    def draw(
+        self, residuals: Floats, at: Inputs, generator: np.random.Generator, doubt: float = 1.0
+    ) -> Floats:
         """A function for each row of `residuals`, the values it has to explain: values `at`."""
         if doubt != 1.0:
             return self._doubted(doubt).draw(residuals, at, generator)
         count, dimensions = len(residuals), at.positions.shape[1]
         # the spectrum of a Matérn 5/2 process is a t-distribution with five degrees of freedom
         spread = np.sqrt(5 / generator.chisquare(5, _FREQUENCIES))
-        frequencies = (
-            generator.standard_normal((dimensions, _FREQUENCIES)) * spread / self.reach
-        )
+        frequencies = generator.standard_normal((dimensions, _FREQUENCIES)) * spread / self.reach
         phases = generator.uniform(0, 2 * np.pi, _FREQUENCIES)
         waves = generator.standard_normal((_FREQUENCIES, count))
         weights = generator.standard_normal((len(self.weights), count)) * self.weights[:, None]

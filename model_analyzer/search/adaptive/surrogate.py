@@ -28,8 +28,6 @@ from model_analyzer.search.adaptive.regression import Fit, Inputs, Prior, fit
 THROUGHPUT = "perf_throughput"
 _LATENCIES = "perf_latency"
 
-import os
-AMP=float(os.environ.get("AMP","0.1"))
 WORLDS = 96
 _SETS = 384
 _MOVES = (1.0, 0.6, 0.35, 0.2, 0.1)  # sizes of the moves, in spreads of the sets
@@ -79,16 +77,18 @@ class Surrogate:
         self._likelihood: Floats = np.zeros(_SETS)
         self._scale = 0.0
 
-    def worlds(self, places: Places, values: Values, at: Places, tags: Sequence[str], doubt: float = 1.0) -> Worlds:
-        """What `tags` are at the places `at`, as far as they were among the `values` measured."""
+    def worlds(self, places: Places, values: Values, at: Places, doubt: float) -> Worlds:
+        """The `values` that were measured, at the places `at`. What the law cannot explain is taken
+        for `doubt` times as much as it seems to be.
+        """
         generator = np.random.default_rng([self._seed, len(places)])
-        throughput = np.log(values[THROUGHPUT])
+        throughput = _logarithm(values[THROUGHPUT])
         if not self._scale:
             self._scale = float(np.median(throughput))
         known = Inputs(places.positions, np.ones((len(places), 1)))
         new = Inputs(at.positions, np.ones((len(at), 1)))
         weight = 0.02 if self._is_open else 3.0
-        prior = Prior(weights=np.array([weight]), amplitude=AMP, noise=0.02)
+        prior = Prior(weights=np.array([weight]), amplitude=0.1, noise=0.02)
         if doubt == 1.0:
             self._process = self._learn(places, throughput, values, known, prior, generator)
         process = self._process
@@ -99,10 +99,9 @@ class Surrogate:
         noise = {THROUGHPUT: process.level}
         # how the average world sees load and latency
         busy = (flow.utilisation.mean(axis=0), there.utilisation.mean(axis=0))
-        for tag in tags:
-            if tag in found or tag not in values:
+        for tag, observed in values.items():
+            if tag == THROUGHPUT:
                 continue
-            observed = values[tag]
             if tag.startswith(_LATENCIES):
                 if self._is_open:
                     base, base_there = flow.latency, there.latency
@@ -111,8 +110,7 @@ class Surrogate:
                     base = (np.log(places.settings.flight) - throughput)[None, :]
                     base_there = np.log(at.settings.flight)[None, :] - drawn
                     amplitude = 0.06
-                ratio = np.log(np.maximum(observed, 1e-9))
-                residual = np.broadcast_to(ratio - base, (WORLDS, len(places)))
+                residual = np.broadcast_to(_logarithm(observed) - base, (WORLDS, len(places)))
                 tail = Prior(weights=_TAIL, amplitude=amplitude, noise=0.02)
                 one = fit(_tail(places, busy[0]), residual[:_GUESSES], tail)
                 found[tag] = np.exp(
@@ -167,7 +165,7 @@ class Surrogate:
     ) -> Fit:
         """Moves the sets to where the measurements are likely."""
         latency = next(
-            (np.log(values[tag]) for tag in sorted(values) if tag.startswith(_LATENCIES)), None
+            (_logarithm(values[tag]) for tag in sorted(values) if tag.startswith(_LATENCIES)), None
         )
 
         def residuals(sets: Floats) -> tuple[Floats, Floats | None]:
@@ -187,9 +185,7 @@ class Surrogate:
                 else fit(inputs, second, Prior(weights=np.array([3.0]), amplitude=0.15, noise=0.03))
             )
 
-            def likelihood(
-                sets: Floats, one: Fit = process, two: Fit | None = other
-            ) -> Floats:
+            def likelihood(sets: Floats, one: Fit = process, two: Fit | None = other) -> Floats:
                 first, second = residuals(sets)
                 value = one.log_likelihood(first)
                 if two is not None and second is not None:
@@ -216,6 +212,11 @@ class Surrogate:
             sets = np.where(accepted[:, None], moved, sets)
             now = np.where(accepted, there, now)
         self._sets, self._likelihood = sets, now
+
+
+def _logarithm(values: Floats) -> Floats:
+    """Of what should be positive, and is not where nothing was to be measured."""
+    return np.asarray(np.log(np.maximum(values, 1e-6)))
 
 
 def _tempered(gain: Floats) -> Floats:
