@@ -62,12 +62,14 @@ class View:
 
 
 class Knowledge:
-    """Grows with every outcome."""
+    """Grows with every outcome. `leaders` is what was measured, in the order of a report."""
 
     def __init__(self, subject: Subject, space: TrialSpace, names: VariantNames, seed: int) -> None:
         self.goal = subject.goal
         self.records: list[TrialRecord] = []
         self.measured: dict[Coordinate, list[Measurement]] = {}
+        self.leaders: Sequence[Coordinate] = ()
+        self._means: dict[Coordinate, Measurement] = {}
         self._failed: dict[Coordinate, Failure] = {}
         self._trials: dict[Coordinate, Trial] = {}
         self._space = space
@@ -90,6 +92,7 @@ class Knowledge:
         ]
         self._legal: dict[Coordinate, bool] = {}
         self._loaded = Coordinates.DEFAULT
+        self._learnt = 0
 
     # -- trials ------------------------------------------------------------------------------
 
@@ -104,8 +107,10 @@ class Knowledge:
         self._loaded = coordinate
         if isinstance(outcome, Failure):
             self._failed[coordinate] = outcome
-        else:
-            self.measured.setdefault(coordinate, []).append(outcome)
+            return
+        self.measured.setdefault(coordinate, []).append(outcome)
+        self._means[coordinate] = averaged(self.measured[coordinate])
+        self.leaders = self.goal.best_first(self._means, self._means.__getitem__)
 
     def trial(self, coordinate: Coordinate) -> Trial:
         """A trial that was measured."""
@@ -113,7 +118,7 @@ class Knowledge:
 
     def mean(self, coordinate: Coordinate) -> Measurement:
         """What was measured of a trial, in the mean."""
-        return averaged(self.measured[coordinate])
+        return self._means[coordinate]
 
     def smallest(self) -> Coordinate:
         """The trial that is most likely to give a measurement."""
@@ -126,12 +131,6 @@ class Knowledge:
         return self._space.trial(coordinate, self._names)
 
     # -- what follows ------------------------------------------------------------------------
-
-    @property
-    def leaders(self) -> Sequence[Coordinate]:
-        """What was measured, in the order of a report."""
-        means = {at: self.mean(at) for at in self.measured}
-        return self.goal.best_first(means, lambda at: means[at])
 
     @property
     def is_feasible(self) -> bool:
@@ -159,14 +158,17 @@ class Knowledge:
         worlds, chance = [], np.ones(len(rows))
         for index, surrogate in enumerate(self._surrogates):
             places = self._encoding.places(index, candidates, self._default)
-            values = self._values(index, [one for _, one in data])
-            worlds.append(surrogate.worlds(places.take(which), values, places, doubt))
+            if self._learnt < len(self.records):
+                values = self._values(index, [one for _, one in data])
+                surrogate.learn(places.take(which), values)
+            worlds.append(surrogate.worlds(places, doubt))
             works = chances(
                 places,
                 [rows[at] for at in self.measured],
                 {rows[at]: failure for at, failure in self._failed.items()},
             )
             chance = np.minimum(chance, works)
+        self._learnt = len(self.records)
         reference = rows[self.leaders[0]]
         return View(rows, prospect(self.goal, worlds, reference), chance, self._costs(candidates))
 

@@ -17,7 +17,13 @@ import numpy.typing as npt
 from model_analyzer.search.adaptive.queueing import Floats
 
 _FREQUENCIES = 128
+
+# What is tried for the parameters of a process; the last two, in multiples of what is believed.
 _REACHES = (0.7, 1.4, 2.8)
+_AMPLITUDES = np.array([0.5, 0.7, 1.0, 1.4, 2.0])
+_NOISES = np.array([0.35, 0.6, 1.0, 1.7, 3.0])
+_SURENESS = 0.7  # in their logarithm
+_FOR_PARAMETERS = 36
 
 # A value this many standard deviations from where all others expect it is an outlier, which
 # counts as if it were that much noisier.
@@ -42,7 +48,7 @@ class Prior:
     """What is believed before the values are seen, as standard deviations.
 
     `weights` are those of the features. Of `amplitude` (of what the features cannot say) and
-    `noise` these are the middles of a range of about three times less and more.
+    `noise` these are the middles of a range.
     """
 
     weights: Floats
@@ -71,12 +77,8 @@ class Fit:
         white = np.linalg.solve(self.root, residuals.T)
         return np.asarray(-0.5 * np.sum(white**2, axis=0))
 
-    def draw(
-        self, residuals: Floats, at: Inputs, generator: np.random.Generator, doubt: float = 1.0
-    ) -> Floats:
+    def draw(self, residuals: Floats, at: Inputs, generator: np.random.Generator) -> Floats:
         """A function for each row of `residuals`, the values it has to explain: values `at`."""
-        if doubt != 1.0:
-            return self._doubted(doubt).draw(residuals, at, generator)
         count, dimensions = len(residuals), at.positions.shape[1]
         # the spectrum of a Matérn 5/2 process is a t-distribution with five degrees of freedom
         spread = np.sqrt(5 / generator.chisquare(5, _FREQUENCIES))
@@ -95,10 +97,14 @@ class Fit:
         pull = np.linalg.solve(self.root.T, np.linalg.solve(self.root, missing))
         return np.asarray((prior(at) + self._covariance(at) @ pull).T)
 
-    def _doubted(self, doubt: float) -> Fit:
+    def over(self, inputs: Inputs, residuals: Floats) -> Fit:
+        """The same process with other values."""
+        return condition(inputs, residuals, self.weights, self.amplitude, self.reach, self.level)
+
+    def doubted(self, doubt: float) -> Fit:
         """The same with `doubt` times as much that the features cannot say."""
-        known = self.inputs
-        shape = _matern(_distances(known.positions, known.positions) / self.reach)
+        positions = self.inputs.positions
+        shape = _matern(_distances(positions, positions) / self.reach)
         more = (doubt**2 - 1) * self.amplitude**2 * shape
         root = np.linalg.cholesky(self.root @ self.root.T + more)
         return replace(self, amplitude=doubt * self.amplitude, root=root)
@@ -112,36 +118,74 @@ class Fit:
 
 
 def fit(inputs: Inputs, residuals: Floats, prior: Prior) -> Fit:
-    """The most likely process: rows of `residuals` are equally good guesses at its values."""
-    distances = _distances(inputs.positions, inputs.positions)
-    linear = (inputs.features * prior.weights**2) @ inputs.features.T
-    best, chosen = -np.inf, (prior.amplitude, _REACHES[1], prior.noise)
-    steps = np.array([0.35, 0.6, 1.0, 1.7, 3.0])
-    wide = np.array([0.5, 0.7, 1.0, 1.4, 2.0])
-    for reach in _REACHES:
-        shape = _matern(distances / reach)
-        for amplitude in prior.amplitude * wide:
-            for noise in prior.noise * steps:
-                covariance = linear + amplitude**2 * shape + noise**2 * np.eye(len(shape))
-                root = np.linalg.cholesky(covariance)
-                white = np.linalg.solve(root, residuals.T)
-                value = (
-                    -0.5 * np.mean(np.sum(white**2, axis=0))
-                    - np.sum(np.log(np.diag(root)))
-                    - 0.5 * (np.log(amplitude / prior.amplitude) / 0.7) ** 2
-                    - 0.5 * (np.log(noise / prior.noise) / 0.7) ** 2
-                )
-                if value > best:
-                    best, chosen = value, (amplitude, reach, noise)
-    amplitude, reach, noise = chosen
-    smooth = linear + amplitude**2 * _matern(distances / reach)
-    each = np.full(len(distances), noise)
+    """The most likely process: rows of `residuals` are equally good guesses at its values.
+
+    Of many values, its parameters are chosen by some.
+    """
+    some = spread_out(residuals[0], _FOR_PARAMETERS)
+    amplitude, reach, noise = _parameters(inputs.take(some), residuals[:, some], prior)
+    return condition(inputs, residuals, prior.weights, amplitude, reach, noise)
+
+
+def condition(
+    inputs: Inputs,
+    residuals: Floats,
+    weights: Floats,
+    amplitude: float,
+    reach: float,
+    noise: float,
+) -> Fit:
+    """The process with these parameters that explains these values."""
+    shape = _matern(_distances(inputs.positions, inputs.positions) / reach)
+    smooth = (inputs.features * weights**2) @ inputs.features.T + amplitude**2 * shape
+    each = np.full(len(shape), noise)
     root = np.linalg.cholesky(smooth + np.diag(each**2))
     outlying = _outlying(root, residuals.mean(axis=0))
     if outlying.any():
         each = np.where(outlying, _DISTRUST * noise, noise)
         root = np.linalg.cholesky(smooth + np.diag(each**2))
-    return Fit(inputs, prior.weights, amplitude, reach, each, root)
+    return Fit(inputs, weights, amplitude, reach, each, root)
+
+
+def spread_out(values: Floats, most: int) -> npt.NDArray[np.intp]:
+    """Rows of at most so many values: a part of the newest, and others from low to high."""
+    if len(values) <= most:
+        return np.arange(len(values))
+    newest = most // 3
+    older = np.argsort(values[:-newest], kind="stable")
+    others = older[np.linspace(0, len(older) - 1, most - newest).astype(int)]
+    return np.concatenate([np.sort(others), np.arange(len(values) - newest, len(values))])
+
+
+def _parameters(inputs: Inputs, residuals: Floats, prior: Prior) -> tuple[float, float, float]:
+    """The most likely amplitude, reach and noise."""
+    distances = _distances(inputs.positions, inputs.positions)
+    linear = (inputs.features * prior.weights**2) @ inputs.features.T
+    shapes = _matern(distances / np.array(_REACHES)[:, None, None])
+    squares = (prior.amplitude * _AMPLITUDES) ** 2
+    noises = (prior.noise * _NOISES) ** 2
+    # by reach, amplitude and noise
+    covariances = (
+        linear
+        + squares[None, :, None, None, None] * shapes[:, None, None]
+        + noises[None, None, :, None, None] * np.eye(len(linear))
+    )
+    roots = np.linalg.cholesky(covariances)
+    white = np.linalg.solve(
+        roots, np.broadcast_to(residuals.T, (*roots.shape[:3], *residuals.T.shape))
+    )
+    likelihoods = (
+        -0.5 * np.mean(np.sum(white**2, axis=-2), axis=-1)
+        - np.sum(np.log(np.diagonal(roots, axis1=-2, axis2=-1)), axis=-1)
+        - 0.5 * (np.log(_AMPLITUDES) / _SURENESS)[None, :, None] ** 2
+        - 0.5 * (np.log(_NOISES) / _SURENESS)[None, None, :] ** 2
+    )
+    reach, amplitude, noise = np.unravel_index(np.argmax(likelihoods), likelihoods.shape)
+    return (
+        prior.amplitude * float(_AMPLITUDES[amplitude]),
+        _REACHES[reach],
+        prior.noise * float(_NOISES[noise]),
+    )
 
 
 def _outlying(root: Floats, values: Floats) -> npt.NDArray[np.bool_]:

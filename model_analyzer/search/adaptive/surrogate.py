@@ -23,7 +23,7 @@ from model_analyzer.search.adaptive.queueing import (
     open_loop,
     unknowns,
 )
-from model_analyzer.search.adaptive.regression import Fit, Inputs, Prior, fit
+from model_analyzer.search.adaptive.regression import Fit, Inputs, Prior, fit, spread_out
 
 THROUGHPUT = "perf_throughput"
 _LATENCIES = "perf_latency"
@@ -31,7 +31,20 @@ _LATENCIES = "perf_latency"
 WORLDS = 96
 _SETS = 384
 _MOVES = (1.0, 0.6, 0.35, 0.2, 0.1)  # sizes of the moves, in spreads of the sets
+_MOST_VALUES = 128  # that worlds are consistent with
+_TO_LEARN = 36  # that sets follow
 _GUESSES = 12  # sets that the parameters of a process are chosen by
+_UNLIKELY = -1e6
+
+# Of throughput, the law knows all but a factor; where it is what is sent, that too.
+_FLOW = Prior(weights=np.array([3.0]), amplitude=0.1, noise=0.02)
+_SENT = Prior(weights=np.array([0.02]), amplitude=0.1, noise=0.02)
+_SLOW = Prior(weights=np.array([3.0]), amplitude=0.15, noise=0.03)
+# What latencies are, beside the law's average: a factor that depends on how busy the server is
+# (in two ways), on how long the queue is, and on the number of instances.
+_WEIGHTS = np.array([1.0, 0.4, 0.4, 0.1, 0.05])
+_TAIL = Prior(weights=_WEIGHTS, amplitude=0.06, noise=0.02)
+_OPEN_TAIL = Prior(weights=_WEIGHTS, amplitude=0.15, noise=0.02)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +79,11 @@ class Worlds:
 
 
 class Surrogate:
-    """Learns one model of the trials, with an `open` loop (request rates) or a closed one."""
+    """One model of the trials, with an `is_open` loop (request rates) or a closed one."""
+
+    _places: Places
+    _values: Values
+    _process: Fit
 
     def __init__(self, stations: int, *, is_open: bool, seed: int) -> None:
         self._is_open = is_open
@@ -77,55 +94,62 @@ class Surrogate:
         self._likelihood: Floats = np.zeros(_SETS)
         self._scale = 0.0
 
-    def worlds(self, places: Places, values: Values, at: Places, doubt: float) -> Worlds:
-        """The `values` that were measured, at the places `at`. What the law cannot explain is taken
-        for `doubt` times as much as it seems to be.
-        """
+    def learn(self, places: Places, values: Values) -> None:
+        """Follows what was measured: the `values` at `places`, all of them, oldest first."""
         generator = np.random.default_rng([self._seed, len(places)])
-        throughput = _logarithm(values[THROUGHPUT])
         if not self._scale:
-            self._scale = float(np.median(throughput))
-        known = Inputs(places.positions, np.ones((len(places), 1)))
-        new = Inputs(at.positions, np.ones((len(at), 1)))
-        weight = 0.02 if self._is_open else 3.0
-        prior = Prior(weights=np.array([weight]), amplitude=0.1, noise=0.02)
-        if doubt == 1.0:
-            self._process = self._learn(places, throughput, values, known, prior, generator)
-        process = self._process
+            self._scale = float(np.median(_logarithm(values[THROUGHPUT])))
+        kept = spread_out(values[THROUGHPUT], _TO_LEARN)
+        self._places, self._values = _taken(places, values, kept)
+        process = self._follow(generator)
+        kept = spread_out(values[THROUGHPUT], _MOST_VALUES)
+        self._places, self._values = _taken(places, values, kept)
+        best = self._flow(self._sets[self._best], self._places.settings)
+        self._process = process.over(_constant(self._places), self._throughput - best.throughput)
+
+    def worlds(self, at: Places, doubt: float) -> Worlds:
+        """What was learnt, at the places `at`. What the law cannot explain is taken for `doubt`
+        times as much as it seems to be.
+        """
+        generator = np.random.default_rng([self._seed, len(self._places), int(doubt)])
         chosen = self._sets[generator.permutation(_SETS)[:WORLDS]]
-        flow, there = self._flow(chosen, places.settings), self._flow(chosen, at.settings)
-        drawn = there.throughput + process.draw(throughput - flow.throughput, new, generator, doubt)
-        found = {THROUGHPUT: np.exp(drawn)}
-        noise = {THROUGHPUT: process.level}
-        # how the average world sees load and latency
-        busy = (flow.utilisation.mean(axis=0), there.utilisation.mean(axis=0))
-        for tag, observed in values.items():
-            if tag == THROUGHPUT:
-                continue
+        known, new = self._flow(chosen, self._places.settings), self._flow(chosen, at.settings)
+        residuals = self._throughput - known.throughput
+        process = self._process.doubted(doubt)
+        drawn = new.throughput + process.draw(residuals, _constant(at), generator)
+        values, noise = {THROUGHPUT: np.exp(drawn)}, {THROUGHPUT: process.level}
+        # how the average world sees the load
+        busy, busy_there = known.utilisation.mean(axis=0), new.utilisation.mean(axis=0)
+        for tag, observed in self._values.items():
             if tag.startswith(_LATENCIES):
                 if self._is_open:
-                    base, base_there = flow.latency, there.latency
-                    amplitude = 0.15
+                    base, there = known.latency, new.latency
                 else:
-                    base = (np.log(places.settings.flight) - throughput)[None, :]
-                    base_there = np.log(at.settings.flight)[None, :] - drawn
-                    amplitude = 0.06
-                residual = np.broadcast_to(_logarithm(observed) - base, (WORLDS, len(places)))
-                tail = Prior(weights=_TAIL, amplitude=amplitude, noise=0.02)
-                one = fit(_tail(places, busy[0]), residual[:_GUESSES], tail)
-                found[tag] = np.exp(
-                    base_there + one.draw(residual, _tail(at, busy[1]), generator, doubt)
-                )
-                noise[tag] = float(np.hypot(one.level, process.level))
-            else:
-                found[tag] = self._other(observed, places, at, busy, generator)
+                    flight = self._places.settings.flight
+                    base = np.broadcast_to(np.log(flight) - self._throughput, residuals.shape)
+                    there = np.log(at.settings.flight) - drawn
+                tails = _logarithm(observed) - base
+                prior = _OPEN_TAIL if self._is_open else _TAIL
+                tail = fit(_tail(self._places, busy), tails[:_GUESSES], prior).doubted(doubt)
+                values[tag] = np.exp(there + tail.draw(tails, _tail(at, busy_there), generator))
+                noise[tag] = float(np.hypot(tail.level, process.level))
+            elif tag != THROUGHPUT:
+                values[tag] = self._other(observed, at, (busy, busy_there), generator)
                 noise[tag] = process.level
-        return Worlds(found, noise)
+        return Worlds(values, noise)
+
+    @property
+    def _throughput(self) -> Floats:
+        return _logarithm(self._values[THROUGHPUT])
+
+    @property
+    def _best(self) -> npt.NDArray[np.intp]:
+        """The sets that explain the measurements best."""
+        return np.argsort(-self._likelihood, kind="stable")[:_GUESSES]
 
     def _other(
         self,
         observed: Floats,
-        places: Places,
         at: Places,
         busy: tuple[Floats, Floats],
         generator: np.random.Generator,
@@ -134,70 +158,55 @@ class Surrogate:
         is_positive = bool((observed > 0).all())
         values = np.log(observed) if is_positive else observed
         middle, spread = values.mean(), max(float(values.std()), 0.05)
-        residual = np.broadcast_to((values - middle) / spread, (WORLDS, len(places)))
-        known, new = _sized(places, busy[0]), _sized(at, busy[1])
-        weights = np.full(known.features.shape[1], 1.0)
-        one = fit(known, residual[:1], Prior(weights=weights, amplitude=0.4, noise=0.1))
-        drawn = middle + spread * one.draw(residual, new, generator)
+        residuals = np.broadcast_to((values - middle) / spread, (WORLDS, len(values)))
+        known, new = _sized(self._places, busy[0]), _sized(at, busy[1])
+        prior = Prior(weights=np.ones(known.features.shape[1]), amplitude=0.4, noise=0.1)
+        drawn = middle + spread * fit(known, residuals[:1], prior).draw(residuals, new, generator)
         return np.asarray(np.exp(drawn)) if is_positive else drawn
 
     def _flow(self, sets: Floats, at: Settings) -> Flow:
         if not self._is_open:
             return closed_loop(sets, at)
-        scale = np.exp(self._scale + 2 * sets[:, -1])
-        flow = open_loop(sets, at, scale)
+        scale = self._scale + 2 * sets[:, -1]
+        flow = open_loop(sets, at, np.exp(scale))
         return Flow(
-            flow.throughput + np.log(scale)[:, None],
-            flow.latency - np.log(scale)[:, None],
-            flow.utilisation,
+            flow.throughput + scale[:, None], flow.latency - scale[:, None], flow.utilisation
         )
 
     # -- the sampler -------------------------------------------------------------------------
 
-    def _learn(
-        self,
-        places: Places,
-        throughput: Floats,
-        values: Values,
-        inputs: Inputs,
-        prior: Prior,
-        generator: np.random.Generator,
-    ) -> Fit:
-        """Moves the sets to where the measurements are likely."""
-        latency = next(
-            (_logarithm(values[tag]) for tag in sorted(values) if tag.startswith(_LATENCIES)), None
-        )
-
-        def residuals(sets: Floats) -> tuple[Floats, Floats | None]:
-            flow = self._flow(sets, places.settings)
-            if not self._is_open or latency is None:
-                return throughput - flow.throughput, None
-            return throughput - flow.throughput, latency - flow.latency
-
-        best = np.argsort(-self._likelihood, kind="stable")[:_GUESSES]
+    def _follow(self, generator: np.random.Generator) -> Fit:
+        """Moves the sets to where the measurements are likely: parameters of the process for the
+        best sets, then sets for these parameters, and again.
+        """
+        inputs = _constant(self._places)
+        prior = _SENT if self._is_open else _FLOW
         for _ in range(2):
-            # parameters of the process for the best sets, then sets for these parameters
-            first, second = residuals(self._sets[best])
-            process = fit(inputs, first, prior)
-            other = (
-                None
-                if second is None
-                else fit(inputs, second, Prior(weights=np.array([3.0]), amplitude=0.15, noise=0.03))
-            )
-
-            def likelihood(sets: Floats, one: Fit = process, two: Fit | None = other) -> Floats:
-                first, second = residuals(sets)
-                value = one.log_likelihood(first)
-                if two is not None and second is not None:
-                    value = value + two.log_likelihood(second)
-                return np.maximum(value, -1e6)
-
-            self._follow(likelihood, generator)
-            best = np.argsort(-self._likelihood, kind="stable")[:_GUESSES]
+            best = self._flow(self._sets[self._best], self._places.settings)
+            process = fit(inputs, self._throughput - best.throughput, prior)
+            slow = None
+            if self._latency is not None:
+                slow = fit(inputs, self._latency - best.latency, _SLOW)
+            self._move(process, slow, generator)
         return process
 
-    def _follow(self, likelihood: Likelihood, generator: np.random.Generator) -> None:
+    @property
+    def _latency(self) -> Floats | None:
+        """What tells about the server where throughput is what is sent."""
+        found = [tag for tag in sorted(self._values) if tag.startswith(_LATENCIES)]
+        return _logarithm(self._values[found[0]]) if found and self._is_open else None
+
+    def _move(self, process: Fit, slow: Fit | None, generator: np.random.Generator) -> None:
         """Selects among the sets what the measurements favour, and lets them move."""
+        latency = self._latency
+
+        def likelihood(sets: Floats) -> Floats:
+            flow = self._flow(sets, self._places.settings)
+            value = process.log_likelihood(self._throughput - flow.throughput)
+            if slow is not None and latency is not None:
+                value = value + slow.log_likelihood(latency - flow.latency)
+            return np.maximum(value, _UNLIKELY)
+
         now = likelihood(self._sets)
         gain = now - self._likelihood
         kept = _selected(_tempered(gain - gain.max()), generator)
@@ -212,6 +221,15 @@ class Surrogate:
             sets = np.where(accepted[:, None], moved, sets)
             now = np.where(accepted, there, now)
         self._sets, self._likelihood = sets, now
+
+
+def _taken(places: Places, values: Values, kept: npt.NDArray[np.intp]) -> tuple[Places, Values]:
+    return places.take(kept), {tag: found[kept] for tag, found in values.items()}
+
+
+def _constant(places: Places) -> Inputs:
+    """What the law misses is one factor, and whatever varies with the place."""
+    return Inputs(places.positions, np.ones((len(places), 1)))
 
 
 def _logarithm(values: Floats) -> Floats:
@@ -233,10 +251,6 @@ def _selected(weights: Floats, generator: np.random.Generator) -> npt.NDArray[np
     """As many rows as there are weights, each as often as its weight says."""
     marks = (np.arange(len(weights)) + generator.uniform()) / len(weights)
     return np.minimum(np.searchsorted(np.cumsum(weights), marks), len(weights) - 1)
-
-
-# What a tail depends on: a constant, how busy the server is, how long the queue is.
-_TAIL = np.array([1.0, 0.4, 0.4, 0.1, 0.05])
 
 
 def _tail(places: Places, busy: Floats) -> Inputs:
