@@ -217,21 +217,25 @@ class Duration:
     """A length of time, in seconds: a number of them, or `90s`, `20m`, `1.5h`, `1h30m`."""
 
     metavar = "DURATION"
-    _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0}
-    _PATTERN = r"(?:[0-9]+(?:\.[0-9]+)?[hms])+|[0-9]+(?:\.[0-9]+)?"
 
     def parse(self, node: Node) -> float:
         written = node.text if node.is_scalar and not node.is_null else ""
-        if not re.fullmatch(self._PATTERN, written):
-            raise node.problem(f"expected a time such as 90s, 20m or 1h30m, found {node.describe()}")
+        if not re.fullmatch(_DURATION, written):
+            raise node.problem(
+                f"expected a time such as 90s, 20m or 1h30m, found {node.describe()}"
+            )
         parts = re.findall(r"([0-9.]+)([hms]?)", written)
-        seconds = sum(float(number) * self._SECONDS.get(unit, 1.0) for number, unit in parts)
+        seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
         if not seconds:
             raise node.problem("must be more than no time at all")
         return seconds
 
     def schema(self) -> Schema:
-        return any_of({"type": "number", "exclusiveMinimum": 0}, text(self._PATTERN))
+        return any_of({"type": "number", "exclusiveMinimum": 0}, text(_DURATION))
+
+
+_DURATION = r"(?:[0-9]+(?:\.[0-9]+)?[hms])+|[0-9]+(?:\.[0-9]+)?"
+_SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "": 1.0}
 
 
 class Boolean:

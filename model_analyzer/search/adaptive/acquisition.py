@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,13 +36,14 @@ class Prospect:
 
     @property
     def passes(self) -> npt.NDArray[np.bool_]:
-        return self.shortfall == 0
+        return np.asarray(self.shortfall == 0)
 
 
 def needed(goal: Goal, index: int) -> list[str]:
     """The metrics that the model of that index is judged by."""
     model = goal.models[index]
-    tags = [item.tag for item in (*model.objectives, *model.constraints)]
+    tags = [objective.tag for objective in model.objectives]
+    tags += [constraint.tag for constraint in model.constraints]
     return list(dict.fromkeys(ALIASES.get(tag, tag) for tag in tags))
 
 

@@ -15,7 +15,7 @@ from model_analyzer.search.adaptive.queueing import Floats, Settings
 from model_analyzer.search.adaptive.surrogate import Places
 from model_analyzer.search.plan import SearchedModel, Subject
 from model_analyzer.search.space import Coordinate, Quantity
-from model_analyzer.search.trial_space import Axis, TrialSpace
+from model_analyzer.search.trial_space import TrialSpace
 from model_analyzer.search.variants import other_parameters
 
 _BATCH_LIMIT = Quantity.BATCH_LIMIT.value

@@ -17,7 +17,7 @@ from model_analyzer.search.adaptive.acquisition import Prospect, gains, needed, 
 from model_analyzer.search.adaptive.encoding import Encoding
 from model_analyzer.search.adaptive.failures import chances
 from model_analyzer.search.adaptive.queueing import Floats
-from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Surrogate, Worlds
+from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Surrogate
 from model_analyzer.search.plan import Subject
 from model_analyzer.search.space import Coordinate
 from model_analyzer.search.trial_space import TrialSpace

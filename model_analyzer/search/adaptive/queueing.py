@@ -114,7 +114,7 @@ class _Whole:
 
 
 def _stations(sets: Floats, at: Settings, flight: Floats) -> tuple[Floats, Floats]:
-    """The logarithm of the throughput that the stations allow, and the time that an inference spends in them."""
+    """The logarithm of the throughput that the stations allow, and an inference's time in them."""
     whole = _Whole(sets)
     limits, times = [], []
     for station in range(at.instances.shape[1]):

@@ -3,8 +3,9 @@
 """Smooth functions that are consistent with noisy values: a Gaussian process, drawn from.
 
 The process is a sum of known features with unknown weights and of a Matérn 5/2 process over
-positions, for what the features cannot say. Whole functions are drawn (Wilson et al. 2020, "Efficiently
-sampling functions from Gaussian process posteriors"), so that places can be compared within each.
+positions, for what the features cannot say. Whole functions are drawn, so that places can be
+compared within each (Wilson et al. 2020, "Efficiently sampling functions from Gaussian process
+posteriors").
 """
 
 from __future__ import annotations

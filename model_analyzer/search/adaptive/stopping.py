@@ -49,7 +49,8 @@ def conclusion(known: Knowledge, reason: str) -> Iterator[str]:
     left = outlook(known.view().prospect, is_feasible=is_feasible, margin=_BETTER)
     if not is_feasible:
         missed = known.goal.shortfall(known.mean(leader))
-        yield f"No configuration keeps the constraints. {trial} comes closest: off by {missed:.1f} %."
+        yield "No configuration measured keeps the constraints."
+        yield f"{trial} comes closest: it misses them by {missed:.1f} %."
         yield f"The chance that one of those not measured keeps them is {left.chance:.0%}."
         return
     yield f"Best: {trial}, measured {len(known.measured[leader])} times."

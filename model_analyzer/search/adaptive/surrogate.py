@@ -9,7 +9,7 @@ Monte Carlo sampler), so that several explanations live on as long as the measur
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
