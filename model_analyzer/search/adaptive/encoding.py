@@ -25,7 +25,7 @@ _CLIENT_BATCH = "batch_sizes"
 
 # How many doublings of a quantity make a distance of one.
 _DOUBLINGS = {_INSTANCES: 2.0, _BATCH_LIMIT: 3.5, _CLIENT_BATCH: 3.5}
-_LOAD_DOUBLINGS = 5.0
+_LOAD_DOUBLINGS = 8.0
 _CHOICE = 0.7  # the distance between two values that have no order
 
 

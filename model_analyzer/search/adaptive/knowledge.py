@@ -27,7 +27,7 @@ _CANDIDATES = 700
 _NEAR = 3
 
 # Loading another variant is worth this many measurements.
-_RELOAD = 0.3
+_RELOAD = 0.15
 
 # What is cheap to change: not the variant.
 _OF_THE_LOAD = ("batch_sizes", *(kind.value for kind in LoadKind))

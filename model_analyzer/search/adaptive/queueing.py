@@ -21,7 +21,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 # unknowns of the whole, and of each station
-_GLOBAL, _STATION = 5, 6
+_GLOBAL, _STATION = 5, 8
 
 # How close queueing comes to the limit that it cannot pass, at loads far above it.
 _OVERLOAD = 0.02
@@ -126,6 +126,9 @@ def _stations(sets: Floats, at: Settings, flight: Floats) -> tuple[Floats, Float
         coherence = 0.005 * np.exp(1.5 * z[:, 3])
         always = 1 / (1 + np.exp(-1.5 * z[:, 4]))  # of the slowing is there without load, too
         pace = np.exp(0.8 * z[:, 5]) if at.instances.shape[1] > 1 else 1.0
+        # above the knee, an inference costs so many times as much more
+        knee = 2 ** (5.5 + 2.0 * z[:, 6])
+        steeper = np.exp(-1.0 + 1.2 * z[:, 7])
         instances = at.instances[:, station]
         most = np.maximum(at.batch[:, station], at.client)
         batch = np.clip(whole.forming * flight / instances, at.client, most)
@@ -133,7 +136,8 @@ def _stations(sets: Floats, at: Settings, flight: Floats) -> tuple[Floats, Float
         together = instances**always * busy ** (1 - always)
         slowing = 1 + contention * (together - 1) + coherence * together * (together - 1)
         slowing = slowing * (1 + (together / cores) ** 4) ** 0.25
-        time = pace * (1 - share + share * batch) * slowing
+        cost = 1 - share + share * (batch + steeper * np.maximum(batch - knee, 0))
+        time = pace * cost * slowing
         limits.append(np.log(instances * batch / time))
         times.append(time)
     limit = limits[0] if len(limits) == 1 else _least(limits, whole.sharpness)

@@ -8,6 +8,7 @@ Monte Carlo sampler), so that several explanations live on as long as the measur
 """
 
 from __future__ import annotations
+import os
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -37,9 +38,12 @@ _GUESSES = 12  # sets that the parameters of a process are chosen by
 _UNLIKELY = -1e6
 
 # Of throughput, the law knows all but a factor; where it is what is sent, that too.
-_FLOW = Prior(weights=np.array([3.0]), amplitude=0.1, noise=0.02)
-_SENT = Prior(weights=np.array([0.02]), amplitude=0.1, noise=0.02)
-_SLOW = Prior(weights=np.array([3.0]), amplitude=0.15, noise=0.03)
+_FACTOR, _NO_FACTOR = 3.0, 0.02
+_AMPLITUDE, _NOISE = 0.1, 0.02
+_SLOW_AMPLITUDE = 0.15
+# What single batch sizes and numbers of instances have of their own, as powers of two.
+_SIZES, _WIDTH, _OF_SIZES = np.arange(0, 11), 0.7, float(os.environ.get("OFS","0.1"))
+_COUNTS, _NARROW, _OF_COUNTS = np.arange(0, 4, 0.5), 0.3, float(os.environ.get("OFC","0.05"))
 # What latencies are, beside the law's average: a factor that depends on how busy the server is
 # (in two ways), on how long the queue is, and on the number of instances.
 _WEIGHTS = np.array([1.0, 0.4, 0.4, 0.1, 0.05])
@@ -105,7 +109,7 @@ class Surrogate:
         kept = spread_out(values[THROUGHPUT], _MOST_VALUES)
         self._places, self._values = _taken(places, values, kept)
         best = self._flow(self._sets[self._best], self._places.settings)
-        self._process = process.over(_constant(self._places), self._throughput - best.throughput)
+        self._process = process.over(_plain(self._places), self._throughput - best.throughput)
 
     def worlds(self, at: Places, doubt: float) -> Worlds:
         """What was learnt, at the places `at`. What the law cannot explain is taken for `doubt`
@@ -116,7 +120,7 @@ class Surrogate:
         known, new = self._flow(chosen, self._places.settings), self._flow(chosen, at.settings)
         residuals = self._throughput - known.throughput
         process = self._process.doubted(doubt)
-        drawn = new.throughput + process.draw(residuals, _constant(at), generator)
+        drawn = new.throughput + process.draw(residuals, _plain(at), generator)
         values, noise = {THROUGHPUT: np.exp(drawn)}, {THROUGHPUT: process.level}
         # how the average world sees the load
         busy, busy_there = known.utilisation.mean(axis=0), new.utilisation.mean(axis=0)
@@ -179,14 +183,17 @@ class Surrogate:
         """Moves the sets to where the measurements are likely: parameters of the process for the
         best sets, then sets for these parameters, and again.
         """
-        inputs = _constant(self._places)
-        prior = _SENT if self._is_open else _FLOW
+        inputs = _plain(self._places)
+        stations = self._places.settings.instances.shape[1]
+        factor = _NO_FACTOR if self._is_open else _FACTOR
+        prior = Prior(_own(factor, stations), _AMPLITUDE, _NOISE)
+        slowness = Prior(_own(_FACTOR, stations), _SLOW_AMPLITUDE, _NOISE)
         for _ in range(2):
             best = self._flow(self._sets[self._best], self._places.settings)
             process = fit(inputs, self._throughput - best.throughput, prior)
             slow = None
             if self._latency is not None:
-                slow = fit(inputs, self._latency - best.latency, _SLOW)
+                slow = fit(inputs, self._latency - best.latency, slowness)
             self._move(process, slow, generator)
         return process
 
@@ -227,9 +234,27 @@ def _taken(places: Places, values: Values, kept: npt.NDArray[np.intp]) -> tuple[
     return places.take(kept), {tag: found[kept] for tag, found in values.items()}
 
 
-def _constant(places: Places) -> Inputs:
-    """What the law misses is one factor, and whatever varies with the place."""
-    return Inputs(places.positions, np.ones((len(places), 1)))
+def _plain(places: Places) -> Inputs:
+    """What the law misses is one factor, whatever varies with the place, and what some batch sizes
+    and some numbers of instances have of their own.
+    """
+    settings = places.settings
+    columns = [np.ones(len(places))]
+    for station in range(settings.instances.shape[1]):
+        instances = settings.instances[:, station]
+        waiting = np.maximum(settings.flight / instances, settings.client)
+        batch = np.log2(np.minimum(settings.batch[:, station], waiting).clip(1))
+        columns += [np.exp(-0.5 * ((batch - size) / _WIDTH) ** 2) for size in _SIZES]
+        columns += [
+            np.exp(-0.5 * ((np.log2(instances) - size) / _NARROW) ** 2) for size in _COUNTS
+        ]
+    return Inputs(places.positions, np.stack(columns, axis=1))
+
+
+def _own(factor: float, stations: int) -> Floats:
+    """What is believed of these: of sizes in the middle, that they differ by about a tenth."""
+    of_each = [*(_OF_SIZES for _ in _SIZES), *(_OF_COUNTS for _ in _COUNTS)]
+    return np.array([factor, *(stations * of_each)])
 
 
 def _logarithm(values: Floats) -> Floats:
