@@ -348,6 +348,11 @@ SCENARIOS: dict[str, Scenario] = {
         limits(concurrency=(1, 8)),
         odd_plateau,
     ),
+    "adaptive": (
+        subject(constraints=[latency_within(12)]),
+        limits(mode=SearchMode.ADAPTIVE, instances=(1, 3), batch=(1, 16), concurrency=(1, 32)),
+        odd_plateau,
+    ),
     "several models": (
         together(
             subject(model("m"), constraints=[latency_within(15)]),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from model_analyzer.domain.models import ModelFacts, ModelVariant, apply_parameters, max_batch_size
+from model_analyzer.domain.models import ModelFacts, apply_parameters, max_batch_size
 from model_analyzer.domain.trials import Trial
 from model_analyzer.search.adaptive.queueing import Floats, Settings
 from model_analyzer.search.adaptive.surrogate import Places
@@ -64,7 +64,7 @@ class Encoding:
     def _settings(self, index: int, at: np.ndarray[Any, Any], default: Trial) -> Settings:
         model, work = self._models[index], default.workloads[index]
         name = model.facts.name
-        variants = {variant.model: variant for variant in _served(work.variant)}
+        variants = {variant.model: variant for variant in work.variant.served}
         instances, batches = [], []
         for facts in _stations(model):
             variant = variants[facts.name]
@@ -79,7 +79,10 @@ class Encoding:
         loads = self._column(name, model.settings.load_kind.value, at, load, load)
         client = self._column(name, _CLIENT_BATCH, at, size, size)
         return Settings(
-            np.stack(instances, axis=1), np.stack(batches, axis=1), loads * client, client
+            np.stack(instances, axis=1),
+            np.stack(batches, axis=1),
+            np.maximum(loads, 1) * client,
+            client,
         )
 
     def _column(
@@ -121,10 +124,6 @@ class Encoding:
 def _stations(model: SearchedModel) -> Sequence[ModelFacts]:
     """The models that have instances."""
     return [varied.facts for varied in model.varied.values() if not varied.facts.is_ensemble]
-
-
-def _served(variant: ModelVariant) -> Sequence[ModelVariant]:
-    return variant.served
 
 
 def _formed(model: SearchedModel, facts: ModelFacts, limit: int) -> int:

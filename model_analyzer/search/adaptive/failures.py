@@ -15,6 +15,9 @@ _OF_THE_VARIANT = frozenset(
     {FailureReason.MODEL_NOT_LOADED, FailureReason.LOAD_TIMEOUT, FailureReason.SERVER_DIED}
 )
 
+# Before anything failed, each doubling of a size is so likely to fail; so many count.
+_DARING, _FAR = 0.015, 8.0
+
 
 def chances(places: Places, worked: list[int], failed: dict[int, Failure]) -> Floats:
     """The probability that each place gives a measurement, by the rows that did and did not.
@@ -23,11 +26,9 @@ def chances(places: Places, worked: list[int], failed: dict[int, Failure]) -> Fl
     higher loads first: what is not larger than what worked works, what is not smaller than what
     failed fails, and in between the nearer one decides.
     """
-    chance = np.ones(len(places))
-    if not failed:
-        return chance
     settings = places.settings
     sizes = np.log2(np.concatenate([settings.instances, settings.batch], axis=1))
+    chance = 1 - _DARING * np.minimum(_steps_beyond(sizes, worked), _FAR)
     load = np.log2(settings.flight)[:, None]
     for row, failure in failed.items():
         loads = failure.reason not in _OF_THE_VARIANT
@@ -37,10 +38,16 @@ def chances(places: Places, worked: list[int], failed: dict[int, Failure]) -> Fl
         if loads:
             # another variant may well take this load
             to_failure = to_failure + 0.5 * np.abs(sizes - sizes[row]).sum(axis=1)
-        beyond = np.full(len(places), 4.0)
-        for other in worked:
-            beyond = np.minimum(beyond, np.maximum(scale - scale[other], 0).sum(axis=1))
+        beyond = np.minimum(_steps_beyond(scale, worked), _FAR)
         total = to_failure + beyond
         one = np.where(total > 0, to_failure / np.maximum(total, 1e-9), 0.5)
-        chance = np.minimum(chance, one)
+        chance = np.minimum(chance, one**2)
     return chance
+
+
+def _steps_beyond(sizes: Floats, worked: list[int]) -> Floats:
+    """By how many doublings each is larger than the nearest that worked."""
+    beyond = np.full(len(sizes), np.inf)
+    for row in worked:
+        beyond = np.minimum(beyond, np.maximum(sizes - sizes[row], 0).sum(axis=1))
+    return beyond

@@ -12,11 +12,11 @@ _RIVAL = 0.15
 _RIVALS = 2
 
 # Nothing is measured more often; the leader is measured twice in any case.
-_MOST = 4
+_MOST = 3
 _LEAST = 2
 
 # With this probability the leader has to keep the constraints.
-_SAFE = 0.9
+_SAFE = 0.8
 
 
 def next_repetition(known: Knowledge) -> Coordinate | None:

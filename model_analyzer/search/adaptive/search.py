@@ -15,7 +15,12 @@ from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import AdaptiveSettings, SearchSettings
 from model_analyzer.search.adaptive.finalists import next_repetition
 from model_analyzer.search.adaptive.knowledge import Coordinates, Guess, Knowledge
-from model_analyzer.search.adaptive.stopping import conclusion, is_late, most_trials
+from model_analyzer.search.adaptive.stopping import (
+    conclusion,
+    is_late,
+    most_trials,
+    most_without_answer,
+)
 from model_analyzer.search.plan import Plan, Subject
 from model_analyzer.search.trial_space import TrialSpace
 
@@ -29,6 +34,9 @@ _LOAD_STEPS = 4
 
 # A trial has to be expected to gain as much as this.
 _WORTH = 0.005
+
+# So many trials are kept for repetitions of the best, or a quarter of few.
+_REPETITIONS = 4
 
 # Before the surrogate is believed that nothing is left to gain, what it cannot explain is taken
 # for so many times as much.
@@ -54,11 +62,13 @@ class AdaptiveSearch:
         self._space = TrialSpace(subject, settings, use_formula=False, load_steps=_LOAD_STEPS)
         coarse = TrialSpace(subject, settings, use_formula=False)
         self._most = most_trials(coarse.size, subject.goal, limits)
+        self._most_without_answer = most_without_answer(self._most, limits)
 
     @property
     def most_trials(self) -> int:
         """How many trials there are at most, the default's and repetitions included."""
-        return self._most
+        has_constraints = any(model.constraints for model in self._subject.goal.models)
+        return self._most_without_answer if has_constraints else self._most
 
     def plan(self) -> Plan:
         log.info("")
@@ -70,13 +80,12 @@ class AdaptiveSearch:
             yield from known.measure(known.smallest())
         if not known.measured:
             return known.records
-        kept = min(4, self._most // 4)  # for repetitions
         reason = f"{self._most} measurements are taken"
-        while len(known.records) < self._most:
+        while len(known.records) < self._most or self._goes_on(known):
             if is_late(known.records, self._limits):
                 reason = "the time is used up"
                 break
-            guess = self._guess(known) if len(known.records) < self._most - kept else None
+            guess = self._guess(known) if self._explores(known) else None
             if guess is not None:
                 log.debug("Expected gain of the next trial: %.1f %%", 100 * guess.worth)
             coordinate = guess.coordinate if guess else next_repetition(known)
@@ -88,6 +97,15 @@ class AdaptiveSearch:
             log.info("%s", line)
         log.info("Done with adaptive mode search.")
         return known.records
+
+    def _explores(self, known: Knowledge) -> bool:
+        """Whether there are trials left beside those kept for repetitions."""
+        kept = min(_REPETITIONS, self._most // 4)
+        return len(known.records) < self._most - kept or self._goes_on(known)
+
+    def _goes_on(self, known: Knowledge) -> bool:
+        """Whether nothing keeps the constraints yet, and that is worth further trials."""
+        return not known.is_feasible and len(known.records) < self._most_without_answer
 
     def _guess(self, known: Knowledge) -> Guess | None:
         """The trial that is worth most, if one is worth it."""

@@ -29,6 +29,11 @@ def most_trials(size: int, goal: Goal, limits: AdaptiveSettings) -> int:
     return max(_FEWEST, min(int(size * share), _MOST))
 
 
+def most_without_answer(most: int, limits: AdaptiveSettings) -> int:
+    """The same while nothing is known that keeps the constraints."""
+    return most if limits.max_trials is not None else most * 3 // 2
+
+
 def is_late(records: Sequence[TrialRecord], limits: AdaptiveSettings) -> bool:
     """Whether another trial, as long as the longest so far, would take too long."""
     if limits.budget_s is None:

@@ -14,6 +14,7 @@ from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Ou
 from model_analyzer.domain.models import ModelFacts, ModelVariant, VariantNames, freeze
 from model_analyzer.domain.protocols import Search
 from model_analyzer.domain.settings import (
+    AdaptiveSettings,
     ComposingSettings,
     ModelSettings,
     OptunaSettings,
@@ -180,6 +181,7 @@ def shares(
 
 
 UNBOUNDED = bounds()
+UNLIMITED = AdaptiveSettings()
 SHARES = shares()
 QUICK = limits(mode=SearchMode.QUICK, sweeps=False)
 
@@ -192,8 +194,10 @@ def search(
     optuna: OptunaSettings = SHARES,
     names: VariantNames | None = None,
     best: int = 3,
+    adaptive: AdaptiveSettings = UNLIMITED,
 ) -> PlannedSearch:
-    return choose(what, where, quick, optuna, names or VariantNames(), best=best)
+    names = names or VariantNames()
+    return choose(what, where, quick, optuna, names, best=best, adaptive=adaptive)
 
 
 def sequence(search: Search, respond: Respond) -> list[Trial]:

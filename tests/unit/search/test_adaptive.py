@@ -1,0 +1,297 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Adaptive search: what it asks for, when it ends, how good its answers are, and what it says."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from model_analyzer.domain.goals import Constraint
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
+from model_analyzer.domain.profiles import Profile, TrialRecord
+from model_analyzer.domain.settings import AdaptiveSettings, SearchMode
+from model_analyzer.domain.trials import LoadKind, Trial
+from model_analyzer.results.ranking import rank
+from model_analyzer.search.plan import Subject
+from tests.unit.search.surfaces import (
+    UNLIMITED,
+    Respond,
+    all_parts,
+    batch_limit,
+    composing,
+    config,
+    ensemble,
+    failure,
+    instances,
+    latency_within,
+    limits,
+    load,
+    measurement,
+    model,
+    saturating,
+    search,
+    sequence,
+    subject,
+    together,
+)
+
+ADAPTIVE = limits(mode=SearchMode.ADAPTIVE)
+NARROW = limits(mode=SearchMode.ADAPTIVE, instances=(1, 2), batch=(1, 8), concurrency=(1, 16))
+DELAYS = {
+    "dynamic_batching": [
+        {"max_queue_delay_microseconds": 100},
+        {"preferred_batch_size": [4, 16]},
+    ]
+}
+
+KINDS: Mapping[str, Subject] = {
+    "single": subject(),
+    "constrained": subject(constraints=[latency_within(12)]),
+    "does not batch": subject(model(max_batch_size=0)),
+    "client batches and lists": subject(batch_sizes=(1, 4, 16), parameters=DELAYS),
+    "request rate": subject(load_kind=LoadKind.REQUEST_RATE),
+    "listed loads": subject(loads=(3, 5, 7)),
+    "ensemble": subject(ensemble(model("a"), model("b"))),
+    "BLS": subject(model("m", model("a"), model("b")), composing("a", parameters=DELAYS)),
+    "together": together(subject(model("m")), subject(model("n", max_batch_size=0))),
+    "on CPUs": subject(cpu_only=True),
+    "by latency": subject(objective="perf_latency_p99"),
+}
+
+
+def queue(trial: Trial, *, sigma: float = 0.0, seed: int = 0, knee: int = 32) -> Measurement:
+    """A server whose batches cost a part for each item, more above a `knee`, and whose instances
+    disturb each other; p99 grows with how busy it is. Noise of `sigma`.
+    """
+    count, flight = instances(trial), load(trial)
+    limit = batch_limit(trial) if "dynamic_batching" in config(trial) else 1
+    batch = min(max(limit, 1), max(flight / count, 1))
+    service = 4 + 0.3 * batch + 0.6 * max(batch - knee, 0)
+    service *= 1 + 0.25 * (count - 1)
+    capacity, offered = count * batch / service, flight / (service + 0.5)
+    throughput = 1000 * (capacity**-4 + offered**-4) ** -0.25
+    busy = throughput / 1000 / capacity
+    random = np.random.default_rng([seed, int(trial.key[:8], 16)])
+    speed, tail = np.exp(sigma * random.standard_normal(2))
+    average = 1000 * flight / throughput
+    return measured(
+        throughput * speed, average / speed, average * (1.1 + 0.5 * busy) / speed * tail
+    )
+
+
+def measured(throughput: float, average: float, p99: float) -> Measurement:
+    values = {
+        "perf_throughput": float(throughput),
+        "perf_latency_avg": float(average),
+        "perf_latency_p99": float(p99),
+    }
+    return Measurement(models=(ModelMeasurement(values=values),), duration_s=10.0)
+
+
+def recommended(what: Subject, respond: Respond, adaptive: AdaptiveSettings = UNLIMITED) -> Trial:
+    """The best trial in the ranking after the search."""
+    found = sequence(search(what, ADAPTIVE, adaptive=adaptive), respond)
+    records = tuple(TrialRecord(trial=trial, outcome=respond(trial)) for trial in found)
+    return rank(Profile(records=records), what.name, what.goal).results[0].best.trial
+
+
+def best_of_grid(budget: float = math.inf) -> float:
+    """The highest throughput within a latency budget, over all sizes and doubling loads."""
+    what = subject(model(max_batch_size=128))
+    everything = search(what, limits(mode=SearchMode.BRUTE), best=0)
+    values = map(queue, sequence(everything, queue))
+    fitting = [one for one in values if (one.value("perf_latency_p99") or 0) <= budget]
+    return max(one.value("perf_throughput") or 0 for one in fitting)
+
+
+# -- what is asked for -------------------------------------------------------------------------
+
+ANSWERS = st.lists(
+    st.one_of(st.tuples(st.floats(0.5, 1000), st.floats(0.5, 100)), st.none()),
+    min_size=1,
+    max_size=20,
+)
+
+
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(kind=st.sampled_from(sorted(KINDS)), answers=ANSWERS)
+def test_whatever_comes_back_trials_are_legal_few_and_the_same_again(
+    kind: str, answers: Sequence[tuple[float, float] | None]
+) -> None:
+    what = KINDS[kind]
+
+    def respond(trial: Trial) -> Outcome:
+        answer = answers[int(trial.key, 16) % len(answers)]
+        if answer is None:
+            return failure()
+        one = measurement(answer[0], latency=answer[1])
+        return Measurement(models=one.models * len(trial.workloads))
+
+    adaptive = AdaptiveSettings(max_trials=12)
+    one, two = (sequence(search(what, NARROW, adaptive=adaptive), respond) for _ in range(2))
+
+    assert one == two
+    assert all(trial.is_legal for trial in one)
+    assert len({trial.key for trial in one}) == len(one) <= 12
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_model_is_searched(kind: str) -> None:
+    asked = search(KINDS[kind], NARROW)
+    most = asked.most_trials
+
+    trials = sequence(asked, saturating)
+
+    assert trials[0].workloads[0].variant.is_default
+    assert most is not None and 3 <= len(trials) <= most
+
+
+def test_parts_of_an_ensemble_are_varied_one_by_one() -> None:
+    trials = sequence(search(KINDS["ensemble"], ADAPTIVE), saturating)
+
+    sizes = {
+        tuple(part.max_batch_size for part in all_parts(trial).values() if part.model != "m")
+        for trial in trials
+    }
+    assert len({one for one, _ in sizes}) > 1
+    assert len({other for _, other in sizes}) > 1
+
+
+def test_loads_between_the_doublings_are_tried_but_of_a_list_only_those_on_it() -> None:
+    free = sequence(search(subject(constraints=[latency_within(12)]), ADAPTIVE), queue)
+    listed = sequence(search(KINDS["listed loads"], ADAPTIVE), queue)
+
+    assert any(load(trial) & (load(trial) - 1) for trial in free)
+    assert {load(trial) for trial in listed} <= {3, 5, 7}
+
+
+def test_repetitions_are_trials_of_their_own() -> None:
+    trials = sequence(search(subject(), ADAPTIVE), queue)
+
+    assert len({trial.key for trial in trials}) == len(trials)
+    assert max(trial.repetition for trial in trials) >= 1
+
+
+# -- quality -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("budget", "least"), [(math.inf, 0.97), (16.0, 0.95), (9.0, 0.95)])
+def test_the_answer_is_near_to_the_best(budget: float, least: float) -> None:
+    what = subject(
+        model(max_batch_size=128),
+        constraints=[] if math.isinf(budget) else [latency_within(budget)],
+    )
+    best = best_of_grid(budget)
+
+    def quality(seed: int) -> float:
+        true = queue(recommended(what, lambda trial: queue(trial, sigma=0.02, seed=seed)))
+        assert (true.value("perf_latency_p99") or 0) <= budget * 1.06
+        return (true.value("perf_throughput") or 0) / best
+
+    assert fmean(map(quality, range(5))) >= least
+
+
+def test_few_trials_are_enough() -> None:
+    free = sequence(search(subject(model(max_batch_size=128)), ADAPTIVE), queue)
+    bound = subject(model(max_batch_size=128), constraints=[latency_within(9)])
+    constrained = sequence(search(bound, ADAPTIVE), queue)
+
+    size = 5 * 8 * 11
+    assert len(free) <= 0.03 * size
+    assert len(constrained) <= 0.04 * size
+
+
+def test_an_outlier_that_looks_like_the_best_is_measured_again() -> None:
+    lucky: list[Trial] = []
+
+    def respond(trial: Trial) -> Outcome:
+        found = queue(trial, sigma=0.01)
+        if instances(trial) > 1 and not trial.repetition and not (lucky and trial not in lucky):
+            lucky.append(trial)
+            (one,) = found.models
+            values = {**one.values, "perf_throughput": 3 * one.values["perf_throughput"]}
+            return measured(*values.values())
+        return found
+
+    trials = sequence(search(subject(), ADAPTIVE), respond)
+
+    again = [trial for trial in trials if trial.repetition]
+    assert any(trial.workloads == lucky[0].workloads for trial in again)
+
+
+# -- failures ----------------------------------------------------------------------------------
+
+
+def test_what_is_larger_than_what_did_not_load_is_hardly_tried() -> None:
+    def respond(trial: Trial) -> Outcome:
+        return failure() if instances(trial) * batch_limit(trial) > 32 else queue(trial)
+
+    trials = sequence(search(subject(model(max_batch_size=8)), ADAPTIVE), respond)
+
+    failed = [trial for trial in trials if isinstance(respond(trial), type(failure()))]
+    sizes = [(instances(trial), batch_limit(trial)) for trial in failed]
+    for number, (count, limit) in enumerate(sizes):
+        assert not any(count >= a and limit >= b for a, b in sizes[:number])
+
+
+def test_a_default_that_fails_does_not_end_the_search() -> None:
+    def respond(trial: Trial) -> Outcome:
+        return failure() if trial.workloads[0].variant.is_default else queue(trial)
+
+    trials = sequence(search(subject(), ADAPTIVE), respond)
+
+    assert (instances(trials[1]), batch_limit(trials[1]), load(trials[1])) == (1, 1, 1)
+    assert len(trials) > 3
+
+
+def test_where_nothing_can_be_measured_it_ends() -> None:
+    trials = sequence(search(subject(), ADAPTIVE), lambda _: failure())
+
+    assert len(trials) == 2
+
+
+# -- when it ends, and what it says --------------------------------------------------------------
+
+
+def test_it_takes_no_more_trials_than_allowed() -> None:
+    for most in (1, 2, 3, 7):
+        asked = search(subject(), ADAPTIVE, adaptive=AdaptiveSettings(max_trials=most))
+        assert asked.most_trials == most
+        assert len(sequence(asked, queue)) <= most
+
+
+def test_it_keeps_to_the_time_allowed() -> None:
+    """Trials of the surface take 10 seconds each."""
+    trials = sequence(search(subject(), ADAPTIVE, adaptive=AdaptiveSettings(budget_s=55)), queue)
+
+    assert len(trials) == 5
+
+
+def test_it_says_why_it_ends_and_what_may_be_left(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO):
+        sequence(search(subject(), ADAPTIVE), queue)
+
+    text = "\n".join(caplog.messages)
+    assert "The search ends after" in text
+    assert "Best: m_config_" in text
+    assert "The chance that something more than 1% better remains is" in text
+    assert caplog.messages[-1] == "Done with adaptive mode search."
+
+
+def test_it_says_by_how_much_the_closest_misses(caplog: pytest.LogCaptureFixture) -> None:
+    impossible = Constraint(tag="perf_throughput", minimum=1e6)
+    with caplog.at_level(logging.INFO):
+        trials = sequence(search(subject(constraints=[impossible]), ADAPTIVE), queue)
+
+    text = "\n".join(caplog.messages)
+    assert "No configuration measured keeps the constraints." in text
+    assert "comes closest: it misses them by" in text
+    assert len(trials) <= 0.06 * 440
