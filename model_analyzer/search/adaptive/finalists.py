@@ -25,7 +25,7 @@ def next_repetition(known: Knowledge) -> Coordinate | None:
     """
     leader, *others = known.leaders
     view = known.view()
-    times = len(known.measured[leader])
+    times = known.times(leader)
     if times < _LEAST:
         return leader
     passing = view.prospect.passes
@@ -33,7 +33,7 @@ def next_repetition(known: Knowledge) -> Coordinate | None:
     rivals = [at for at in others if better[view.rows[at]] > _RIVAL]
     rivals.sort(key=lambda at: -better[view.rows[at]])
     for rival in rivals[:_RIVALS]:
-        if len(known.measured[rival]) < times:
+        if known.times(rival) < times:
             return rival
     is_unsafe = known.is_feasible and passing[:, view.rows[leader]].mean() < _SAFE
     if times < _MOST and (rivals or is_unsafe):

@@ -71,6 +71,7 @@ class Knowledge:
         self.leaders: Sequence[Coordinate] = ()
         self._means: dict[Coordinate, Measurement] = {}
         self._failed: dict[Coordinate, Failure] = {}
+        self._asked: dict[Coordinate, int] = {}
         self._trials: dict[Coordinate, Trial] = {}
         self._space = space
         self._names = names
@@ -100,8 +101,8 @@ class Knowledge:
         """Asks for a trial, again if it was measured before, and remembers the outcome."""
         if coordinate not in self._trials:
             self._trials[coordinate] = self._trial(coordinate)
-        times = len(self.measured.get(coordinate, ()))
-        trial = replace(self._trials[coordinate], repetition=times)
+        trial = replace(self._trials[coordinate], repetition=self.times(coordinate))
+        self._asked[coordinate] = trial.repetition + 1
         outcome = yield trial
         self.records.append(TrialRecord(trial=trial, outcome=outcome))
         self._loaded = coordinate
@@ -111,6 +112,10 @@ class Knowledge:
         self.measured.setdefault(coordinate, []).append(outcome)
         self._means[coordinate] = averaged(self.measured[coordinate])
         self.leaders = self.goal.best_first(self._means, self._means.__getitem__)
+
+    def times(self, coordinate: Coordinate) -> int:
+        """How often it was asked for, failures included."""
+        return self._asked.get(coordinate, 0)
 
     def trial(self, coordinate: Coordinate) -> Trial:
         """A trial that was measured."""

@@ -8,7 +8,6 @@ Monte Carlo sampler), so that several explanations live on as long as the measur
 """
 
 from __future__ import annotations
-import os
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -42,8 +41,8 @@ _FACTOR, _NO_FACTOR = 3.0, 0.02
 _AMPLITUDE, _NOISE = 0.1, 0.02
 _SLOW_AMPLITUDE = 0.15
 # What single batch sizes and numbers of instances have of their own, as powers of two.
-_SIZES, _WIDTH, _OF_SIZES = np.arange(0, 11), 0.7, float(os.environ.get("OFS", "0.1"))
-_COUNTS, _NARROW, _OF_COUNTS = np.arange(0, 4, 0.5), 0.3, float(os.environ.get("OFC", "0.05"))
+_SIZES, _WIDTH, _OF_SIZES = np.arange(0, 11), 0.7, 0.1
+_COUNTS, _NARROW, _OF_COUNTS = np.arange(0, 4, 0.5), 0.3, 0.05
 # What latencies are, beside the law's average: a factor that depends on how busy the server is
 # (in two ways), on how long the queue is, and on the number of instances.
 _WEIGHTS = np.array([1.0, 0.4, 0.4, 0.1, 0.05])

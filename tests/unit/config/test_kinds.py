@@ -12,6 +12,7 @@ import pytest
 from model_analyzer.config.kinds import (
     Boolean,
     Choice,
+    Duration,
     Endpoint,
     Environment,
     Fields,
@@ -39,6 +40,7 @@ EVERY_KIND: list[Kind] = [
     FilePath(),
     Integer(),
     Number(),
+    Duration(),
     Boolean(),
     Choice(Colour),
     ListOf(Text(), "NAMES"),
@@ -500,3 +502,17 @@ def test_more_endpoints(written: str) -> None:
 @pytest.mark.parametrize("written", ["1_000", "\u0663", "0x10"])
 def test_a_whole_number_as_text_is_written_with_digits(written: str) -> None:
     assert parse_problem(Integer(), flag(written)).what.startswith("expected a whole number")
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds"),
+    [("90", 90), ("90s", 90), ("20m", 1200), ("1.5h", 5400), ("1h30m", 5400), ("0.5", 0.5)],
+)
+def test_a_duration_is_read_in_seconds(written: str, seconds: float) -> None:
+    assert Duration().parse(yaml(written)) == seconds
+    assert Duration().parse(flag(written)) == seconds
+
+
+@pytest.mark.parametrize("written", ["20 minutes", "-5", "0", "true", "null", "[1]", "m", "1d"])
+def test_what_is_no_duration_is_refused(written: str) -> None:
+    assert parse_problem(Duration(), yaml(written)).what

@@ -490,3 +490,28 @@ def test_a_run_that_keeps_no_checkpoint_has_none_to_copy() -> None:
     assert problem == ("f.yaml:1:21: no_checkpoint and checkpoint_storage exclude each other")
     assert settings("checkpoint_storage: s3://b").checkpoint.storage == "s3://b"
     assert settings("").checkpoint.storage is None
+
+
+# ------------------------------------------------------------------------------- adaptive search
+
+ADAPTIVE = "run_config_search_mode: adaptive\n"
+
+
+def test_an_adaptive_search_is_not_disabled() -> None:
+    (problem,) = profile_problems(ADAPTIVE + "run_config_search_disable: true")
+    assert problem.startswith("f.yaml:2:28: run_config_search_disable leaves nothing")
+
+
+@pytest.mark.parametrize("limit", ["budget: 20m", "max_trials: 30"])
+def test_limits_of_an_adaptive_search_are_for_no_other(limit: str) -> None:
+    (problem,) = profile_problems(QUICK + limit)
+    assert "is for search mode adaptive" in problem
+    assert settings(ADAPTIVE + limit)
+
+
+def test_an_adaptive_search_takes_ensembles_lists_and_several_models() -> None:
+    assert settings(
+        ADAPTIVE
+        + "concurrency: [1, 2]\nbatch_sizes: [1, 4]\n"
+        + "run_config_profile_models_concurrently_enable: true\nprofile_models: [a, b]"
+    )

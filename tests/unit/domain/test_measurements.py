@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from model_analyzer.domain.measurements import best_value
+from model_analyzer.domain.measurements import averaged, best_value
 from tests.unit.builders import measurement, together
 
 TWO_GPUS = {
@@ -76,3 +76,20 @@ def test_the_best_value_is_the_highest_or_the_lowest_as_the_metric_wants() -> No
     assert best_value(several, "perf_latency") == 4.0
     assert best_value(several, "gpu_utilization") is None
     assert best_value([], "perf_throughput") is None
+
+
+def test_repetitions_are_averaged_metric_by_metric() -> None:
+    one = together({"perf_throughput": 100.0, "perf_latency_p99": 8.0}, {"perf_throughput": 1.0})
+    two = together({"perf_throughput": 110.0}, {"perf_throughput": 3.0})
+    mean = averaged([one, two])
+    assert mean.model_value(0, "perf_throughput") == 105.0
+    assert mean.model_value(0, "perf_latency_p99") == 8.0
+    assert mean.model_value(1, "perf_throughput") == 2.0
+    assert averaged([one]) is one
+
+
+def test_memory_of_repetitions_is_averaged_for_each_gpu() -> None:
+    more = {"GPU-a": {"gpu_used_memory": 300.0}, "GPU-b": {"gpu_used_memory": 300.0}}
+    mean = averaged([measurement(gpus=TWO_GPUS), measurement(gpus=more)])
+    assert mean.gpus["GPU-a"]["gpu_used_memory"] == 200.0
+    assert mean.value("gpu_used_memory") == 500.0

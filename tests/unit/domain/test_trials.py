@@ -197,3 +197,11 @@ def test_a_trial_names_its_models_and_variants() -> None:
     assert both.models == "a,b"
     assert both.variants == "a_config_0,b_config_0"
     assert str(both) == "a_config_0: concurrency=1; b_config_0: concurrency=2"
+
+
+def test_a_repetition_is_another_trial() -> None:
+    one = trial()
+    again = replace(one, repetition=1)
+    assert again.key != one.key
+    assert again.unverified_key != one.unverified_key
+    assert replace(again, repetition=0).key == one.key

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import ServerSetup, Trial
@@ -184,3 +186,15 @@ def test_a_configuration_that_was_taken_back_is_ranked_by_what_it_is_now() -> No
     found = rank(profile, "m", goal(), current={"m_config_default": {trial(before).content}})
 
     assert throughputs(found) == [1]
+
+
+# ----------------------------------------------------------------------------------- repetitions
+
+
+def test_repetitions_of_a_trial_are_ranked_as_their_mean() -> None:
+    lucky, other = record(SMALL, measurement(130)), record(LARGE, measurement(110))
+    again = replace(lucky, trial=replace(lucky.trial, repetition=1), outcome=measurement(80))
+    found = ranking(lucky, other, again)
+    assert order(found) == ["m_config_1", "m_config_0"]
+    assert throughputs(found) == [110, 105]
+    assert found.results[1].best.trial == lucky.trial

@@ -226,3 +226,15 @@ def test_a_variant_with_composing_models_is_written_after_them(tmp_path: Path) -
         "ensemble_config_7",
         "plain_config_default",
     ]
+
+
+def test_repetitions_come_back_as_trials_of_their_own(reload: Reload) -> None:
+    one = trial(1)
+    again = replace(one, repetition=2)
+
+    loaded = reload((one, measurement(1.0)), (again, measurement(2.0)))
+
+    assert [(record.trial, record.outcome) for record in loaded.profile.records] == [
+        (one, measurement(1.0)),
+        (again, measurement(2.0)),
+    ]
