@@ -248,7 +248,19 @@ def headline(ranking: Ranking, *, gpus: int) -> tuple[str, ...]:
             best.name,
             f" ({what}): {values}, which misses them by {missed:.0f} %.",
         )
-    return (count, best.name, f" ({what}) gives {values}{_against_default(ranking)}.")
+    return (
+        count,
+        best.name,
+        f" ({what}) gives {values}{_against_default(ranking)}.{_ties(ranking)}",
+    )
+
+
+def _ties(ranking: Ranking) -> str:
+    """What is as good within noise."""
+    if not ranking.ties:
+        return ""
+    others = ", ".join(f"{item.trial.variants} {_under(item.trial)}" for item in ranking.ties)
+    return f" Not to be told apart from it, but more costly: {others}."
 
 
 def _counted(number: int, noun: str) -> str:

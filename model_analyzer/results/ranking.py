@@ -11,6 +11,7 @@ from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import averaged
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile
+from model_analyzer.domain.ties import cost, tied
 from model_analyzer.domain.trials import Trial
 
 
@@ -40,8 +41,9 @@ class VariantResult:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
     """The variants of a model (or of several, measured together), best first, with the trials
-    that failed. `model` is the name, or the names joined by commas. Across models, each result
-    is of one model, and there is no default to compare with.
+    that failed. `ties` are as good as the first within noise, and cost more. `model` is the name,
+    or the names joined by commas. Across models, each result is of one model, and there is no
+    default to compare with.
     """
 
     model: str
@@ -49,6 +51,7 @@ class Ranking:
     results: tuple[VariantResult, ...]
     failed: tuple[FailedTrial, ...]
     is_across_models: bool = False
+    ties: tuple[MeasuredTrial, ...] = ()
 
     @property
     def measured(self) -> tuple[MeasuredTrial, ...]:
@@ -112,12 +115,13 @@ def rank(
             record for record in records if record.trial.content in contents[record.trial.variants]
         )
     )
-    ordered = goal.best_first(_repeated_once(comparable.measured), lambda item: item.measurement)
+    ordered, ties = _ordered(comparable.measured, goal)
     return Ranking(
         model=model,
         goal=goal,
         results=tuple(_results(ordered, goal)),
         failed=comparable.failed,
+        ties=ties,
     )
 
 
@@ -145,20 +149,36 @@ def rank_across(rankings: Sequence[Ranking], goal: Goal, name: str) -> Ranking:
     )
 
 
-def _repeated_once(measured: Sequence[MeasuredTrial]) -> Sequence[MeasuredTrial]:
-    """The measurements, with repetitions of a trial as one: its mean."""
+def _ordered(
+    measured: Sequence[MeasuredTrial], goal: Goal
+) -> tuple[Sequence[MeasuredTrial], tuple[MeasuredTrial, ...]]:
+    """The measurements, best first, with repetitions of a trial as one: their mean. Of those that
+    tie for the first place the cheapest takes it, and the others are named.
+    """
     if not any(item.trial.repetition for item in measured):
-        return measured
-    by_trial: dict[tuple[str, str], list[MeasuredTrial]] = {}
+        return goal.best_first(measured, lambda item: item.measurement), ()
+    repetitions: dict[tuple[str, str], list[MeasuredTrial]] = {}
     for item in measured:
         first = replace(item.trial, repetition=0)
-        by_trial.setdefault((first.variants, first.key), []).append(item)
-    return [
-        MeasuredTrial(
+        repetitions.setdefault((first.variants, first.key), []).append(item)
+    means = {
+        key: MeasuredTrial(
             trial=items[0].trial, measurement=averaged([item.measurement for item in items])
         )
-        for items in by_trial.values()
-    ]
+        for key, items in repetitions.items()
+    }
+    order = goal.best_first(means, lambda key: means[key].measurement)
+    equal = tied(
+        goal,
+        order,
+        {key: [item.measurement for item in found] for key, found in repetitions.items()},
+    )
+    cheapest = min(equal, key=lambda key: cost(means[key].trial, means[key].measurement))
+    order.remove(cheapest)
+    return (
+        [means[key] for key in (cheapest, *order)],
+        tuple(means[key] for key in equal if key != cheapest),
+    )
 
 
 def _results(ordered: Sequence[MeasuredTrial], goal: Goal) -> Sequence[VariantResult]:

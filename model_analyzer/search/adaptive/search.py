@@ -32,15 +32,12 @@ _SEED = 0
 # So many loads are searched for each doubling, where none are listed.
 _LOAD_STEPS = 4
 
-# A trial has to be expected to gain as much as this.
-_WORTH = 0.005
+# A trial has to be expected to gain as much as this. Before the surrogate is believed that none
+# does, what it cannot explain is taken for so many times as much, and a trial has to gain more.
+_DOUBTS_AND_GAINS = ((1.0, 0.0015), (4.0, 0.005))
 
 # So many trials are kept for repetitions of the best, or a quarter of few.
 _REPETITIONS = 4
-
-# Before the surrogate is believed that nothing is left to gain, what it cannot explain is taken
-# for so many times as much.
-_DOUBT = 4.0
 
 
 class AdaptiveSearch:
@@ -109,8 +106,8 @@ class AdaptiveSearch:
 
     def _guess(self, known: Knowledge) -> Guess | None:
         """The trial that is worth most, if one is worth it."""
-        for doubt in (1.0, _DOUBT):
+        for doubt, least in _DOUBTS_AND_GAINS:
             guess = known.best_guess(doubt)
-            if guess is not None and guess.worth >= _WORTH:
+            if guess is not None and guess.worth >= least:
                 return guess
         return None

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import AdaptiveSettings
+from model_analyzer.domain.ties import cost, tied
 from model_analyzer.search.adaptive.acquisition import outlook
 from model_analyzer.search.adaptive.knowledge import Knowledge
 
@@ -44,7 +45,8 @@ def is_late(records: Sequence[TrialRecord], limits: AdaptiveSettings) -> bool:
 
 def conclusion(known: Knowledge, reason: str) -> Iterator[str]:
     """What is found, why the search ends, and what it may have missed."""
-    leader = known.leaders[0]
+    equal = tied(known.goal, known.leaders, known.measured)
+    leader = min(equal, key=lambda at: cost(known.trial(at), known.mean(at)))
     trial, variants = known.trial(leader), {record.trial.content for record in known.records}
     yield (
         f"The search ends after {len(known.records)} measurements of {len(variants)} variants:"
@@ -59,6 +61,9 @@ def conclusion(known: Knowledge, reason: str) -> Iterator[str]:
         yield f"The chance that one of those not measured keeps them is {left.chance:.0%}."
         return
     yield f"Best: {trial}, measured {len(known.measured[leader])} times."
+    for other in equal:
+        if other != leader:
+            yield f"It ties with {known.trial(other)}, which costs more."
     yield (
         f"The chance that something more than {_BETTER:.0%} better remains is {left.chance:.0%};"
         f" going on could be expected to gain {left.gain:.1%}."

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import ServerSetup, Trial
 from model_analyzer.results.ranking import Circumstances, Ranking, rank
@@ -198,3 +199,21 @@ def test_repetitions_of_a_trial_are_ranked_as_their_mean() -> None:
     assert order(found) == ["m_config_1", "m_config_0"]
     assert throughputs(found) == [110, 105]
     assert found.results[1].best.trial == lucky.trial
+
+
+def test_of_what_ties_the_cheapest_is_first_and_the_others_are_named() -> None:
+    def repeated(of: ModelVariant, *values: float) -> list[TrialRecord]:
+        one = record(of, measurement(values[0]))
+        return [
+            replace(one, trial=replace(one.trial, repetition=number), outcome=measurement(value))
+            for number, value in enumerate(values)
+        ]
+
+    small, large = repeated(SMALL, 100, 104), repeated(LARGE, 101, 105)
+    found = ranking(*small, *large)
+    assert order(found) == ["m_config_0", "m_config_1"]
+    assert [item.trial.variants for item in found.ties] == ["m_config_1"]
+
+    apart = ranking(*small, *repeated(LARGE, 121, 125))
+    assert order(apart) == ["m_config_1", "m_config_0"]
+    assert apart.ties == ()

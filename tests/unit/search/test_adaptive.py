@@ -151,7 +151,8 @@ def test_every_kind_of_model_is_searched(kind: str) -> None:
     trials = sequence(asked, saturating)
 
     assert trials[0].workloads[0].variant.is_default
-    assert most is not None and 3 <= len(trials) <= most
+    assert most is not None
+    assert 3 <= len(trials) <= most
 
 
 def test_parts_of_an_ensemble_are_varied_one_by_one() -> None:
