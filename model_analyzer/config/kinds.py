@@ -219,22 +219,23 @@ class Duration:
     metavar = "DURATION"
 
     def parse(self, node: Node) -> float:
-        written = node.text if node.is_scalar and not node.is_null else ""
-        if not re.fullmatch(_DURATION, written):
+        value = node.value
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return Number(0).parse(node)
+        if not isinstance(value, str) or not _DURATION_TEXT.search(value):
             raise node.problem(
                 f"expected a time such as 90s, 20m or 1h30m, found {node.describe()}"
             )
-        parts = re.findall(r"([0-9.]+)([hms]?)", written)
-        seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
-        if not seconds:
-            raise node.problem("must be more than no time at all")
-        return seconds
+        parts = re.findall(r"([0-9.]+)([hms]?)", value)
+        return sum(float(number) * _SECONDS[unit] for number, unit in parts)
 
     def schema(self) -> Schema:
-        return any_of({"type": "number", "exclusiveMinimum": 0}, text(_DURATION))
+        return any_of({"type": "number", "minimum": 0}, text(_DURATION))
 
 
-_DURATION = r"(?:[0-9]+(?:\.[0-9]+)?[hms])+|[0-9]+(?:\.[0-9]+)?"
+_COUNT = r"[0-9]{1,9}(?:\.[0-9]{1,9})?"
+_DURATION = rf"(?:{_COUNT}[hms])+|{_COUNT}"
+_DURATION_TEXT = re.compile(whole(_DURATION))
 _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "": 1.0}
 
 

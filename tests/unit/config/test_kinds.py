@@ -513,6 +513,6 @@ def test_a_duration_is_read_in_seconds(written: str, seconds: float) -> None:
     assert Duration().parse(flag(written)) == seconds
 
 
-@pytest.mark.parametrize("written", ["20 minutes", "-5", "0", "true", "null", "[1]", "m", "1d"])
+@pytest.mark.parametrize("written", ["20 minutes", "-5", "true", "null", "[1]", "m", "1d"])
 def test_what_is_no_duration_is_refused(written: str) -> None:
     assert parse_problem(Duration(), yaml(written)).what
