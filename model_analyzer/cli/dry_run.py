@@ -97,7 +97,12 @@ def _forecast(subject: Subject, settings: ProfileSettings, devices: Sequence[Dev
     if not (devices or settings.server.launch is LaunchMode.REMOTE):
         subject = subject.without_gpus()
     return forecast(
-        subject, settings.search, settings.quick, settings.optuna, best=settings.export.best
+        subject,
+        settings.search,
+        settings.quick,
+        settings.optuna,
+        settings.adaptive,
+        best=settings.export.best,
     )
 
 

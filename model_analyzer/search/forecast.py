@@ -17,6 +17,7 @@ from typing import Any
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.models import ModelVariant, VariantNames
 from model_analyzer.domain.settings import (
+    AdaptiveSettings,
     OptunaSettings,
     QuickSettings,
     SearchMode,
@@ -75,11 +76,12 @@ def forecast(
     settings: SearchSettings,
     quick: QuickSettings,
     optuna: OptunaSettings,
+    adaptive: AdaptiveSettings,
     *,
     best: int,
 ) -> Forecast:
     """What the search for `subject`, which was checked, would do."""
-    search = choose(subject, settings, quick, optuna, VariantNames(), best=best)
+    search = choose(subject, settings, quick, optuna, VariantNames(), best=best, adaptive=adaptive)
     mode = mode_of(subject, settings)
     if mode is SearchMode.QUICK:
         varied = tuple(_quick_varied(subject, quick))
