@@ -9,7 +9,7 @@ on them. What is empty is left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from types import MappingProxyType
 from typing import Any
@@ -119,22 +119,37 @@ class Decoder:
         except _INCOMPLETE as error:
             raise _incomplete(entry, error) from error
 
+    def check(self, entry: Entry) -> Sequence[ModelVariant]:
+        """The variants that an outcome is about. As thorough as `record`, and cheaper: it makes
+        nothing that is kept. Raises ValueError if the entry is not complete.
+        """
+        try:
+            _text(entry["key"])
+            _text(entry.get("node", ""))
+            _whole(entry.get("number", 0))
+            _whole(entry.get("repetition", 0))
+            self._setups[entry["setup"]]
+            variants = [self._variant_of(work) for work in entry["workloads"]]
+            _check_models(len(variants), _decoded_outcome(entry))
+            return variants
+        except _INCOMPLETE as error:
+            raise _incomplete(entry, error) from error
+
     def record(self, entry: Entry) -> TrialRecord:
         """The record of an outcome. Raises ValueError if the entry is not complete."""
         try:
-            is_measured = entry["entry"] == "measurement"
             _text(entry["key"])
             record = TrialRecord(
                 trial=Trial(
                     workloads=tuple(map(self._workload, entry["workloads"])),
                     setup=self._setups[entry["setup"]],
-                    repetition=entry.get("repetition", 0),
+                    repetition=_whole(entry.get("repetition", 0)),
                 ),
-                outcome=_measurement(entry) if is_measured else _failure(entry),
+                outcome=_decoded_outcome(entry),
                 node=_text(entry.get("node", "")),
                 number=_whole(entry.get("number", 0)),
             )
-            _check_models(record)
+            _check_models(len(record.trial.workloads), record.outcome)
             return record
         except _INCOMPLETE as error:
             raise _incomplete(entry, error) from error
@@ -147,6 +162,17 @@ class Decoder:
             config=_mapping(entry["config"]),
             composing=tuple(self._variants[part, name] for part, name in entry["composing"]),
         )
+
+    def _variant_of(self, work: Mapping[str, Any]) -> ModelVariant:
+        """The variant of a workload in which nothing is missing."""
+        if "generator" in work:
+            self._generators[work["generator"]]
+        else:
+            _generated(work)
+        _LOAD_KINDS[work["kind"]]
+        _whole(work["value"])
+        _whole(work.get("batch_size", 1))
+        return self._variants[work["variant"], work["name"]]
 
     def _workload(self, work: Mapping[str, Any]) -> Workload:
         identity = work.get("generator")
@@ -203,9 +229,8 @@ def _seconds(value: Any) -> float:
     raise ValueError("no time where one should be")
 
 
-def _check_models(record: TrialRecord) -> None:
+def _check_models(loaded: int, outcome: Outcome) -> None:
     """Raises ValueError where there is no model, or not as many are measured as are loaded."""
-    outcome, loaded = record.outcome, len(record.trial.workloads)
     if not loaded or (isinstance(outcome, Measurement) and len(outcome.models) != loaded):
         raise ValueError("measurements of more or fewer models than there are")
 
@@ -325,6 +350,10 @@ def _model(model: ModelMeasurement) -> Entry:
 
 def _unless_empty(key: str, value: Any) -> dict[str, Any]:
     return {key: value} if value else {}
+
+
+def _decoded_outcome(entry: Entry) -> Outcome:
+    return _measurement(entry) if entry["entry"] == "measurement" else _failure(entry)
 
 
 def _measurement(entry: Entry) -> Measurement:

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 
 _MARK = b',"crc":"'
 _TAIL = len(_MARK) + 8 + len(b'"}')
+_MARK_END = len(_MARK) - _TAIL
 MOST_BYTES = 64 * 2**20
 # what handles an entry recurses, and Python does so less than a thousand times
 _DEEPEST = 100
@@ -49,7 +50,7 @@ def decode(line: bytes) -> dict[str, Any]:
     line = line.removesuffix(b"\n")
     if len(line) > MOST_BYTES:
         raise DamagedLine("a line of more than 64 MiB")
-    if line[-_TAIL : -_TAIL + len(_MARK)] != _MARK or not line.endswith(b'"}'):
+    if line[-_TAIL:_MARK_END] != _MARK or not line.endswith(b'"}'):
         raise DamagedLine("no checksum at its end")
     body = line[:-_TAIL] + b"}"
     if b"%08x" % zlib.crc32(body) != line[-10:-2]:

@@ -69,12 +69,14 @@ class Records(Collection[TrialRecord]):
                 f"{entry['entry']} {entry['id']} {entry.get('name', '')}", line
             )
             return
-        record = self._decoder.record(entry)
-        name = (str(entry["key"]), record.trial.variants)
+        variants = self._decoder.check(entry)
+        name = (entry["key"], ",".join([variant.name for variant in variants]))
         self._place(name, line)
-        self._verify(name, record.trial)
-        if record.node:
-            self._nodes[record.node] = max(record.number, self._nodes.get(record.node, 0))
+        if self._unverified or not all(variant.files for variant in variants):
+            self._verify(name, self._record(name).trial)
+        node = entry.get("node")
+        if node:
+            self._nodes[node] = max(entry.get("number", 0), self._nodes.get(node, 0))
 
     def update(self, newer: Records) -> None:
         """Takes over all that `newer` has."""
