@@ -14,7 +14,7 @@ from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.ranking import rank
-from model_analyzer.state.find import find
+from model_analyzer.state.checkpoint import load_chosen
 
 log = logging.getLogger(__name__)
 
@@ -26,8 +26,7 @@ def run(settings: ProfileSettings, remarks: Sequence[str], verbosity: int) -> in
     for remark in remarks:
         log.warning("%s", remark)
     checkpoint = settings.checkpoint
-    which = "latest" if checkpoint.load_file is None else str(checkpoint.load_file)
-    loaded = find(which, checkpoint.directory, checkpoint.prefix)
+    loaded = load_chosen(checkpoint.load_file, checkpoint.directory, checkpoint.prefix)
     for sentence in loaded.damage:
         view.say(f"{sentence}: using what is intact")
     groups = (

@@ -13,14 +13,15 @@ from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.errors import EXIT_OK, ConfigError, Problem
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.ranking import VariantResult, rank
-from model_analyzer.state.find import find
+from model_analyzer.state.checkpoint import load_chosen
 
 
 def run(settings: ReportSettings, verbosity: int) -> int:
     """Writes one detailed report for each variant; the exit status."""
     view = View(verbosity)
-    which = "latest" if settings.checkpoint_file is None else str(settings.checkpoint_file)
-    loaded = find(which, settings.checkpoint_directory, settings.checkpoint_prefix)
+    loaded = load_chosen(
+        settings.checkpoint_file, settings.checkpoint_directory, settings.checkpoint_prefix
+    )
     for sentence in loaded.damage:
         view.say(f"{sentence}: using what is intact")
     profile = loaded.profile

@@ -136,10 +136,7 @@ class Checkpoint:
 
         Raises CheckpointError where it is damaged; `where` names it then.
         """
-        checkpoint = read_bytes(data, where)
-        if checkpoint.damage:
-            raise CheckpointError(f"{checkpoint.damage[0]}: it cannot be used")
-        return checkpoint
+        return _intact(read_bytes(data, where))
 
     @classmethod
     def open(cls, path: str | Path, which: str | int = "latest", *, prefix: str = "") -> Checkpoint:
@@ -244,7 +241,15 @@ def read_file(path: Path) -> Checkpoint:
             content = read_checkpoint_from(file, str(path))
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be read: {error.strerror}") from error
-    checkpoint = assemble([(str(path), path, content)])
+    return _intact(assemble([(str(path), path, content)]))
+
+
+def load_chosen(file: Path | None, directory: Path, prefix: str) -> Checkpoint:
+    """The file, if one is named; else what is known in the directory. Raises CheckpointError."""
+    return read_file(file) if file is not None else load_existing(directory, prefix)
+
+
+def _intact(checkpoint: Checkpoint) -> Checkpoint:
     if checkpoint.damage:
         raise CheckpointError(f"{checkpoint.damage[0]}: it cannot be used")
     return checkpoint

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.checkpoint import Checkpoint, Header, load, read_file
+from model_analyzer.state.checkpoint import Checkpoint, load, load_chosen, read_file
 from model_analyzer.state.files import Content, read_journal
 from model_analyzer.state.find import find
 from model_analyzer.state.layout import Layout
@@ -178,6 +178,19 @@ def test_what_is_saved_while_it_is_read_is_seen(
 
         monkeypatch.setattr("model_analyzer.state.checkpoint.read_journal", save_before)
         assert concurrencies(load(tmp_path)) == [1]
+
+
+@pytest.mark.parametrize("name", ["0", "best", "latest"])
+def test_a_file_that_is_named_is_that_file_whatever_it_is_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    record(tmp_path / "a", 1)
+    record(tmp_path / "b", 2)
+    (tmp_path / "b" / "0.ckpt").rename(tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+
+    assert concurrencies(load_chosen(Path(name), tmp_path / "a", "")) == [2]
+    assert concurrencies(load_chosen(None, tmp_path / "a", "")) == [1]
 
 
 # -- starting anew -----------------------------------------------------------------------------
