@@ -46,7 +46,7 @@ def open_state(
     base = _starting_point(settings)
     if settings.fresh and not settings.assume_yes:
         _confirm_removal(Layout(settings.directory, settings.prefix))
-    on_save = _nothing
+    on_save = None
     if settings.storage is not None:
         store = open_store(settings.storage, settings.prefix)
         on_save = stack.enter_context(Uploads(store, impatience=impatience)).add
@@ -64,10 +64,6 @@ def open_state(
     if base is not None and not (is_elsewhere and state.descends_from(base)):
         state.start_from(base)
     return state
-
-
-def _nothing(path: Path) -> None:
-    """What is done with a saved checkpoint that is not copied anywhere."""
 
 
 def settle_differences(state: ProfileState, run: Run, settings: CheckpointSettings) -> None:

@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
+from typing import TypeVar
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.measurements import best_value
@@ -22,6 +23,8 @@ from model_analyzer.state.checkpoint import (
 )
 from model_analyzer.state.checkpointer import Checkpointer, newest_first
 from model_analyzer.state.layout import Layout
+
+T = TypeVar("T")
 
 LATEST = "latest"
 BEST = "best"
@@ -98,29 +101,29 @@ def _with_uuid(beginning: str, layout: Layout) -> Sequence[int]:
 
 
 def _best(layout: Layout) -> Checkpoint:
-    chosen = load_existing(layout.directory, layout.prefix)
-    metric = METRICS[DEFAULT_OBJECTIVE]
-    value = _best_value(chosen)
+    everything = load_existing(layout.directory, layout.prefix)
+    found = _with_best((one, one) for one in chain([everything], _intact(layout)))
+    return found[0] if found else everything
+
+
+def _intact(layout: Layout) -> Iterator[Checkpoint]:
+    """The numbered checkpoints, the newest first."""
     for index in reversed(layout.indices()):
         try:
-            other = read_file(layout.checkpoint(index))
+            yield read_file(layout.checkpoint(index))
         except CheckpointError:
-            continue  # what is intact of it is in the first one
-        others = _best_value(other)
-        if others is not None and (value is None or metric.gain(others, value) > 0):
-            chosen, value = other, others
-    return chosen
+            continue  # what is intact of it is in all that the directory knows
 
 
-def _with_best(checkpoints: Iterable[tuple[int, Checkpoint]]) -> Sequence[int]:
-    """The number of the first checkpoint with the highest throughput, if any has one."""
+def _with_best(checkpoints: Iterable[tuple[T, Checkpoint]]) -> Sequence[T]:
+    """What stands for the first checkpoint with the highest throughput, if any has one."""
     gain = METRICS[DEFAULT_OBJECTIVE].gain
-    found: Sequence[int] = []
+    found: Sequence[T] = []
     highest: float | None = None
-    for index, checkpoint in checkpoints:
+    for name, checkpoint in checkpoints:
         value = _best_value(checkpoint)
         if value is not None and (highest is None or gain(value, highest) > 0):
-            found, highest = [index], value
+            found, highest = [name], value
     return found
 
 

@@ -60,7 +60,7 @@ class ProfileState:
         retry_failed: bool = False,
         save_every: int | None = None,
         fresh: bool = False,
-        on_save: Callable[[Path], None] = lambda path: None,
+        on_save: Callable[[Path], None] | None = None,
     ) -> None:
         """Opens `directory` for writing, creating it if needed, and loads what it holds.
 
@@ -274,7 +274,8 @@ class ProfileState:
         self._next += 1
         self._newest = path
         log.info("Saved checkpoint to %s", path)
-        self._on_save(path)
+        if self._on_save is not None:
+            self._on_save(path)
         return path
 
     def _append(self, entries: Iterable[Entry]) -> Sequence[bytes]:
