@@ -11,7 +11,13 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.checkpoint import Checkpoint, load, load_chosen, read_file
+from model_analyzer.state.checkpoint import (
+    Checkpoint,
+    Header,
+    load,
+    load_chosen,
+    read_file,
+)
 from model_analyzer.state.files import Content, read_journal
 from model_analyzer.state.find import find
 from model_analyzer.state.layout import Layout
