@@ -102,13 +102,15 @@ def _json(file: _Checked) -> dict[str, object]:
 
 
 @_config.command()
-def schema() -> int:
+@click.option("--results", "of_results", is_flag=True, help="That of results.json instead.")
+def schema(of_results: bool) -> int:
     """Print the JSON Schema (draft 2020-12) of the YAML file.
 
     Editors complete and check with it: save it as model-analyzer.json and begin a file with
     `# yaml-language-server: $schema=model-analyzer.json`.
     """
     from model_analyzer.config.json_schema import json_schema
+    from model_analyzer.reports.document import results_schema
 
-    click.echo(json.dumps(json_schema(), indent=1))
+    click.echo(json.dumps(results_schema() if of_results else json_schema(), indent=1))
     return EXIT_OK

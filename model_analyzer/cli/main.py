@@ -25,6 +25,7 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
     "profile": ("commands", "Measure configurations and recommend the best."),
     "analyze": ("commands", "Old name: tables and reports again from the checkpoint."),
     "report": ("commands", "Write detailed reports of variants, without a server."),
+    "best": ("best", "Print the recommended configuration, to be deployed."),
     "checkpoint": ("checkpoint.commands", "Look at what was measured, and use it elsewhere."),
     "compare": ("compare", "Tell what changed between two checkpoints, or fail if it got worse."),
     "config": ("config", "Check YAML files, or describe them to an editor."),

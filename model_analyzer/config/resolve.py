@@ -144,14 +144,21 @@ def check_file(yaml: Node | None, cwd: Path) -> Sequence[str]:
 
 
 def resolve_report(
-    command_line: Sequence[Entry], yaml: Node | None, cwd: Path, *, offline: bool = False
+    command_line: Sequence[Entry],
+    yaml: Node | None,
+    cwd: Path,
+    *,
+    command: str = REPORT,
+    offline: bool = False,
 ) -> Resolved[ReportSettings]:
-    """The settings of `report`. The goals of `profile_models` in the same file are used."""
+    """The settings of `report` (or `best`, which names no variants). The goals of
+    `profile_models` in the same file are used.
+    """
     problems = Problems()
-    _, values = _values(REPORT, command_line, yaml, cwd, problems)
+    _, values = _values(command, command_line, yaml, cwd, problems)
     problems.raise_any()
     models: Sequence[ModelEntry] = values.get("profile_models") or ()
-    variants: Sequence[ReportedVariant] = values["report_model_configs"]
+    variants: Sequence[ReportedVariant] = values["report_model_configs"] or ()
     settings = ReportSettings(
         variants=tuple(variant.name for variant in variants),
         plots={
