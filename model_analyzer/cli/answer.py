@@ -114,17 +114,19 @@ def answer(
         view.print(f"wrote {path}")
     for ranking in rankings:
         if ranking.results and checkpoint is not None:
-            command = _deploy_command(ranking, settings)
+            command = _deploy_command(ranking, checkpoint, settings)
             view.print(f"to deploy {ranking.model} on Kubernetes: {command}")
 
 
-def _deploy_command(ranking: Ranking, settings: ProfileSettings) -> str:
-    """The command that comes to the same recommendation."""
-    checkpoint = settings.checkpoint
+def _deploy_command(ranking: Ranking, checkpoint: Path, settings: ProfileSettings) -> str:
+    """The command that comes to the same recommendation from the `checkpoint`."""
     words = ["model-analyzer", "best", "-m", ranking.model.split(",")[0]]
-    words += ["-s", _short(checkpoint.directory)]
-    if checkpoint.prefix:
-        words += ["--checkpoint-prefix", checkpoint.prefix]
+    if checkpoint.parent == settings.checkpoint.directory:
+        words += ["-s", _short(checkpoint.parent)]
+        if settings.checkpoint.prefix:
+            words += ["--checkpoint-prefix", settings.checkpoint.prefix]
+    else:
+        words.append(_short(checkpoint))
     if len(set(ranking.goal.models)) == 1:
         words += _goal_flags(ranking.goal.models[0])
     elif settings.config_file is not None:

@@ -220,9 +220,15 @@ def _configuration(ranking: Ranking, model: str | None) -> str:
     chosen = ranking.model if model is None else model
     if chosen not in texts:
         raise wrong("--model", f"each has a config.pbtxt: name one of {', '.join(texts)}")
-    others = [name for name in texts if name != chosen]
-    if others:
-        warn(f"only that of {chosen}: give --model for {', '.join(others)}, or --output-dir")
+    calls = [
+        part.model
+        for variant in ranking.results[0].variants
+        if variant.model == chosen
+        for part in variant.with_parts()
+        if part is not variant
+    ]
+    if calls:
+        warn(f"{chosen} calls {', '.join(calls)}: see --model for theirs, --output-dir for all")
     return texts[chosen]
 
 

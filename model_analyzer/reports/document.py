@@ -265,8 +265,12 @@ def _values(measurement: Measurement) -> dict[str, float]:
         *measurement.gpus.values(),
         *(one.values for one in measurement.models),
     )
-    present = dict.fromkeys(tag for values in own for tag in values)
-    return {tag: value for tag in present if (value := measurement.value(tag)) is not None}
+    present = {tag for values in own for tag in values}
+    return {
+        tag: value
+        for tag in METRICS
+        if tag in present and (value := measurement.value(tag)) is not None
+    }
 
 
 def _time(seconds: float) -> str | None:

@@ -15,6 +15,7 @@ from model_analyzer.errors import OutputError
 from model_analyzer.reports.build import Detail, Summary
 from model_analyzer.reports.images import to_svg
 from model_analyzer.reports.tables import show
+from model_analyzer.results.rows import Cell
 
 _TEMPLATES = Path(__file__).with_name("templates")
 
@@ -61,6 +62,13 @@ def _line(error: Exception) -> str:
     return str(error).strip().splitlines()[0]
 
 
+def _shown(cell: Cell) -> markupsafe.Markup:
+    """A cell of a table, with places where a long name may be broken."""
+    text = markupsafe.escape("-" if cell is None else show(cell))
+    broken = text.replace("_config_", markupsafe.Markup("<wbr>_config_"))
+    return broken.replace(",", markupsafe.Markup(",<wbr>"))
+
+
 @lru_cache(maxsize=1)
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
@@ -70,6 +78,6 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters["show"] = show
+    environment.filters["shown"] = _shown
     environment.filters["svg"] = lambda spec: markupsafe.Markup(to_svg(spec))
     return environment

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reports on paper."""
+"""Reports on paper: they can be made, and without the extra that is told."""
 
 from __future__ import annotations
 
