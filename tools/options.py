@@ -105,7 +105,7 @@ def table(rows: Iterable[Mapping[str, str]]) -> None:
 
 def type_of(option: Option) -> str:
     if isinstance(option.kind, Choice):
-        return ", ".join(f"`{word}`" for word in option.kind.metavar.strip("[]").split("|"))
+        return ", ".join(f"`{word}`" for word in option.kind.words)
     schema = option.kind.schema()
     form = schema.get("anyOf", [schema])[0]
     bounds = [
