@@ -167,6 +167,10 @@ def schema() -> int:
 
     Editors complete and check with it: save it as model-analyzer.json and begin a file with
     `# yaml-language-server: $schema=model-analyzer.json`.
+
+    \b
+    Example:
+      model-analyzer config schema > model-analyzer.json
     """
     from model_analyzer.config.json_schema import json_schema
 

@@ -226,12 +226,8 @@ class _Doctor:
         repository = ModelRepository(STARTER / "model_repository")
         facts = repository.facts("add_sub")
         settings = replace(
-            self._settings.server,
+            _tried(self._settings.server),
             protocol=Protocol.GRPC,
-            http_endpoint=None,
-            grpc_endpoint=None,
-            metrics_url=None,
-            load_timeout_s=_LOAD_S,
             restart=ServerRestart.AUTO,
         )
         staged = stage(repository, [facts], self._work / "tiny")
@@ -250,7 +246,7 @@ class _Doctor:
         """Those of the run, each with the server's flags and variables that it will have."""
         path = self._settings.repository.path
         assert path is not None, "only a remote server may have models of its own"
-        settings = replace(self._settings, server=_patient(self._settings.server))
+        settings = replace(self._settings, server=_tried(self._settings.server))
         with ExitStack() as stack:
             devices = _devices(settings, self._environment, stack)
             for_cuda = cuda_environment(devices, settings.monitors.gpus)
@@ -299,10 +295,18 @@ class _Doctor:
                 yield check_model(server, fact, setups[name], shapes[name])
 
 
-def _patient(settings: ServerSettings) -> ServerSettings:
-    """The same server, with less time to load a model unless somebody gave it more."""
+def _tried(settings: ServerSettings) -> ServerSettings:
+    """The same server on free ports, since those of the options are looked at by themselves; with
+    less time to load a model unless somebody gave it more.
+    """
     is_usual = settings.load_timeout_s == _USUAL_LOAD_S
-    return replace(settings, load_timeout_s=_LOAD_S if is_usual else settings.load_timeout_s)
+    return replace(
+        settings,
+        http_endpoint=None,
+        grpc_endpoint=None,
+        metrics_url=None,
+        load_timeout_s=_LOAD_S if is_usual else settings.load_timeout_s,
+    )
 
 
 def _devices(

@@ -21,19 +21,25 @@ _VERSION = 1
 _COLOURS = {Level.OK: "green", Level.WARNING: "yellow", Level.PROBLEM: "red"}
 _INDENT = " " * 11
 _MOST_COLUMNS = 100
-_MOST_DETAILS = 5
+_MOST_DETAILS = 2
+_MOST_CHARACTERS = 200
 
 # A blank that is no place to break a line: commands are copied.
 _HARD_BLANK = "\u00a0"
 
 
 def lines_of(finding: Finding, columns: int, *, all_details: bool = False) -> Iterator[str]:
-    """The finding in lines of at most `columns`, unless a word or a command is longer."""
+    """The finding in lines of at most `columns`, unless a word or a command is longer.
+
+    Of details only the last are told, as far as they fit, unless `all_details` are wanted.
+    """
     level = click.style(f"  {finding.level.value:9}", fg=_COLOURS[finding.level])
     first, *more = _wrapped(f"{finding.check}: {finding.found}", columns)
     yield level + click.style(finding.check, bold=True) + first.removeprefix(finding.check)
     yield from (_INDENT + line for line in more)
-    details = finding.details if all_details else finding.details[-_MOST_DETAILS:]
+    details = finding.details
+    if not all_details:
+        details = tuple(_cut(detail) for detail in details[-_MOST_DETAILS:])
     for detail in details:
         yield from (
             click.style(f"{_INDENT}| {line}", dim=True) for line in _wrapped(detail, columns)
@@ -41,6 +47,10 @@ def lines_of(finding: Finding, columns: int, *, all_details: bool = False) -> It
     if finding.fix:
         for mark, line in zip(_marks(), _wrapped(finding.fix, columns - 2), strict=False):
             yield f"{_INDENT}{mark} {line}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1]}…"
 
 
 def _marks() -> Iterator[str]:

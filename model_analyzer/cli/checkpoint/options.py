@@ -49,6 +49,7 @@ def prefix_option(command: F) -> F:
         default="",
         metavar="NAME",
         envvar=f"{VARIABLE_PREFIX}CHECKPOINT_PREFIX",
+        show_envvar=True,
         callback=_file_prefix,
         help="Name that the checkpoints of the run begin with: NAME-0.ckpt.",
     )(command)
@@ -65,6 +66,7 @@ def directory_options(command: F) -> F:
         show_default=True,
         metavar="DIR",
         envvar=f"{VARIABLE_PREFIX}CHECKPOINT_DIRECTORY",
+        show_envvar=True,
         help="Directory where measurements are kept.",
     )(command)
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from model_analyzer.runner.client.interface import ServerCallError, has_fixed_sh
 from model_analyzer.runner.load.command import Flag
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
 from model_analyzer.runner.runtime import Program
+from model_analyzer.runner.server.log import hint
 from model_analyzer.runner.server.triton import TritonServer
 
 _ANSWER_S = 60.0
@@ -49,14 +50,15 @@ def check_model(
     except ModelAnalyzerError as error:
         return problem(name, str(error), _MEND_MODEL)
     if failure is not None:
-        return problem(name, failure.message, failure.hint or _MEND_MODEL, failure.log)
+        return problem(name, failure.message, failure.hint or _MEND_MODEL, telling(failure.log))
     request = sized(facts.config, shapes)
     if not has_fixed_shapes(request):
         return ok(name, "loads; not asked, since its requests are sequences, streams or unknown")
     try:
         server.client(setup).infer_zeros(request, 1, timeout_s=_ANSWER_S)
     except ServerCallError as error:
-        return judge_refusal(name, error, is_alive=server.is_alive, log=server.log_tail())
+        log = telling(server.log_tail())
+        return judge_refusal(name, error, is_alive=server.is_alive, log=log)
     return ok(name, "loads, and answers a request")
 
 
@@ -73,10 +75,17 @@ def judge_refusal(
     return warning(
         name,
         f"loads, but refuses a request of zeros: {reason}",
-        "if it needs other input, give perf_analyzer_flags: {input-data: FILE} or {shape:"
+        hint(reason)
+        or "if it needs other input, give perf_analyzer_flags: {input-data: FILE} or {shape:"
         " ['NAME:SIZE,…']}",
         log,
     )
+
+
+def telling(log: Sequence[str]) -> tuple[str, ...]:
+    """Lines of a log, each in one line and once; the log itself quotes and repeats them."""
+    lines = (" ".join(line.replace(r"\n", " ").strip('" ').split()) for line in log)
+    return tuple(dict.fromkeys(line for line in lines if len(line) > 1))
 
 
 def sized(config: ModelConfig, shapes: Mapping[str, tuple[int, ...]]) -> ModelConfig:

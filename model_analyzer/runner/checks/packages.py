@@ -109,7 +109,7 @@ def judge_packages(
         given = " ".join(f"--with {name}" for name in packages)
         yield problem(
             "packages of the models",
-            f"{model} imports {', '.join(sorted(names))}, which {python} does not have",
+            f"model {model} needs {', '.join(sorted(names))}, which {python} does not have",
             f"`model-analyzer runtime install {given}`, or install it for that Python",
         )
     if not lacking:

@@ -49,6 +49,8 @@ def read_place(path: Path) -> Place:
         )
     if not existing.is_dir():
         reason = f"{existing} is not a directory"
+    elif not system.f_blocks:
+        reason = f"{existing} is not on a disk"
     elif system.f_flag & os.ST_RDONLY:
         reason = "its file system is read-only"
     elif not os.access(existing, os.W_OK | os.X_OK):
