@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""click commands made from the option table: their options, short and long help, what they are given."""
+"""click commands made from the option table: options, short and full help, what was given."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ class TableCommand(click.Command):
         if self._first and not ctx.meta.get(_ALL):
             with formatter.section("Options that most people need"):
                 formatter.write_dl([records[key] for key in self._first])
-            keys = {option.key for option in self._table}
+            known = {option.key for option in self._table}
             with formatter.section("Output"):
-                formatter.write_dl([row for key, row in records.items() if key not in keys])
+                formatter.write_dl([row for key, row in records.items() if key not in known])
             return
         for group, keys in self.groups.items():
             rows = [records.pop(key) for key in keys if key in records]
