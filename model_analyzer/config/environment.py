@@ -12,8 +12,8 @@ from model_analyzer.config.options import OPTIONS
 from model_analyzer.config.sources import parse_yaml
 from model_analyzer.config.table import VARIABLE_PREFIX, Option
 
-# So near to the variable of an option that this was meant.
-_NEAR = 0.9
+# So near to a key that this was meant.
+_NEAR = 0.8
 
 
 def read_environment(environment: Mapping[str, str]) -> Sequence[Entry]:
@@ -41,9 +41,10 @@ def _node(option: Option, text: str) -> Node:
 
 def misspelled(environment: Mapping[str, str]) -> Iterator[str]:
     """A remark for each variable that is nearly one of an option."""
-    known = [option.variable for option in OPTIONS]
+    known = {option.variable.removeprefix(VARIABLE_PREFIX): option for option in OPTIONS}
     for name in environment:
-        if name.startswith(VARIABLE_PREFIX) and name not in known:
-            near = get_close_matches(name, known, n=1, cutoff=_NEAR)
+        word = name.removeprefix(VARIABLE_PREFIX)
+        if name.startswith(VARIABLE_PREFIX) and word not in known:
+            near = get_close_matches(word, known, n=1, cutoff=_NEAR)
             if near:
-                yield f"{name}: there is no such option, did you mean {near[0]}?"
+                yield f"{name}: no option has it, did you mean {known[near[0]].variable}?"
