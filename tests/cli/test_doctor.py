@@ -73,7 +73,7 @@ def test_each_model_that_does_not_work_is_told_with_its_fix(examine, make_model)
         make_model(fake, fake=fake)
 
     status, found = examine(
-        "--model-load-timeout", "2", profile_models={name: None for name in (*words, "m")}
+        "--model-load-timeout", "2", profile_models=dict.fromkeys((*words, "m"))
     )
 
     assert status == FAILS

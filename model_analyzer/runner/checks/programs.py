@@ -113,7 +113,7 @@ def judge_absent(name: str, reason: str, libraries: Sequence[str]) -> Finding:
     )
     install = f"`{INSTALL}`, or name another by {option}"
     if not libraries:
-        return problem(name, reason.removesuffix(f": run `{INSTALL}`"), install)
+        return problem(name, re.sub(rf"[;:] run `{INSTALL}`$", "", reason), install)
     brings = [
         package
         for library in libraries
