@@ -29,7 +29,13 @@ from model_analyzer.domain.settings import (
     ServerSettings,
 )
 from model_analyzer.domain.trials import LoadKind, ServerSetup
-from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, ConfigError, ModelAnalyzerError
+from model_analyzer.errors import (
+    EXIT_OK,
+    EXIT_RUN_FAILED,
+    ConfigError,
+    ModelAnalyzerError,
+    RepositoryError,
+)
 from model_analyzer.runner.checks.docker_engine import check_docker
 from model_analyzer.runner.checks.finding import Finding, Level, ok, problem, warning
 from model_analyzer.runner.checks.gpus import check_gpus
@@ -66,7 +72,7 @@ from model_analyzer.runner.checks.storage import (
     size_mib,
 )
 from model_analyzer.runner.gpus import VISIBLE_DEVICES, cuda_environment
-from model_analyzer.runner.repository import ModelRepository, stage
+from model_analyzer.runner.repository import ModelRepository, prepare_output, stage
 from model_analyzer.runner.runtime import Program, installed_runtime
 from model_analyzer.runner.server.local import LocalLauncher
 from model_analyzer.runner.server.log import ServerLog
@@ -173,6 +179,8 @@ class _Doctor:
             directory = settings.checkpoint.directory
             places.append(("checkpoints", "--checkpoint-directory", directory, 0.0))
         output = settings.repository.output
+        if models:
+            yield from _output(output, override=settings.repository.override_output)
         places.append(("variants", "--output-model-repository-path", output, needed))
         places.append(("temporary files", "TMPDIR", self._work, 0.0))
         for name, option, path, mib in places:
@@ -293,6 +301,15 @@ class _Doctor:
         with TritonServer(start, settings.server, log, settles=False) as server:
             for name, fact in facts.items():
                 yield check_model(server, fact, setups[name], shapes[name])
+
+
+def _output(path: Path, *, override: bool) -> Findings:
+    """What keeps a run from making the directory of its variants."""
+    try:
+        prepare_output(path, override=override, kept=())
+    except RepositoryError as error:
+        found, _, fix = str(error).partition(": ")
+        yield problem("variants", found, fix or "choose another --output-model-repository-path")
 
 
 def _tried(settings: ServerSettings) -> ServerSettings:

@@ -128,6 +128,15 @@ def test_directories_that_cannot_be_written_are_problems(examine, setting) -> No
     assert "--export-path" in found["export path"]["fix"]
 
 
+def test_a_directory_of_variants_that_must_not_be_replaced_is_a_problem(examine, setting) -> None:
+    (setting.directory / "output_model_repository").mkdir()
+
+    status, found = examine("--no-models", override_output_model_repository=False)
+
+    assert status == FAILS
+    assert examine("--no-models")[0] == WORKS
+
+
 def test_gpus_are_told_as_the_driver_shows_them(examine, setting, driver) -> None:
     driver.has(gpu(0, persists=0), gpu(1, programs=[7]))
     setting.environment = driver.environment

@@ -11,7 +11,7 @@ from typing import Any
 from model_analyzer.domain.models import ModelConfig, ModelFacts, VariantNames
 from model_analyzer.domain.protocols import Server
 from model_analyzer.domain.settings import LoadGeneratorSettings, ModelType, Protocol
-from model_analyzer.domain.trials import Failure, Load, ServerSetup, Workload
+from model_analyzer.domain.trials import Failure, FailureReason, Load, ServerSetup, Workload
 from model_analyzer.errors import ModelAnalyzerError
 from model_analyzer.runner.checks.finding import Finding, ok, problem, warning
 from model_analyzer.runner.client.interface import ServerCallError, has_fixed_shapes
@@ -25,6 +25,7 @@ _ANSWER_S = 60.0
 _UNKNOWN_BACKEND = "find backend library"
 
 _MEND_MODEL = "mend the model, or take it out of profile_models"
+_MEND_WAITING = "see what its initialize waits for, or give it time by --model-load-timeout"
 _MEND_PYTHON = "`model-analyzer runtime install` brings a server whose Python models work"
 _MEND_MEASURING = "`model-analyzer runtime install`, or name another by --perf-analyzer-path"
 
@@ -50,7 +51,9 @@ def check_model(
     except ModelAnalyzerError as error:
         return problem(name, str(error), _MEND_MODEL)
     if failure is not None:
-        return problem(name, failure.message, failure.hint or _MEND_MODEL, telling(failure.log))
+        is_late = failure.reason is FailureReason.LOAD_TIMEOUT
+        mend = _MEND_WAITING if is_late else failure.hint or _MEND_MODEL
+        return problem(name, failure.message, mend, telling(failure.log))
     request = sized(facts.config, shapes)
     if not has_fixed_shapes(request):
         return ok(name, "loads; not asked, since its requests are sequences, streams or unknown")
