@@ -179,9 +179,11 @@ class _Doctor:
             directory = settings.checkpoint.directory
             places.append(("checkpoints", "--checkpoint-directory", directory, 0.0))
         output = settings.repository.output
-        if models:
-            yield from _output(output, override=settings.repository.override_output)
-        places.append(("variants", "--output-model-repository-path", output, needed))
+        in_the_way = _in_the_way(output, override=settings.repository.override_output)
+        if models and in_the_way is not None:
+            yield in_the_way
+        else:
+            places.append(("variants", "--output-model-repository-path", output, needed))
         places.append(("temporary files", "TMPDIR", self._work, 0.0))
         for name, option, path, mib in places:
             yield judge_place(name, option, read_place(path), needed_mib=mib)
@@ -303,13 +305,14 @@ class _Doctor:
                 yield check_model(server, fact, setups[name], shapes[name])
 
 
-def _output(path: Path, *, override: bool) -> Findings:
-    """What keeps a run from making the directory of its variants."""
+def _in_the_way(path: Path, *, override: bool) -> Finding | None:
+    """What keeps a run from making the directory of its variants, if anything does."""
     try:
         prepare_output(path, override=override, kept=())
     except RepositoryError as error:
         found, _, fix = str(error).partition(": ")
-        yield problem("variants", found, fix or "choose another --output-model-repository-path")
+        return problem("variants", found, fix or "choose another --output-model-repository-path")
+    return None
 
 
 def _tried(settings: ServerSettings) -> ServerSettings:

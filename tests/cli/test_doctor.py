@@ -134,6 +134,8 @@ def test_a_directory_of_variants_that_must_not_be_replaced_is_a_problem(examine,
     status, found = examine("--no-models", override_output_model_repository=False)
 
     assert status == FAILS
+    assert found["variants"]["level"] == "problem"
+    assert "--override-output-model-repository" in found["variants"]["fix"]
     assert examine("--no-models")[0] == WORKS
 
 
