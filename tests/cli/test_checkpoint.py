@@ -513,4 +513,4 @@ def test_a_prefix_that_cannot_be_used_names_its_variable(
     status, _, error = call("list")
 
     assert status == USAGE
-    assert one_line(error).startswith("model-analyzer: MODEL_ANALYZER_CHECKPOINT_PREFIX: expected")
+    assert one_line(error).startswith("MODEL_ANALYZER_CHECKPOINT_PREFIX: expected")
