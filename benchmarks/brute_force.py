@@ -8,6 +8,7 @@
 Profiles one model in mode `brute` and in mode `adaptive` within the same bounds, then measures
 both recommended configurations again, in turn, on a server each. What counts is how far their
 medians lie apart; how far runs of one configuration lie apart is said beside it.
+"""
 
 from __future__ import annotations
 
