@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How much a running search is still expected to ask for: a guess that gets better as it goes.
 
-A brute search is held against the list of all that it could come to: the share that it has taken
-of what it has passed is the share that it will take of the rest. A load sweep is asked itself, with
+A brute search is held against the list of all that it could come to: sweeps over loads will be as
+long as those that it has passed. A load sweep is asked itself, with
 guessed answers. A search that decides as it goes has no list: there the guess is what such searches
 usually take, within their bounds.
 """
@@ -11,9 +11,11 @@ usually take, within their bounds.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
+from statistics import fmean
 
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome, Values
 from model_analyzer.domain.metrics import METRICS
@@ -25,15 +27,21 @@ from model_analyzer.domain.settings import (
     SearchMode,
     SearchSettings,
 )
-from model_analyzer.domain.trials import Trial
+from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.search.choose import load_sweep, sweeps_loads
 from model_analyzer.search.forecast import Forecast, forecast
 from model_analyzer.search.plan import Subject, load_values
 from model_analyzer.search.refine import best_trials
+from model_analyzer.search.space import Quantity
 
-# Where stop rules hold, about this share of a list is measured: as sure as after so many sweeps.
+# Where stop rules hold, about this share of a sweep is measured. What is assumed counts as much as
+# so many sweeps, or trials, that were seen.
 _TAKEN = 0.75
 _SURE = 2
+
+# A variant twice as large is busy under the double load: its sweep is one trial longer, as far as
+# others do not tell anything else.
+_SLOPE = 1.0
 
 # A climb in so many dimensions takes about `_CLIMB + _CLIMB_PER_DIMENSION * dimensions` trials,
 # and one that has taken more goes on for a few.
@@ -49,6 +57,9 @@ _REPETITIONS = 4.0
 _BETTER_ONES = 1.5
 
 
+_INSTANCES = Quantity.INSTANCES.value
+
+
 class Stage(Enum):
     """What a search is about."""
 
@@ -56,6 +67,9 @@ class Stage(Enum):
     REFINEMENT = "refinement"  # loads of the best
     FINALISTS = "finalists"  # the best again
 
+
+# Under constraints, about this share of the variants keeps them under low loads only.
+_BOUNDARIES = 0.5
 
 # Every further instance takes so much of what the first one takes to load.
 _FURTHER_INSTANCE = 0.5
@@ -71,12 +85,20 @@ class Remaining:
 
 def load_of(trial: Trial) -> float:
     """How much there is to load for a trial: 1 for one instance, half as much for each other."""
-    counts = [
-        sum(count for count, _ in part.instances(gpus=max(len(trial.setup.devices), 1)))
+    return _load(_instances(trial))
+
+
+def _instances(trial: Trial) -> int:
+    return sum(
+        count
         for work in trial.workloads
         for part in work.variant.served
-    ]
-    return 1 + _FURTHER_INSTANCE * max(sum(counts) - 1, 0)
+        for count, _ in part.instances(gpus=max(len(trial.setup.devices), 1))
+    )
+
+
+def _load(instances: float) -> float:
+    return 1 + _FURTHER_INSTANCE * max(instances - 1, 0)
 
 
 class Expectation:
@@ -202,21 +224,67 @@ class Expectation:
         if not trials:
             return 0.0
         if self._forecast.trials is None:
-            # as often, and as much, as before
-            taken, done = sum(self._loads_taken), len(self._records)
-            return trials * (taken / done if done else 1.0)
+            # as often, and as much, as before; at first, as much as the space has in the mean
+            taken = sum(self._loads_taken) + _SURE * self._usual_load
+            return trials * taken / (len(self._records) + _SURE)
         listed = self._forecast.trials
-        passed, left = _loads(listed[: self._passed]), _loads(listed[self._passed :])
+        passed, left = _loads(listed[: self._passed]), _loads(listed[self._passed :], self._loaded)
         taken = len(self._loads_taken)
         return sum(left) * (taken + _SURE) / (max(len(passed), taken) + _SURE)
 
+    @property
+    def _usual_load(self) -> float:
+        """What there is to load for a trial in the middle of the space."""
+        counts = [fmean(one.values) for one in self._forecast.varied if one.parameter == _INSTANCES]
+        return _load(sum(counts)) if counts else 1.0
+
     def _left_of_list(self) -> float:
+        """The rest of the list, sweep by sweep: as long as those before, and longer for variants
+        that are larger, since they are busy under higher loads only.
+        """
         trials = self._forecast.trials or ()
-        left = len(trials) - self._passed
+        if len(self._subject.models) > 1:
+            return float(len(trials) - self._passed)  # of a product, nothing is left out
+        taken = Counter(_sweep_of(record.trial) for record in self._records[: self._searched])
+        failed = {
+            _sweep_of(record.trial)
+            for record in self._records
+            if isinstance(record.outcome, Failure)
+        }
+        sweeps = _sweeps(trials)
+        current = _sweep_of(trials[self._passed - 1]) if self._passed else None
+        ended = [one for one in sweeps if one.end <= self._passed and one.key != current]
+        if current in failed or (self._passed and self._passed == _end_of(sweeps, current)):
+            ended += [one for one in sweeps if one.key == current]
+        whole = [one for one in ended if taken[one.key] and one.key not in failed]
+        lengths = [(taken[one.key], one.size) for one in whole]
+        share_failed = len(failed) / (len(whole) + len(failed) + 1)
+        visited = (len(whole) + len(failed) + _SURE) / (len(ended) + _SURE)
+        left = 0.0
+        for one in sweeps:
+            if one in ended:
+                continue
+            length = self._length(one, lengths)
+            if one.key == current:
+                left += max(length - taken[one.key], 0.0)
+            else:
+                left += min(visited, 1.0) * ((1 - share_failed) * length + share_failed)
+        return left
+
+    def _length(self, sweep: _Sweep, lengths: Sequence[tuple[int, float]]) -> float:
+        """How many trials a sweep is expected to take, from those of others with their sizes."""
+        most = sweep.end - sweep.start
         if self._forecast.is_exact:
-            return float(left)
-        weight = _SURE * len(self._loads)
-        return left * (self._searched + weight * _TAKEN) / (self._passed + weight)
+            return float(most)
+        if not lengths:
+            return most * _TAKEN
+        sizes = [math.log2(size) for _, size in lengths]
+        mean = fmean(sizes)
+        spread = sum((size - mean) ** 2 for size in sizes)
+        growth = sum(taken * (size - mean) for (taken, _), size in zip(lengths, sizes, strict=True))
+        slope = max((growth + _SLOPE) / (spread + 1), 0.0)
+        length = fmean(taken for taken, _ in lengths)
+        return min(max(length + slope * (math.log2(sweep.size) - mean), 1.0), most)
 
     def _left_of_sweep(self) -> Remaining:
         """What the sweep over the loads of the best would ask for now, answered by guesses."""
@@ -226,9 +294,13 @@ class Expectation:
         if not leaders:
             return Remaining(swept * self._usual_sweep, swept if self._usual_sweep else 0.0)
         asked = self._asked_by_sweep(searched)
-        is_searching = self._searched == len(self._records)
-        more = max(swept / leaders, 1.0) if is_searching else 1.0  # there will be others
-        return Remaining(len(asked) * more, sum(_loads(asked)) * more)
+        loads = sum(_loads(asked, self._loaded))
+        if self._searched < len(self._records) or swept <= leaders:
+            return Remaining(len(asked), loads)
+        # there will be others; a boundary of the constraints is not in every sweep
+        share = _BOUNDARIES if self.mode is SearchMode.BRUTE else 1.0
+        more = 1 + share * (swept / leaders - 1)
+        return Remaining(len(asked) * more, loads * more)
 
     @property
     def _usual_sweep(self) -> float:
@@ -236,7 +308,7 @@ class Expectation:
         if self.mode is not SearchMode.BRUTE:
             return float(len(self._loads))
         has_boundary = any(model.constraints for model in self._subject.goal.models)
-        return self._settings.max_binary_search_steps / 2 if has_boundary else 0.0
+        return self._settings.max_binary_search_steps * _BOUNDARIES if has_boundary else 0.0
 
     def _asked_by_sweep(self, searched: Sequence[TrialRecord]) -> Sequence[Trial]:
         known = {record.trial.key: record.outcome for record in self._records}
@@ -279,9 +351,44 @@ def _places(trials: Sequence[Trial]) -> Mapping[str, Sequence[int]]:
     return places
 
 
-def _loads(trials: Sequence[Trial]) -> Sequence[float]:
-    """What is loaded for trials in their order, before the first of each group."""
-    befores = [None, *(trial.content for trial in trials)]
+@dataclass(frozen=True, slots=True)
+class _Sweep:
+    """Where the loads of one variant (and one size of client batches) are in a list. `size` is how
+    many requests the variant works on at once.
+    """
+
+    key: tuple[str, int]
+    start: int
+    end: int
+    size: float
+
+
+def _sweep_of(trial: Trial) -> tuple[str, int]:
+    return (trial.content, trial.workloads[0].load.batch_size)
+
+
+def _sweeps(trials: Sequence[Trial]) -> Sequence[_Sweep]:
+    sweeps: list[_Sweep] = []
+    for place, trial in enumerate(trials):
+        key = _sweep_of(trial)
+        if sweeps and sweeps[-1].key == key:
+            sweeps[-1] = replace(sweeps[-1], end=place + 1)
+            continue
+        variant = trial.workloads[0].variant
+        size = (
+            _instances(trial) * max(variant.max_batch_size, 1) / trial.workloads[0].load.batch_size
+        )
+        sweeps.append(_Sweep(key, place, place + 1, max(size, 1.0)))
+    return sweeps
+
+
+def _end_of(sweeps: Sequence[_Sweep], key: tuple[str, int] | None) -> int:
+    return max((one.end for one in sweeps if one.key == key), default=0)
+
+
+def _loads(trials: Sequence[Trial], loaded: str = "") -> Sequence[float]:
+    """What is loaded for trials in their order, where the content `loaded` is in place."""
+    befores = [loaded, *(trial.content for trial in trials)]
     return [
         load_of(trial)
         for before, trial in zip(befores, trials, strict=False)
@@ -305,18 +412,22 @@ def _guessed(trial: Trial, records: Sequence[TrialRecord]) -> Measurement:
         return Measurement(models=tuple(ModelMeasurement(values={}) for _ in trial.workloads))
     low, high = below or above or 1, above or below or 1
     share = math.log(load / low) / math.log(high / low) if low < high else 0.0
-    stretch = load / (low if below is not None else high) if low == high else 1.0
+    # below a load that kept the variant busy, half of it would have been enough
+    slower = min(2 * load / low, 1.0) if below is None else 1.0
+    stretch = load / low / slower if low == high else 1.0
     return Measurement(
         models=tuple(
-            ModelMeasurement(values=_between(one.values, other.values, share, stretch))
+            ModelMeasurement(values=_between(one.values, other.values, share, slower, stretch))
             for one, other in zip(known[low].models, known[high].models, strict=True)
         )
     )
 
 
-def _between(low: Values, high: Values, share: float, stretch: float) -> Values:
+def _between(low: Values, high: Values, share: float, slower: float, stretch: float) -> Values:
+    """Values at that share of the way; rates by one factor, times by another one."""
+    factors = {"ms": stretch, "infer/sec": slower, "tokens/sec": slower}
     return {
-        tag: (value + share * (high[tag] - value)) * (stretch if METRICS[tag].unit == "ms" else 1.0)
+        tag: (value + share * (high[tag] - value)) * factors.get(METRICS[tag].unit, 1.0)
         for tag, value in low.items()
         if tag in high
     }

@@ -28,6 +28,9 @@ from model_analyzer.domain.trials import Trial
 # It grows when a field is taken away or gets another meaning, not when one is added.
 SCHEMA = 1
 
+# The others are named as their types.
+_NAMES: Mapping[type, str] = {PhaseStarted: "phase", BestChanged: "best"}
+
 _UNITS = {"infer/sec": "infer_per_s", "tokens/sec": "tokens_per_s", "%": "percent"}
 
 
@@ -50,7 +53,7 @@ class JsonLines:
 def _document(event: Event) -> Mapping[str, Any]:
     named = re.sub(r"(?<!^)(?=[A-Z])", "_", type(event).__name__).lower()
     about: dict[str, Any] = {
-        "event": named if not isinstance(event, BestChanged) else "best",
+        "event": _NAMES.get(type(event), named),
         "elapsed_s": event.elapsed_s,
     }
     match event:
