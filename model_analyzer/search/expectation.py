@@ -44,8 +44,9 @@ _SURE = 2
 _SLOPE = 1.0
 
 # A climb in so many dimensions takes about `_CLIMB + _CLIMB_PER_DIMENSION * dimensions` trials,
-# and one that has taken more goes on for a few.
+# more where it goes along constraints, and one that has taken more goes on for a few.
 _CLIMB, _CLIMB_PER_DIMENSION = 5, 2
+_CLIMB_ALONG_CONSTRAINTS = 3
 _LEAST_LEFT = 3.0
 
 # An adaptive search takes about this share of what it may; at its end it repeats the best a
@@ -198,6 +199,7 @@ class Expectation:
                 return self._left_of_list()
             case SearchMode.QUICK:
                 usual = _CLIMB + _CLIMB_PER_DIMENSION * len(self._forecast.varied)
+                usual += _CLIMB_ALONG_CONSTRAINTS if self._has_constraints else 0
                 return max(usual - done, _LEAST_LEFT)
             case SearchMode.OPTUNA:
                 return max(self._patience * _BETTER_ONES - (done - self._best_at), 0.0)
@@ -214,7 +216,7 @@ class Expectation:
         """What an adaptive search may take, as long as it is not in need of more."""
         most = self.most_trials or 0
         goal = self._subject.goal
-        if self._limits.max_trials is not None or not any(one.constraints for one in goal.models):
+        if self._limits.max_trials is not None or not self._has_constraints:
             return most
         is_lost = self._leader is not None and not goal.passes(self._leader)
         return most if is_lost and len(self._records) > most / 2 else most * 2 // 3
@@ -307,8 +309,8 @@ class Expectation:
         """How many trials a variant is refined by, while nothing is known of any."""
         if self.mode is not SearchMode.BRUTE:
             return float(len(self._loads))
-        has_boundary = any(model.constraints for model in self._subject.goal.models)
-        return self._settings.max_binary_search_steps * _BOUNDARIES if has_boundary else 0.0
+        steps = self._settings.max_binary_search_steps
+        return steps * _BOUNDARIES if self._has_constraints else 0.0
 
     def _asked_by_sweep(self, searched: Sequence[TrialRecord]) -> Sequence[Trial]:
         known = {record.trial.key: record.outcome for record in self._records}
@@ -330,6 +332,10 @@ class Expectation:
     @property
     def _loads(self) -> Sequence[int]:
         return load_values(self._subject.models[0], self._settings)
+
+    @property
+    def _has_constraints(self) -> bool:
+        return any(model.constraints for model in self._subject.goal.models)
 
     def _place_of(self, trial: Trial) -> int | None:
         """Where it is in the list of all, behind what was passed."""

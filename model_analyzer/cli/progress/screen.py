@@ -130,8 +130,8 @@ class Screen:
 
     def _title(self) -> Text:
         if self.model is None:
-            return Text(", ".join(self.models) or "model-analyzer", style="bold")
-        title = Text(self.model.model, style="bold")
+            return Text.assemble((", ".join(self.models) or "model-analyzer", "bold"))
+        title = Text.assemble((self.model.model, "bold"))
         if self.model.of > 1:
             title.append(f"  model {self.model.number} of {self.model.of}", style="dim")
         return title
@@ -155,7 +155,7 @@ class Screen:
         if self.phase is Phase.REPORTS:
             share = 1.0
         done = round(share * room)
-        bar = Text("━" * done, style="green").append("─" * (room - done), style="dim")
+        bar = Text.assemble(("━" * done, "green"), ("─" * (room - done), "dim"))
         return bar.append("   " if room else "").append(told)
 
     def _now(self, elapsed_s: float) -> Iterator[Text]:
@@ -164,7 +164,7 @@ class Screen:
             return
         since = clock(max(elapsed_s - self.current.elapsed_s, 0.0))
         again = " again" if self.current.trial.repetition else ""
-        text = Text(f"{since}  ", style="dim").append(_named(self.current.trial) + again, style="")
+        text = Text.assemble((f"{since}  ", "dim"), _named(self.current.trial) + again)
         yield _labelled("now", text)
 
     def _between(self) -> str:
@@ -183,13 +183,12 @@ class Screen:
             yield Text()
             return
         misses = self.best.shortfall_percent
-        text = Text(values_text(self.best.measurement, self.tags), style="bold green")
+        color = "yellow" if misses else "green"
+        text = Text.assemble((values_text(self.best.measurement, self.tags), f"bold {color}"))
         if misses:
-            text.stylize("yellow")
-            text.append(f"  misses the constraints by {number(misses)} %", style="yellow")
+            text.append(f"  misses the constraints by {number(misses)} %", style=color)
         elif self.best.gain_percent is not None:
-            gain = f"{self.best.gain_percent:+.0f} % over the default"
-            text.append(f"  {gain}", style="green")
+            text.append(f"  {self.best.gain_percent:+.0f} % over the default", style=color)
         yield _labelled("best", text)
         yield _labelled("", Text(_named(self.best.trial)))
 
@@ -201,12 +200,12 @@ class Screen:
         lowest = f"{number(min(measured))} to " if len(measured) > 1 else ""
         told = f"  {lowest}{value_text(self.tags[0], max(measured))}"
         room = max(width - _LABEL - cell_len(told), 8)
-        text = Text(style="cyan")
+        text = Text()
         for value in self.series[-room:]:
             if value is None:
                 text.append(_FAILED, style="red")
             else:
-                text.append(_block(value, max(measured)))
+                text.append(_block(value, max(measured)), style="cyan")
         yield _labelled("trend", text.append(told, style="dim"))
 
     def _ended_lines(self, events: Sequence[TrialFinished | TrialFailed]) -> Iterator[Text]:
@@ -220,12 +219,18 @@ class Screen:
         for event, told in zip(events, values, strict=True):
             place = f"{event.number:>3}  "
             if isinstance(event, TrialFailed):
-                text = Text("✗", style="red").append(place, style="dim")
-                yield text.append(event.failure.message, style="red")
+                yield Text.assemble(("✗", "red"), (place, "dim"), (event.failure.message, "red"))
                 continue
-            text = Text("✓", style="green").append(place, style="dim")
-            text.append(told.ljust(column)).append(f"  {_named(event.trial)}", style="dim")
-            yield text.append(" (known)" if event.known else "", style="dim")
+            known = " (known)" if event.known else ""
+            yield Text.assemble(
+                ("✓", "green"),
+                (place, "dim"),
+                (told.ljust(column), "" if self._passes(event) else "yellow"),
+                (f"  {_named(event.trial)}{known}", "dim"),
+            )
+
+    def _passes(self, event: TrialFinished) -> bool:
+        return self.model is None or self.model.goal.passes(event.measurement)
 
 
 def _block(value: float, largest: float) -> str:
@@ -242,7 +247,7 @@ def _named(trial: Trial) -> str:
 
 
 def _labelled(label: str, text: Text) -> Text:
-    return Text(label.ljust(_LABEL), style="dim").append_text(text)
+    return Text.assemble((label.ljust(_LABEL), "dim"), text)
 
 
 def _rule(left: Text, right: Text, width: int) -> Text:
