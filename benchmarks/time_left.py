@@ -6,8 +6,9 @@
 
 Each directory holds `config.yaml`, with every option of a run of `profile` that came to its end,
 and `checkpoints`, what that run kept. At several shares of the run's time the estimate is held
-against what was left then: an error of +25 % is an estimate that was a quarter too long. Starting
-and stopping programs and writing reports do not count.
+against what was left then: an error of +25 % is an estimate that was a quarter too long. In
+brackets is the same for the number of trials left, which does not change when the machine gets busy.
+Starting and stopping programs and writing reports do not count.
 """
 
 from __future__ import annotations
@@ -38,12 +39,12 @@ def main() -> None:
     print("|---" * (4 + len(SHARES)) + "|")
     for directory in parser.parse_args().directories:
         mode, count, seconds, errors = replayed(directory)
-        shown = "".join(f" {error:+.0%} |" for error in errors)
+        shown = "".join(f" {of_time:+.0%} ({of_trials:+.0%}) |" for of_time, of_trials in errors)
         print(f"| {directory.name} | {mode} | {count} | {seconds:.0f} |{shown}")
 
 
-def replayed(directory: Path) -> tuple[str, int, float, Sequence[float]]:
-    """Search mode, number of trials, seconds, and the error at each of `SHARES`."""
+def replayed(directory: Path) -> tuple[str, int, float, Sequence[tuple[float, float]]]:
+    """Search mode, number of trials, seconds, and the errors at each of `SHARES`."""
     settings = resolve_profile([], read_yaml(directory / "config.yaml"), directory).settings
     records = sorted(
         load(settings.checkpoint.directory).profile.records,
@@ -65,24 +66,25 @@ def replayed(directory: Path) -> tuple[str, int, float, Sequence[float]]:
     ends = [record.outcome.started + record.outcome.duration_s for record in records]
     total = ends[-1] - began
     errors = [
-        error_at(began + share * total, time_left(subjects, settings), names, records)
+        errors_at(began + share * total, time_left(subjects, settings), names, records)
         for share in SHARES
     ]
     mode = mode_of(subjects[0], settings.search).value
     return mode, len(records), total, errors
 
 
-def error_at(
+def errors_at(
     now: float, left: TimeLeft, names: Sequence[str], records: Sequence[TrialRecord]
-) -> float:
-    """The estimate at that time, against what was left."""
+) -> tuple[float, float]:
+    """The estimates at that time of the seconds and the trials left, against what was left."""
     before = records[0].outcome.started
     left.begin(0)
-    current = 0
+    current, told = 0, 0
     for record in records:
         end = record.outcome.started + record.outcome.duration_s
         if end > now:
             break
+        told += 1
         index = names.index(record.trial.models)
         if index != current:
             left.begin(index)
@@ -90,8 +92,12 @@ def error_at(
         left.record(record.trial, record.outcome, end - before)
         before = end
     last = records[-1].outcome
-    actual = last.started + last.duration_s - now
-    return (left.seconds() - (now - before)) / actual - 1
+    seconds = left.seconds() - (now - before)
+    trials = sum(part.expectation.remaining().trials for part in left.parts[current:])
+    return (
+        seconds / (last.started + last.duration_s - now) - 1,
+        trials / (len(records) - told) - 1,
+    )
 
 
 def as_it_is(name: str, config: ModelConfig) -> ModelConfig:

@@ -148,7 +148,7 @@ class TimeLeft:
     """
 
     def __init__(self, parts: Sequence[Part], *, after_s: float = 0.0) -> None:
-        self._parts = parts
+        self.parts = parts
         self._after_s = after_s
         self._current = 0
         self._pace = 1.0
@@ -156,12 +156,12 @@ class TimeLeft:
     def begin(self, index: int) -> None:
         """The search of the part with this index begins; those before it have ended."""
         if index:
-            self._pace = self._parts[index - 1].durations.pace
+            self._pace = self.parts[index - 1].durations.pace
         self._current = index
 
     def record(self, trial: Trial, outcome: Outcome, seconds: float | None) -> None:
         """An outcome, and how long after the one before it came; None if it was known."""
-        part = self._parts[self._current]
+        part = self.parts[self._current]
         load = load_of(trial) if trial.content != part.loaded else 0.0
         part.expectation.record(trial, outcome)
         if seconds is None:
@@ -172,16 +172,16 @@ class TimeLeft:
 
     def stage_of(self, trial: Trial) -> Stage:
         """What the next trial is for."""
-        return self._parts[self._current].expectation.stage_of(trial)
+        return self.parts[self._current].expectation.stage_of(trial)
 
     def trials(self) -> float:
         """How many trials the current part is expected to come to in all, those before included."""
-        expectation = self._parts[self._current].expectation
+        expectation = self.parts[self._current].expectation
         return expectation.told + expectation.remaining().trials
 
     def seconds(self) -> float:
         """What is left of the run."""
-        current, *later = self._parts[self._current :]
+        current, *later = self.parts[self._current :]
         left = current.left_s(1.0)
         pace = self._pace if not later else current.durations.pace
         return left + sum(part.left_s(pace) for part in later) + self._after_s
