@@ -7,7 +7,7 @@
 Each directory holds `config.yaml`, with every option of a run of `profile` that came to its end,
 and `checkpoints`, what that run kept. At several shares of the run's time the estimate is held
 against what was left then: an error of +25 % is an estimate that was a quarter too long. In
-brackets is the same for the number of trials left, which does not change when the machine gets busy.
+brackets is the same for the number of trials left, which a machine that gets busy does not change.
 Starting and stopping programs and writing reports do not count.
 """
 

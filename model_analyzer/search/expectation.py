@@ -30,6 +30,7 @@ from model_analyzer.domain.settings import (
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.search.choose import load_sweep, sweeps_loads
 from model_analyzer.search.forecast import Forecast, forecast
+from model_analyzer.search.optuna_search import trial_counts
 from model_analyzer.search.plan import Subject, load_values
 from model_analyzer.search.refine import best_trials
 from model_analyzer.search.space import Quantity
@@ -122,6 +123,9 @@ class Expectation:
         self._forecast: Forecast = forecast(subject, settings, quick, optuna, adaptive, best=best)
         self._sweeps = sweeps_loads(subject, settings)
         self._patience = optuna.early_exit_threshold
+        self._least = 0
+        if self.mode is SearchMode.OPTUNA and self._forecast.size is not None:
+            self._least = 1 + trial_counts(self._forecast.size, optuna)[0]  # and the default
         self._places = _places(self._forecast.trials or ())
         self._passed = 0
         self._records: list[TrialRecord] = []
@@ -202,7 +206,8 @@ class Expectation:
                 usual += _CLIMB_ALONG_CONSTRAINTS if self._has_constraints else 0
                 return max(usual - done, _LEAST_LEFT)
             case SearchMode.OPTUNA:
-                return max(self._patience * _BETTER_ONES - (done - self._best_at), 0.0)
+                waits = self._patience * _BETTER_ONES - (done - self._best_at)
+                return max(waits, self._least - done, 1.0)
             case SearchMode.ADAPTIVE:
                 most = self._most_of_adaptive()
                 repeated = sum(record.trial.repetition > 0 for record in self._records)

@@ -152,6 +152,18 @@ def test_nothing_is_left_of_a_search_that_has_taken_all_it_may() -> None:
     assert expected.remaining().loads == 0
 
 
+def test_an_optuna_search_is_expected_to_wait_for_a_better_one() -> None:
+    where = limits(mode=SearchMode.OPTUNA, sweeps=False, concurrency=(1, 64))
+    asked = sequence(search(subject(), where), filling)
+    expected = expectation(subject(), where)
+
+    assert expected.most_trials is not None
+    assert len(asked) / 2 <= expected.remaining().trials <= expected.most_trials
+    for trial in asked:
+        expected.record(trial, filling(trial))
+    assert expected.remaining().trials <= 6  # it might have gone on
+
+
 def test_the_best_measured_again_are_finalists() -> None:
     where = limits(mode=SearchMode.ADAPTIVE, concurrency=(1, 64))
     asked = sequence(search(subject(), where, adaptive=AdaptiveSettings(max_trials=8)), saturating)
