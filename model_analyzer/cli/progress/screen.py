@@ -222,10 +222,11 @@ class Screen:
                 yield Text.assemble(("✗", "red"), (place, "dim"), (event.failure.message, "red"))
                 continue
             known = " (known)" if event.known else ""
+            passes = self._passes(event)
             yield Text.assemble(
-                ("✓", "green"),
+                ("✓", "green") if passes else ("○", "yellow"),
                 (place, "dim"),
-                (told.ljust(column), "" if self._passes(event) else "yellow"),
+                (told.ljust(column), "" if passes else "yellow"),
                 (f"  {_named(event.trial)}{known}", "dim"),
             )
 

@@ -48,7 +48,7 @@ def test_the_screen_in_eighty_columns() -> None:
         "      m_config_0: concurrency 1",
         "trend ▄▆▆█!  100.0 to 210.0 infer/s",
         "✓  1  100.0 infer/s · p99 10.0 ms  m_config_default: concurrency 1",
-        "✓  2  150.0 infer/s · p99 90.0 ms  m_config_default: concurrency 2",
+        "○  2  150.0 infer/s · p99 90.0 ms  m_config_default: concurrency 2",
         "✓  3  140.0 infer/s · p99 60.0 ms  m_config_default: concurrency 4",
         "✓  4  210.0 infer/s · p99 20.0 ms  m_config_0: concurrency 1",
         "✗  5  m did not load",
