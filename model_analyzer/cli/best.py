@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -154,7 +155,8 @@ def _number(text: str | None) -> float | None:
 def _settings(
     ctx: click.Context, config_file: Path | None, directory: Path, prefix: str
 ) -> ReportSettings:
-    """The command line, then the YAML file, then defaults. Raises ConfigError."""
+    """The command line, then variables, the YAML file, and defaults. Raises ConfigError."""
+    from model_analyzer.config.environment import read_environment
     from model_analyzer.config.nodes import Entry, Node
     from model_analyzer.config.resolve import resolve_report
     from model_analyzer.config.sources import read_yaml
@@ -170,7 +172,9 @@ def _settings(
         if _given(ctx, name)
     ]
     yaml = None if config_file is None else read_yaml(config_file)
-    return resolve_report(entries, yaml, Path.cwd(), command=BEST).settings
+    variables = read_environment(os.environ)
+    resolved = resolve_report(entries, yaml, Path.cwd(), command=BEST, environment=variables)
+    return resolved.settings
 
 
 def _goal(ctx: click.Context, names: str, settings: ReportSettings, own: ModelGoal) -> Goal:

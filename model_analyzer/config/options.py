@@ -36,6 +36,7 @@ from model_analyzer.config.table import (
     ANALYZE,
     BEST,
     CHECKPOINTS,
+    DOCTOR,
     EXPORT,
     FILE,
     GENERAL,
@@ -54,6 +55,7 @@ from model_analyzer.domain.settings import (
     ModelType,
     OnMismatch,
     OutputFormat,
+    ProgressMode,
     Protocol,
     SearchMode,
     ServerRestart,
@@ -100,6 +102,12 @@ OPTIONS: Sequence[Option] = (
         key="monitoring_interval", flags=("-i", "--monitoring-interval"),
         kind=Number(0, above=True), default=1.0, target="monitors.interval_s", group=GENERAL,
         help="Seconds between two readings of GPU and RAM metrics.",
+    ),
+    Option(
+        key="progress", flags=("--progress",), kind=Choice(ProgressMode),
+        default=ProgressMode.AUTO, target="display.progress", group=GENERAL,
+        help="What a run shows of itself: a live view, plain lines, JSON lines on standard output"
+        " (docs/progress.md), or none. auto: live on a terminal, plain elsewhere and in CI.",
     ),
     # ------------------------------------------------------- model repository
     Option(
@@ -588,12 +596,13 @@ OPTIONS: Sequence[Option] = (
 
 
 def options_of(command: str) -> Sequence[Option]:
-    """The options of one command, in table order; `analyze` has those of `profile`, `best` those
-    of `report`, a file all.
+    """The options of one command, in table order.
+
+    `analyze` and `doctor` have those of `profile`, `best` has those of `report`, a file all.
     """
     if command == FILE:
         return OPTIONS
-    name = {ANALYZE: PROFILE, BEST: REPORT}.get(command, command)
+    name = {ANALYZE: PROFILE, DOCTOR: PROFILE, BEST: REPORT}.get(command, command)
     return [
         replace(option, default=option.defaults.get(name, option.default))
         for option in OPTIONS

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from model_analyzer.config.model_options import ModelEntry
-from model_analyzer.config.table import ANALYZE, BEST, FILE, PROFILE, REPORT, Given
+from model_analyzer.config.table import ANALYZE, BEST, DOCTOR, FILE, PROFILE, REPORT, Given
 from model_analyzer.domain.flags import TRITON_SERVER_OWNED
 from model_analyzer.domain.settings import (
     LaunchMode,
@@ -355,6 +355,7 @@ RULES: Mapping[str, Sequence[Rule]] = {
     ANALYZE: (_needs_models, *_COMMON_RULES),
     REPORT: (_needs_variants,),
     BEST: (),
+    DOCTOR: _COMMON_RULES,
     FILE: _COMMON_RULES,
 }
 

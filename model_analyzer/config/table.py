@@ -18,6 +18,7 @@ PROFILE = "profile"
 ANALYZE = "analyze"
 REPORT = "report"
 BEST = "best"
+DOCTOR = "doctor"
 # no command: a YAML file by itself
 FILE = "file"
 
@@ -30,6 +31,8 @@ SERVER = "Triton server"
 LOAD_GENERATOR = "perf_analyzer"
 CHECKPOINTS = "Checkpoints"
 EXPORT = "Results and reports"
+
+VARIABLE_PREFIX = "MODEL_ANALYZER_"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +54,11 @@ class Option:
     help: str
     commands: Sequence[str] = (PROFILE,)
 
+    @property
+    def variable(self) -> str:
+        """The environment variable that gives it, too."""
+        return f"{VARIABLE_PREFIX}{self.key.upper()}"
+
 
 @dataclass(frozen=True, slots=True)
 class Given:
@@ -58,6 +66,10 @@ class Given:
 
     values: Mapping[str, Any] = field(default_factory=dict)
     where: Mapping[str, str] = field(default_factory=dict)
+
+    def below(self, above: Given) -> Given:
+        """Both; what is given above counts."""
+        return Given({**self.values, **above.values}, {**self.where, **above.where})
 
 
 def read(entries: Sequence[Entry], options: Sequence[Option], problems: Problems) -> Given:

@@ -76,6 +76,16 @@ class OnMismatch(Enum):
     ERROR = "error"
 
 
+class ProgressMode(Enum):
+    """How a run shows itself while it goes on."""
+
+    AUTO = "auto"
+    LIVE = "live"
+    PLAIN = "plain"
+    JSON = "json"
+    NONE = "none"
+
+
 class ServerRestart(Enum):
     """When the server is started anew between variants."""
 
@@ -328,6 +338,13 @@ class ExportSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DisplaySettings:
+    """What is shown while a run goes on."""
+
+    progress: ProgressMode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileSettings:
     """Everything that `profile` needs.
 
@@ -352,6 +369,7 @@ class ProfileSettings:
     adaptive: AdaptiveSettings
     checkpoint: CheckpointSettings
     export: ExportSettings
+    display: DisplaySettings
     offline: bool
 
 
