@@ -14,26 +14,33 @@ from typing import Any
 import pytest
 import yaml
 
+from conftest import without_charts
+
 
 @dataclass
 class Setting:
-    """A directory with a configuration, in which the program is run again and again."""
+    """A directory with a configuration, in which the program is run again and again.
+
+    `draws` tells whether charts are drawn, which takes a third of a run's time.
+    """
 
     directory: Path
     program: str
     mark: Any
     config: dict[str, Any] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
+    draws: bool = False
     started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def start(self, *arguments: str, **changes: Any) -> subprocess.Popen[str]:
         """Starts `profile` with the configuration and some changes of it."""
         path = self.directory / "config.yaml"
         path.write_text(yaml.safe_dump({**self.config, **changes}, sort_keys=False))
+        environment = {**self.mark.environment, **self.environment}
         process = subprocess.Popen(
             [self.program, "profile", "-f", str(path), *arguments],
             cwd=self.directory,
-            env={**self.mark.environment, **self.environment},
+            env=environment if self.draws else without_charts(environment),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
