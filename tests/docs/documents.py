@@ -14,7 +14,10 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 DOCUMENTS = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 
-_FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+# A comment before a fence says that a test runs what is in it.
+_FENCE = re.compile(
+    r"^(<!-- run by a test -->\n)?```(\w*)([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE
+)
 _INDENTED = re.compile(r"(?:^    .*\n|^\n(?=    ))+", re.MULTILINE)
 _PROMPT = "$ "
 
@@ -28,6 +31,7 @@ class Block:
     language: str
     title: str
     text: str
+    is_marked: bool = False
 
     @property
     def commands(self) -> Sequence[str]:
@@ -42,8 +46,8 @@ class Block:
 
     @property
     def session(self) -> Sequence[str]:
-        """The commands after a prompt, which a test runs."""
-        return self.commands if self.text.startswith(_PROMPT) else ()
+        """The commands that a test runs: those after a prompt, or of a block that is marked."""
+        return self.commands if self.is_marked or self.text.startswith(_PROMPT) else ()
 
 
 def blocks(document: Path) -> Iterator[Block]:
@@ -52,7 +56,7 @@ def blocks(document: Path) -> Iterator[Block]:
     place = 0
     for fence in _FENCE.finditer(text):
         yield from _indented(text[place : fence.start()])
-        yield Block(fence[1], fence[2].strip(), fence[3])
+        yield Block(fence[2], fence[3].strip(), fence[4], bool(fence[1]))
         place = fence.end()
     yield from _indented(text[place:])
 

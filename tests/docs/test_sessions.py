@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The sessions in docs/, commands after `$ `, run from the first to the last."""
+"""The sessions in docs/, commands after `$ ` or marked, run from the first to the last."""
 
 from __future__ import annotations
 
