@@ -71,7 +71,7 @@ ADDRESSES = {
         "runner/client/interface.py",
     },
     "google": {"domain/protobuf.py", "runner/model_config.py"},
-    "pynvml": {"runner/monitors/gpu.py"},
+    "pynvml": {"runner/monitors/gpu.py", "runner/checks/gpus.py"},
     "vl_convert": {"reports/html.py"},
     "jinja2": {"reports/html.py"},
     "optuna": {"search/optuna_search.py"},

@@ -34,6 +34,7 @@ from model_analyzer.config.plots import Plots, ReportedVariants
 from model_analyzer.config.table import (
     ANALYZE,
     CHECKPOINTS,
+    DOCTOR,
     EXPORT,
     FILE,
     GENERAL,
@@ -584,8 +585,11 @@ OPTIONS: Sequence[Option] = (
 
 
 def options_of(command: str) -> Sequence[Option]:
-    """The options of one command, in table order; `analyze` has those of `profile`, a file all."""
+    """The options of one command, in table order.
+
+    `analyze` and `doctor` have those of `profile`, a file has all.
+    """
     if command == FILE:
         return OPTIONS
-    name = PROFILE if command == ANALYZE else command
+    name = PROFILE if command in (ANALYZE, DOCTOR) else command
     return [option for option in OPTIONS if name in option.commands]

@@ -17,6 +17,7 @@ from model_analyzer.config.nodes import Entry, Node, Problems, did_you_mean
 PROFILE = "profile"
 ANALYZE = "analyze"
 REPORT = "report"
+DOCTOR = "doctor"
 # no command: a YAML file by itself
 FILE = "file"
 
@@ -29,6 +30,8 @@ SERVER = "Triton server"
 LOAD_GENERATOR = "perf_analyzer"
 CHECKPOINTS = "Checkpoints"
 EXPORT = "Results and reports"
+
+VARIABLE_PREFIX = "MODEL_ANALYZER_"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +51,11 @@ class Option:
     help: str
     commands: Sequence[str] = (PROFILE,)
 
+    @property
+    def variable(self) -> str:
+        """The environment variable that gives it, too."""
+        return f"{VARIABLE_PREFIX}{self.key.upper()}"
+
 
 @dataclass(frozen=True, slots=True)
 class Given:
@@ -55,6 +63,10 @@ class Given:
 
     values: Mapping[str, Any] = field(default_factory=dict)
     where: Mapping[str, str] = field(default_factory=dict)
+
+    def below(self, above: Given) -> Given:
+        """Both; what is given above counts."""
+        return Given({**self.values, **above.values}, {**self.where, **above.where})
 
 
 def read(entries: Sequence[Entry], options: Sequence[Option], problems: Problems) -> Given:

@@ -37,13 +37,15 @@ class Setting:
     draws: bool = False
     started: list[subprocess.Popen[str]] = field(default_factory=list)
 
-    def start(self, *arguments: str, **changes: Any) -> subprocess.Popen[str]:
-        """Starts `profile` with the configuration and some changes of it."""
+    def start(
+        self, *arguments: str, command: str = "profile", **changes: Any
+    ) -> subprocess.Popen[str]:
+        """Starts a command with the configuration and some changes of it."""
         path = self.directory / "config.yaml"
         path.write_text(yaml.safe_dump({**self.config, **changes}, sort_keys=False))
         environment = {**self.mark.environment, **self.environment}
         process = subprocess.Popen(
-            [self.program, "profile", "-f", str(path), *arguments],
+            [self.program, command, "-f", str(path), *arguments],
             cwd=self.directory,
             env=environment if self.draws else without_charts(environment),
             stdout=subprocess.PIPE,
@@ -54,7 +56,7 @@ class Setting:
         return process
 
     def profile(self, *arguments: str, **changes: Any) -> tuple[int, str]:
-        """Exit status and output of a whole run."""
+        """Exit status and output of a whole run, or of another command."""
         process = self.start(*arguments, **changes)
         output, _ = process.communicate(timeout=120)
         return process.returncode, output

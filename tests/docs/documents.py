@@ -68,11 +68,11 @@ def _indented(text: str) -> Iterator[Block]:
 
 
 def words_of(command: str) -> Sequence[str]:
-    """A command without its comment and what it is piped into, as words."""
-    lexer = shlex.shlex(command, posix=True, punctuation_chars="|&;")
+    """A command without its comment and where its output goes, as words."""
+    lexer = shlex.shlex(command, posix=True, punctuation_chars="|&;<>")
     lexer.whitespace_split = True
     words = list(lexer)
-    ends = [index for index, word in enumerate(words) if word in {"|", "&&", ";"}]
+    ends = [index for index, word in enumerate(words) if word in {"|", "&&", ";", ">", "<"}]
     return words[: min(ends, default=None)]
 
 

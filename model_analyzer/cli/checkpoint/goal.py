@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from model_analyzer.cli.checkpoint.options import wrong
+from model_analyzer.cli.complete import complete_metrics
 
 if TYPE_CHECKING:
     from model_analyzer.domain.goals import Constraint, ModelGoal, Objective
@@ -36,6 +37,7 @@ def goal_options(command: F) -> F:
         default="perf_throughput",
         metavar="METRIC[:WEIGHT],...",
         show_default=True,
+        shell_complete=complete_metrics,
         help="What is to be good.",
     )(command)
 
