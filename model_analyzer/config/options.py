@@ -53,6 +53,7 @@ from model_analyzer.domain.settings import (
     ModelType,
     OnMismatch,
     OutputFormat,
+    ProgressMode,
     Protocol,
     SearchMode,
     ServerRestart,
@@ -99,6 +100,12 @@ OPTIONS: Sequence[Option] = (
         key="monitoring_interval", flags=("-i", "--monitoring-interval"),
         kind=Number(0, above=True), default=1.0, target="monitors.interval_s", group=GENERAL,
         help="Seconds between two readings of GPU and RAM metrics.",
+    ),
+    Option(
+        key="progress", flags=("--progress",), kind=Choice(ProgressMode),
+        default=ProgressMode.AUTO, target="display.progress", group=GENERAL,
+        help="What a run shows of itself: a live view, plain lines, JSON lines on standard output"
+        " (docs/progress.md), or none. auto: live on a terminal, plain elsewhere and in CI.",
     ),
     # ------------------------------------------------------- model repository
     Option(

@@ -34,6 +34,7 @@ from model_analyzer.domain.settings import (
     AdaptiveSettings,
     CheckpointSettings,
     ComposingSettings,
+    DisplaySettings,
     DockerSettings,
     ExportSettings,
     LoadGeneratorSettings,
@@ -118,6 +119,7 @@ def resolve_profile(
         adaptive=AdaptiveSettings(**sections["adaptive"]),
         checkpoint=CheckpointSettings(**sections["checkpoint"]),
         export=ExportSettings(**sections["export"]),
+        display=DisplaySettings(**sections["display"]),
         offline=offline,
     )
     if settings.server.reload_disable:

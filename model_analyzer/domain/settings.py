@@ -69,6 +69,16 @@ class OnMismatch(Enum):
     ERROR = "error"
 
 
+class ProgressMode(Enum):
+    """How a run shows itself while it goes on."""
+
+    AUTO = "auto"
+    LIVE = "live"
+    PLAIN = "plain"
+    JSON = "json"
+    NONE = "none"
+
+
 class ServerRestart(Enum):
     """When the server is started anew between variants."""
 
@@ -320,6 +330,13 @@ class ExportSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DisplaySettings:
+    """What is shown while a run goes on."""
+
+    progress: ProgressMode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileSettings:
     """Everything that `profile` needs.
 
@@ -344,6 +361,7 @@ class ProfileSettings:
     adaptive: AdaptiveSettings
     checkpoint: CheckpointSettings
     export: ExportSettings
+    display: DisplaySettings
     offline: bool
 
 
