@@ -69,7 +69,7 @@ def _indented(text: str) -> Iterator[Block]:
 
 def words_of(command: str) -> Sequence[str]:
     """A command without its comment and where its output goes, as words."""
-    lexer = shlex.shlex(command, posix=True, punctuation_chars="|&;<>")
+    lexer = shlex.shlex(re.sub(r" 2>\s*\S+", "", command), posix=True, punctuation_chars="|&;<>")
     lexer.whitespace_split = True
     words = list(lexer)
     ends = [index for index, word in enumerate(words) if word in {"|", "&&", ";", ">", "<"}]
