@@ -407,6 +407,8 @@ def test_what_an_earlier_run_recommended_does_not_outlive_its_measurements(
 
 
 def test_charts_are_images_too(setting) -> None:
+    setting.draws = True
+
     setting.profile(skip_detailed_reports=False)
 
     plots = setting.directory / "plots"
