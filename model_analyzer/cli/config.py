@@ -162,7 +162,8 @@ def show(file: str | None, with_defaults: bool, as_json: bool) -> int:
 
 
 @_config.command()
-def schema() -> int:
+@click.option("--results", "of_results", is_flag=True, help="That of results.json instead.")
+def schema(of_results: bool) -> int:
     """Print the JSON Schema (draft 2020-12) of the YAML file.
 
     Editors complete and check with it: save it as model-analyzer.json and begin a file with
@@ -173,6 +174,7 @@ def schema() -> int:
       model-analyzer config schema > model-analyzer.json
     """
     from model_analyzer.config.json_schema import json_schema
+    from model_analyzer.reports.document import results_schema
 
-    click.echo(json.dumps(json_schema(), indent=1))
+    click.echo(json.dumps(results_schema() if of_results else json_schema(), indent=1))
     return EXIT_OK

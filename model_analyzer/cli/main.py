@@ -31,6 +31,7 @@ _SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "Use what was measured": {
         "report": ("commands", "Write detailed reports of variants, without a server."),
+        "best": ("best", "Print the recommended configuration, to be deployed."),
         "checkpoint": ("checkpoint.commands", "Look at what was measured, and use it elsewhere."),
         "compare": ("compare", "Tell what changed between checkpoints; fail if it got worse."),
         "analyze": ("commands", "Old name: tables and reports again from the checkpoint."),

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from model_analyzer.cli.answer import answer
 from model_analyzer.cli.console import View
+from model_analyzer.cli.export import check_installed
 from model_analyzer.cli.gpus import local_gpus, served_gpus
 from model_analyzer.cli.launch import (
     create_log,
@@ -179,6 +180,8 @@ def _prepare(
     stack: ExitStack,
 ) -> _Session:
     """Checks everything that can be checked, in the order of cost, and starts the server."""
+    if not settings.export.skip_summary:
+        check_installed(settings.export.formats)
     environment = dict(os.environ)
     mode = settings.server.launch
     is_remote = mode is LaunchMode.REMOTE

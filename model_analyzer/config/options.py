@@ -9,6 +9,7 @@ an option means a row here and a field in the settings section that `target` nam
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from model_analyzer.config.docker_options import DOCKER_ARGUMENTS, Mount
@@ -33,6 +34,7 @@ from model_analyzer.config.model_options import GENAI_PERF, PERF_ANALYZER, TRITO
 from model_analyzer.config.plots import Plots, ReportedVariants
 from model_analyzer.config.table import (
     ANALYZE,
+    BEST,
     CHECKPOINTS,
     DOCTOR,
     EXPORT,
@@ -584,9 +586,11 @@ OPTIONS: Sequence[Option] = (
     ),
     Option(
         key="output_formats", flags=("-o", "--output-formats"),
-        kind=ListOf(Choice(OutputFormat), "FORMATS"), default=(OutputFormat.HTML,),
-        group=EXPORT, commands=(REPORT,),
-        help="Formats of the reports: html, and pdf besides.",
+        kind=ListOf(Choice(OutputFormat), "FORMATS"),
+        default=(OutputFormat.HTML, OutputFormat.JSON, OutputFormat.CSV, OutputFormat.PNG),
+        defaults={REPORT: (OutputFormat.HTML, OutputFormat.PNG)},
+        target="export.formats", group=EXPORT, commands=(PROFILE, REPORT),
+        help="What is written: html (always), pdf, md, json, csv, parquet, png, svg.",
     ),
 )  # fmt: skip
 
@@ -594,9 +598,13 @@ OPTIONS: Sequence[Option] = (
 def options_of(command: str) -> Sequence[Option]:
     """The options of one command, in table order.
 
-    `analyze` and `doctor` have those of `profile`, a file has all.
+    `analyze` and `doctor` have those of `profile`, `best` has those of `report`, a file all.
     """
     if command == FILE:
         return OPTIONS
-    name = PROFILE if command in (ANALYZE, DOCTOR) else command
-    return [option for option in OPTIONS if name in option.commands]
+    name = {ANALYZE: PROFILE, DOCTOR: PROFILE, BEST: REPORT}.get(command, command)
+    return [
+        replace(option, default=option.defaults.get(name, option.default))
+        for option in OPTIONS
+        if name in option.commands
+    ]

@@ -151,15 +151,18 @@ def resolve_report(
     yaml: Node | None,
     cwd: Path,
     *,
+    command: str = REPORT,
     environment: Sequence[Entry] = (),
     offline: bool = False,
 ) -> Resolved[ReportSettings]:
-    """The settings of `report`. The goals of `profile_models` in the same file are used."""
+    """The settings of `report` (or `best`, which names no variants). The goals of
+    `profile_models` in the same file are used.
+    """
     problems = Problems()
-    _, values = _values(REPORT, (command_line, environment, yaml), cwd, problems)
+    _, values = _values(command, (command_line, environment, yaml), cwd, problems)
     problems.raise_any()
     models: Sequence[ModelEntry] = values.get("profile_models") or ()
-    variants: Sequence[ReportedVariant] = values["report_model_configs"]
+    variants: Sequence[ReportedVariant] = values["report_model_configs"] or ()
     settings = ReportSettings(
         variants=tuple(variant.name for variant in variants),
         plots={

@@ -17,6 +17,7 @@ from model_analyzer.config.nodes import Entry, Node, Problems, did_you_mean
 PROFILE = "profile"
 ANALYZE = "analyze"
 REPORT = "report"
+BEST = "best"
 DOCTOR = "doctor"
 # no command: a YAML file by itself
 FILE = "file"
@@ -39,13 +40,15 @@ class Option:
     """One option: `key` in YAML, `flags` on the command line (none: YAML only).
 
     `target` is the `section.field` of the settings that takes the value as it is; options
-    without a target are put together in resolve.py. `default` is a parsed value.
+    without a target are put together in resolve.py. `default` is a parsed value; commands with
+    another one have it in `defaults`.
     """
 
     key: str
     flags: Sequence[str] = ()
     kind: Kind
     default: Any = None
+    defaults: Mapping[str, Any] = field(default_factory=dict)
     target: str = ""
     group: str
     help: str

@@ -52,12 +52,19 @@ class ModelType(Enum):
 
 
 class OutputFormat(Enum):
-    """In which form reports are written; HTML always is."""
+    """In which form results are written; HTML always is.
+
+    HTML, PDF and Markdown are pages, JSON, CSV and Parquet data, PNG and SVG images of charts.
+    """
 
     HTML = "html"
     PDF = "pdf"
+    MARKDOWN = "md"
+    JSON = "json"
     CSV = "csv"
+    PARQUET = "parquet"
     PNG = "png"
+    SVG = "svg"
 
 
 class OnMismatch(Enum):
@@ -316,6 +323,7 @@ class ExportSettings:
     """
 
     path: Path
+    formats: tuple[OutputFormat, ...]
     best: int
     best_of_all: int
     inference_file: str

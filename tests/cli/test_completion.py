@@ -97,7 +97,7 @@ def test_another_shell_is_a_usage_error(run) -> None:
         (["checkpoint", "ex"], ["export"]),
         (["profile", "--triton-launch-mode", ""], ["local", "docker", "remote", "c_api"]),
         (["profile", "--triton-launch-mode", "=", "re"], ["remote"]),
-        (["report", "-o", "html,p"], ["html,pdf", "html,png"]),
+        (["report", "-o", "html,p"], ["html,pdf", "html,parquet", "html,png"]),
         (["profile", "-m", "models", "--profile-models", ""], ["m", "n"]),
         (["profile", "-m", "models", "--profile-models", "m,"], ["m,n"]),
         (["profile", "-f", "config.yaml", "--profile-models", ""], ["m", "n"]),

@@ -177,7 +177,8 @@ def test_a_file_named_in_the_file_is_not_read(run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "default"),
     [
-        ("report", "html"),
+        ("report", "html,png"),
+        ("profile", "html,json,csv,png"),
         ("report", "checkpoints"),
         ("profile", "grpc"),
         ("profile", "all"),
