@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import jinja2
 import markupsafe
 
 from model_analyzer.reports.build import Detail, Summary
-from model_analyzer.reports.plots import Chart
+from model_analyzer.reports.images import to_svg
 from model_analyzer.reports.tables import show
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -25,14 +24,6 @@ def render_summary(report: Summary) -> str:
 
 def render_detail(report: Detail) -> str:
     return _environment().get_template("detailed.html.j2").render(report=report)
-
-
-def render_png(chart: Chart) -> bytes:
-    """A chart as an image."""
-    import vl_convert
-
-    image: bytes = vl_convert.svg_to_png(_drawn(json.dumps(chart.spec)), scale=1.5)
-    return image
 
 
 @lru_cache(maxsize=1)
@@ -51,13 +42,4 @@ def _environment() -> jinja2.Environment:
 
 def _svg(spec: dict[str, Any]) -> markupsafe.Markup:
     """The chart as SVG, whose texts the renderer has escaped."""
-    return markupsafe.Markup(_drawn(json.dumps(spec)))
-
-
-@lru_cache(maxsize=256)
-def _drawn(spec: str) -> str:
-    """A page and an image of the same chart are drawn once."""
-    import vl_convert  # at the moment of use: it brings an engine of its own
-
-    svg: str = vl_convert.vegalite_to_svg(spec)
-    return svg
+    return markupsafe.Markup(to_svg(spec))
