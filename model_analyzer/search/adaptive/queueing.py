@@ -116,7 +116,7 @@ class _Whole:
         # logarithm of a throughput that nothing exceeds
         self.ceiling = 5.0 + 2.5 * column[:, 2]
         # throughput lost with each doubling of a load that is too high
-        self.thrashing = 0.02 * np.exp(column[:, 3])
+        self.thrashing = 0.02 * np.exp(1.6 * column[:, 3])
         # how much of the batch that could form does form
         self.forming = 0.4 + 0.6 / (1 + np.exp(-1.5 - column[:, 4]))
 

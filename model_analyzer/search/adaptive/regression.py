@@ -86,15 +86,15 @@ class Fit:
     ) -> Floats:
         """A function for each row of `residuals`, the values it has to explain: values `at`.
 
-        For each row, the features, but for the first, which all values have in common, are taken to
-        count for `doubt` times as much, and what they cannot say for the root of that.
+        For each row, what the features cannot say is taken for `doubt` times as much as it seems to
+        be, and so are the features, but for the first, which all values have in common.
         """
         count, dimensions = len(residuals), at.positions.shape[1]
         # the spectrum of a Matérn 5/2 process is a t-distribution with five degrees of freedom
         spread = np.sqrt(5 / generator.chisquare(5, _FREQUENCIES))
         frequencies = generator.standard_normal((dimensions, _FREQUENCIES)) * spread / self.reach
         phases = generator.uniform(0, 2 * np.pi, _FREQUENCIES)
-        scale = self.amplitude * np.sqrt(2 / _FREQUENCIES) * np.sqrt(doubt)
+        scale = self.amplitude * np.sqrt(2 / _FREQUENCIES) * doubt
         waves = generator.standard_normal((_FREQUENCIES, count)) * scale
         weights = generator.standard_normal((len(self.weights), count)) * self.weights[:, None]
         weights[1:] *= doubt
@@ -111,7 +111,7 @@ class Fit:
         unexplained = residuals.T - prior(self.inputs)
         known, there = self._covariances(self.inputs), self._covariances(at)
         for one in np.unique(doubt):
-            parts = np.array([1.0, one**2, one])
+            parts = np.array([1.0, one**2])
             smooth, smooth_there = np.tensordot(parts, known, 1), np.tensordot(parts, there, 1)
             pull = np.zeros_like(unexplained)
             for rows, own in zip(groups, noise, strict=True):
@@ -138,15 +138,14 @@ class Fit:
         return condition(inputs, residuals, self.weights, self.amplitude, self.reach, self.level)
 
     def _covariances(self, at: Inputs) -> Floats:
-        """With the values: that of the first feature, of the others, and of all else."""
+        """With the values: that of the first feature, and that of all else."""
         known = self.inputs
         features = at.features * self.weights**2
         shape = _matern(_distances(at.positions, known.positions) / self.reach)
         return np.stack(
             [
                 features[:, :1] @ known.features[:, :1].T,
-                features[:, 1:] @ known.features[:, 1:].T,
-                self.amplitude**2 * shape,
+                features[:, 1:] @ known.features[:, 1:].T + self.amplitude**2 * shape,
             ]
         )
 
