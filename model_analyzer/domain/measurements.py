@@ -16,6 +16,9 @@ from model_analyzer.domain.trials import Failure
 # Metric values by tag, in catalogue units.
 Values = Mapping[str, float]
 
+# Requests needed in a window to claim a 99th percentile with 95 % confidence.
+REQUESTS_FOR_P99 = 299
+
 
 class NoticeKind(Enum):
     """What the user should know about a result."""
