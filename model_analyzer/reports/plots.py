@@ -43,6 +43,7 @@ def chart_config(*, dark: bool = False) -> dict[str, Any]:
     )
     limit = "#ff8a94" if dark else "#b00020"
     return {
+        "mark": {"aria": False},  # what they show is in a table, too
         "font": "system-ui, sans-serif",
         "background": "#1e2126" if dark else "#ffffff",
         "axis": {
@@ -54,6 +55,7 @@ def chart_config(*, dark: bool = False) -> dict[str, Any]:
             "gridColor": grid,
             "domainColor": grid,
             "tickColor": grid,
+            "aria": False,
             "titlePadding": 14,  # the browser's font may be wider than the one it was drawn with
             "labelLimit": 320,
         },
@@ -63,6 +65,7 @@ def chart_config(*, dark: bool = False) -> dict[str, Any]:
             "labelColor": text,
             "columnPadding": 28,
             "columns": 2,
+            "aria": False,
         },
         "style": {
             "ring": {"size": 260, "strokeWidth": 2.5, "color": text, "filled": False, "opacity": 1},
@@ -292,6 +295,11 @@ def line_layers(
             "encoding": {"x": x, "y": y, "color": colour, "order": {"field": "order"}},
         },
         {
+            # not to be seen, but easy to hit
+            "mark": {"type": "point", "filled": True, "size": 350, "opacity": 0},
+            "encoding": {"x": x, "y": y},
+        },
+        {
             "mark": {"type": "point", "filled": True, "size": 60, "opacity": 0.9},
             "encoding": {"x": x, "y": y, "color": colour},
         },
@@ -391,7 +399,7 @@ def vega_lite(
         "$schema": _SCHEMA,
         "width": _WIDTH,
         "height": height,
-        "config": {**chart_config(), "aria": False},  # what it shows is in a table, too
+        "config": chart_config(),
         "params": [{"name": CHOSEN, "value": NOWHERE}],
         "data": {"values": points},
         "layer": layers,
