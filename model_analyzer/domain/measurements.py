@@ -81,6 +81,8 @@ class Measurement:
     def value(self, tag: str) -> float | None:
         """The metric over all models and GPUs, or None where it was not measured."""
         metric = METRICS[ALIASES.get(tag, tag)]
+        if len(self.models) == 1 and not metric.is_of_the_server:
+            return self.models[0].values.get(metric.tag)
         match metric.source:
             case Source.GPU:
                 values = [gpu.get(metric.tag) for gpu in self.gpus.values()]

@@ -180,7 +180,8 @@ def _metric_columns(
         def get(item: MeasuredTrial) -> Cell:
             if is_of_gpus and id(item) not in shown:
                 return None
-            return _rounded(item.measurement.value(tag))
+            value = item.measurement.value(tag)
+            return None if value is None else float(f"{value:.{_DIGITS}g}")
 
         return get
 
@@ -223,7 +224,7 @@ def _evidence_columns(items: Sequence[MeasuredTrial]) -> list[tuple[Column, _Get
     def noise(item: MeasuredTrial) -> Cell:
         found = [relative_noise(model.windows) for model in item.measurement.models]
         known = [value for value in found if value is not None]
-        return _rounded(max(known) * 100) if known else None
+        return float(f"{max(known) * 100:.3g}") if known else None
 
     def remarks(item: MeasuredTrial) -> Cell:
         return " ".join(notice.text for notice in item.measurement.notices) or None
@@ -236,10 +237,6 @@ def _evidence_columns(items: Sequence[MeasuredTrial]) -> list[tuple[Column, _Get
     return [
         (column, get) for column, get in columns if any(get(item) is not None for item in items)
     ]
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.{_DIGITS}g}")
 
 
 def _variants(

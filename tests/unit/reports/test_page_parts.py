@@ -14,6 +14,7 @@ from model_analyzer.reports.explorer import Explorer, explorer_of
 from model_analyzer.reports.front import front_charts, front_of
 from model_analyzer.reports.method import method_of
 from model_analyzer.reports.parameters import importance_rows, parameter_name
+from model_analyzer.reports.plots import Chart
 from model_analyzer.reports.verdict import Verdict, figures_of, limits_of, verdict_of
 from model_analyzer.results.effects import effects
 from model_analyzer.results.ranking import Ranking
@@ -41,6 +42,10 @@ def example(limit: float = 10) -> Ranking:
         record(BEST, failure(), concurrency=64),
         by=goal(*at_most(perf_latency_p99=limit)),
     )
+
+
+def points(chart: Chart, part: str) -> list[dict[str, Any]]:
+    return [point for point in chart.spec["data"]["values"] if point["part"] == part]
 
 
 def explorer(found: Ranking) -> Explorer:
@@ -181,8 +186,7 @@ def test_the_front_of_the_chart_is_that_of_all_measurements() -> None:
     found = example()
     places = {id(item): place for place, item in enumerate(found.measured)}
     (chart,) = front_charts(found, found.results, places)
-    (line,) = [one for one in chart.spec["layer"] if one["mark"].get("style") == "front"]
-    assert [(point["x"], point["y"]) for point in line["data"]["values"]] == [
+    assert [(point["x"], point["y"]) for point in points(chart, "front")] == [
         (8.5, 100), (9.5, 200), (12.5, 250),
     ]  # fmt: skip
 
@@ -195,8 +199,7 @@ def test_of_very_many_measurements_the_chart_has_one_for_each_small_area() -> No
     places = {id(item): place for place, item in enumerate(found.measured)}
     default = [result for result in found.results if result.is_default]
     (chart,) = front_charts(found, default, places)
-    (cloud,) = [one for one in chart.spec["layer"] if one["mark"].get("style") == "other"]
-    drawn = cloud["data"]["values"]
+    drawn = points(chart, "other")
     assert len(drawn) < 3000
     assert f"Of 2999 grey points {len(drawn)} are drawn" in chart.caption
     high = max(point["y"] for point in drawn)
