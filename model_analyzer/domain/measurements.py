@@ -81,8 +81,8 @@ class Measurement:
     def value(self, tag: str) -> float | None:
         """The metric over all models and GPUs, or None where it was not measured."""
         metric = METRICS[ALIASES.get(tag, tag)]
-        if len(self.models) == 1 and not metric.is_of_the_server:
-            return self.models[0].values.get(metric.tag)
+        if len(self.models) == 1 and metric.tag in self.models[0].values:
+            return self.models[0].values[metric.tag]  # as nearly always
         match metric.source:
             case Source.GPU:
                 values = [gpu.get(metric.tag) for gpu in self.gpus.values()]

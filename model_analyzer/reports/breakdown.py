@@ -101,7 +101,12 @@ def _bars(
     names = list(dict.fromkeys(name for name, _ in bars))
     present = [phase for phase in _COLOURS if any(point["phase"] == phase for point in points)]
     bar = {"field": "bar", "type": "nominal", "sort": names, "title": None}
-    time = {"field": "time", "type": "quantitative", "title": "Average time (ms)"}
+    time = {
+        "field": "time",
+        "type": "quantitative",
+        "title": "Average time (ms)",
+        "axis": {"tickCount": 8},
+    }
     layer = {
         "mark": {"type": "bar"},
         "encoding": {

@@ -72,12 +72,12 @@ def importance_rows(effects: Effects | None) -> Importance | None:
     if effects is None:
         return None
     metric = METRICS[effects.tag]
-    among = " among the measurements that keep the constraints" if effects.constrained else ""
+    among = ", among the measurements that keep the constraints" if effects.constrained else ""
     return Importance(
         method=(
             f"The best {metric.name.lower()} ({metric.unit}) that was reached with each value,"
-            f" everything else free{among}. Percentages are the distance from the worst to the best"
-            " value of a parameter."
+            f" everything else free{among}, and how many measurements there are with it."
+            " Percentages say how much more the highest is than the lowest."
         ),
         rows=tuple(_row(effect) for effect in effects.parameters),
     )
@@ -88,7 +88,7 @@ def _row(effect: ParameterEffect) -> ParameterRow:
     top = max((value.best for value in effect.values if value.best is not None), default=0.0)
     return ParameterRow(
         name=parameter_name(effect.parameter),
-        change="" if effect.change is None else f"{effect.change:.0f} %",
+        change="" if effect.change is None else f"+{effect.change:.0f} %",
         bars=tuple(
             Bar(
                 value=_text(value.value),

@@ -332,7 +332,9 @@ def x_axis(axis: str, values: Sequence[float]) -> dict[str, Any]:
 
 
 def y_axis(axis: str) -> dict[str, Any]:
-    return {"field": "y", "type": "quantitative", "title": _axis_title(axis)}
+    return {
+        "field": "y", "type": "quantitative", "title": _axis_title(axis), "axis": {"tickCount": 8},
+    }  # fmt: skip
 
 
 def _axis_title(axis: str) -> str:

@@ -18,6 +18,7 @@ class Verdict(Enum):
     """What can be recommended."""
 
     RECOMMENDED = "recommended"
+    KEEP = "keep"  # the default is the best
     NEAREST = "nearest"  # nothing keeps the constraints
     NOTHING = "nothing"  # nothing was measured
 
@@ -46,7 +47,9 @@ class Limit:
 def verdict_of(ranking: Ranking) -> Verdict:
     if not ranking.results:
         return Verdict.NOTHING
-    return Verdict.RECOMMENDED if ranking.any_passes else Verdict.NEAREST
+    if not ranking.any_passes:
+        return Verdict.NEAREST
+    return Verdict.KEEP if ranking.results[0] is ranking.default else Verdict.RECOMMENDED
 
 
 def figures_of(ranking: Ranking) -> tuple[Figure, ...]:

@@ -187,7 +187,8 @@
   const constraint = columns.find((column) => column.key === "meets_constraints");
   byId("passing-label").hidden = !constraint;
 
-  for (const column of columns.filter((one) => one.number)) {
+  const numbers = columns.filter((one) => one.number);
+  for (const column of [...numbers.filter((one) => one.metric), ...numbers.filter((one) => !one.metric)]) {
     where.append(make("option", { value: column.key }, column.header));
   }
   for (const column of columns) {

@@ -59,6 +59,7 @@ def test_a_configuration_is_recommended_only_if_it_keeps_the_constraints() -> No
     assert verdict_of(example()) is Verdict.RECOMMENDED
     assert verdict_of(example(limit=1)) is Verdict.NEAREST
     assert verdict_of(ranking(record(BEST, failure()))) is Verdict.NOTHING
+    assert verdict_of(ranking(record(DEFAULT, measurement(5, 5)))) is Verdict.KEEP
 
 
 def test_figures_are_those_of_the_first_beside_the_default() -> None:
@@ -140,7 +141,7 @@ def test_bars_are_shares_of_the_best() -> None:
     found = importance_rows(effects(example()))
     assert found is not None
     (row,) = [row for row in found.rows if row.name == "Max batch size"]
-    assert row.change == "100 %"
+    assert row.change == "+100 %"
     assert [(bar.value, bar.best, bar.share) for bar in row.bars] == [
         ("1", "100", 0.5), ("8", "200", 1.0),
     ]  # fmt: skip
