@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: quickstart test check qa fast fuzz environment browser clean
+.PHONY: quickstart test check qa fast fuzz site environment browser clean
 
 # Everything from nothing: environment, server and perf_analyzer, a first profile.
 quickstart: environment
@@ -39,6 +39,11 @@ check: environment
 	$(BIN)/ruff check
 	$(BIN)/mypy
 
+# The documentation as a site, in site/; any warning is an error.
+site: environment
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+	@echo "wrote site/index.html"
+
 environment: .venv/installed
 
 # Made in one go, and by one make at a time: an interrupted installation is started again.
@@ -49,4 +54,4 @@ environment: .venv/installed
 	  touch .venv/installed'
 
 clean:
-	rm -rf .venv .venv.lock quick-start
+	rm -rf .venv .venv.lock quick-start site

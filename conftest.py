@@ -66,6 +66,14 @@ class Mark:
         return True
 
 
+def without_charts(environment: dict[str, str]) -> dict[str, str]:
+    """An environment in which charts are not drawn, see tests/fakes/charts."""
+    path = [str(Path(__file__).parent / "tests" / "fakes" / "charts")]
+    if environment.get("PYTHONPATH"):
+        path.append(environment["PYTHONPATH"])
+    return {**environment, "PYTHONPATH": os.pathsep.join(path)}
+
+
 @pytest.fixture
 def mark() -> Mark:
     return Mark(uuid.uuid4().hex)

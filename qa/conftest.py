@@ -23,6 +23,7 @@ import psutil
 import pytest
 import yaml
 
+from conftest import without_charts
 from model_analyzer.runner.runtime import find_tritonserver, installed_runtime
 
 HERE = Path(__file__).parent
@@ -63,6 +64,11 @@ class Scene:
     def models(self) -> Path:
         return self.directory / "models"
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """That of the program. Charts are left to the tests in tests/ and to the scenarios."""
+        return without_charts(self.mark.environment)
+
     def model(self, name: str, code: str, **fields: Any) -> None:
         """Adds a model of the Python backend: four floats in, four floats out."""
         directory = self.models / name
@@ -87,7 +93,7 @@ class Scene:
         process = subprocess.Popen(
             [self.program, "profile", "-f", str(path), *arguments],
             cwd=self.directory,
-            env=self.mark.environment,
+            env=self.environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -104,7 +110,7 @@ class Scene:
     def run(self, *arguments: str) -> tuple[int, str]:
         done = subprocess.run(
             [self.program, *arguments],
-            cwd=self.directory, env=self.mark.environment, text=True, timeout=180, check=False,
+            cwd=self.directory, env=self.environment, text=True, timeout=180, check=False,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
         return done.returncode, done.stdout

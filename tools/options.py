@@ -21,13 +21,27 @@ HEAD = """\
 <!-- Made by tools/options.py from the option table: do not edit. -->
 
 Every option of `profile` and `report`, as a key in the YAML file (`-f`) and as a flag. The command
-line wins over the file, the file over the default. One file may serve all commands: each reads
-what concerns it. `analyze` takes the options of `profile`.
+line wins over environment variables, those over the file, the file over the default. One file may
+serve all commands: each reads what concerns it. `analyze` and `doctor` take the options of `profile`.
+[reference.md](reference.md) has the other commands.
 
 A flag may be shortened as long as it stays unique, and `--flag value` and `--flag=value` are the
 same. Of a flag that is repeated the last one counts. `-q`/`--quiet`, `-v`/`--verbose` and
 `-h`/`--help` are flags of every command, and no keys; nor are `--dry-run` and `--json` of `profile`,
-which tell what a run would do.
+which tell what a run would do, and `--json` and `--no-models` of `doctor`.
+
+**Environment variables.** Each option has one: `MODEL_ANALYZER_` and its key in capitals.
+
+    export MODEL_ANALYZER_CHECKPOINT_DIRECTORY=/data/checkpoints
+    export MODEL_ANALYZER_OVERRIDE_OUTPUT_MODEL_REPOSITORY=true
+    export MODEL_ANALYZER_CONSTRAINTS='{perf_latency_p99: {max: 50}}'
+
+Its text is what would follow the flag, `true` or `false` for flags without a value, and YAML for
+options that are YAML only. An empty one counts as not set. A text that cannot be read is an error
+that names the variable; a variable that is nearly one of an option gets a warning. The variables of
+`checkpoint_directory` and `checkpoint_prefix` also serve `checkpoint` and `compare`, and
+`MODEL_ANALYZER_CONFIG_FILE` names the YAML file. `model-analyzer config show FILE` tells of each
+option that is given what it is, where that was said, and instead of what.
 
 `model-analyzer config validate FILE...` checks files, and `model-analyzer config schema` describes
 them to an editor.
@@ -105,7 +119,7 @@ def table(rows: Iterable[Mapping[str, str]]) -> None:
 
 def type_of(option: Option) -> str:
     if isinstance(option.kind, Choice):
-        return ", ".join(f"`{word}`" for word in option.kind.metavar.strip("[]").split("|"))
+        return ", ".join(f"`{word}`" for word in option.kind.words)
     schema = option.kind.schema()
     form = schema.get("anyOf", [schema])[0]
     bounds = [

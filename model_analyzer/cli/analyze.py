@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from model_analyzer.cli.answer import answer
 from model_analyzer.cli.console import View
+from model_analyzer.cli.export import check_installed, originals_of
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
@@ -25,6 +26,8 @@ def run(settings: ProfileSettings, remarks: Sequence[str], verbosity: int) -> in
     log.warning("analyze is an old name: `profile` on the same checkpoint measures what is missing")
     for remark in remarks:
         log.warning("%s", remark)
+    if not settings.export.skip_summary:
+        check_installed(settings.export.formats)
     checkpoint = settings.checkpoint
     loaded = load_chosen(checkpoint.load_file, checkpoint.directory, checkpoint.prefix)
     for sentence in loaded.damage:
@@ -40,9 +43,6 @@ def run(settings: ProfileSettings, remarks: Sequence[str], verbosity: int) -> in
         )
         for group in groups
     ]
-    originals = {
-        variant.model: variant.config for variant in loaded.profile.variants if variant.is_default
-    }
     answer(
         loaded.profile,
         loaded.path,
@@ -50,7 +50,7 @@ def run(settings: ProfileSettings, remarks: Sequence[str], verbosity: int) -> in
         settings,
         ExportDirectory(settings.export.path),
         view,
-        originals=originals,
-        complete=True,
+        originals=originals_of(loaded.profile),
+        complete=None,
     )
     return EXIT_OK if all(ranking.results for ranking in rankings) else EXIT_RUN_FAILED

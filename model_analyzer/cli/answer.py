@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -18,10 +20,10 @@ from model_analyzer.cli.export import (
     write_results,
     write_summary,
 )
-from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, ModelGoal
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.profiles import Profile
-from model_analyzer.domain.settings import ProfileSettings
+from model_analyzer.domain.settings import OutputFormat, ProfileSettings
 from model_analyzer.reports.build import Origin, build_summary
 from model_analyzer.reports.tables import (
     Table,
@@ -48,12 +50,12 @@ def answer(
     view: View,
     *,
     originals: Mapping[str, ModelConfig],
-    complete: bool,
+    complete: bool | None,
 ) -> None:
     """Tables, reports and configurations to deploy; then the answer on the screen.
 
     `originals` are the configurations in the model repository, by name of model; `complete`
-    tells whether all searches came to their end.
+    tells whether all searches came to their end, None that nobody knows.
     """
     export = settings.export
     origin = origin_of(profile, checkpoint)
@@ -68,6 +70,7 @@ def answer(
             [name for ranking in rankings for name in ranking.model.split(",")],
         )
     summaries = []
+    deployable: list[Path] = []
     for ranking in _with_best_of_all(rankings, settings):
         difference = configuration_difference(ranking, originals)
         count = export.best_of_all if ranking.is_across_models else export.best
@@ -76,22 +79,20 @@ def answer(
             best=count,
             origin=origin,
             difference=difference,
-            complete=complete,
+            complete=complete is not False,
             offline=settings.offline,
             always_gpus=always_gpus,
         )
         summaries.append((ranking, summary))
         if not ranking.is_across_models:
-            write_best(directory, ranking, difference)
-    paths = []
+            deployable += write_best(directory, ranking, difference, "best")
+    paths: list[Path] = []
     if not export.skip_summary:
-        for _, name, table in tables:
-            if table.rows:
-                paths.append(directory.write(table.to_csv(), "results", name))
-            else:
-                directory.remove("results", name)  # an earlier run may have had some
-        paths.append(write_results(directory, rankings, origin))
-        paths += [write_summary(directory, summary) for _, summary in summaries]
+        if OutputFormat.CSV in export.formats:
+            paths += _write_tables(directory, tables)
+        paths += write_results(directory, rankings, origin, export.formats, complete=complete)
+        for _, summary in summaries:
+            paths += write_summary(directory, summary, export.formats)
         _write_details(rankings, settings, directory, origin)
     error_log = write_error_log(directory, rankings)
     if view.is_verbose:
@@ -109,8 +110,49 @@ def answer(
             log.warning("%s", remark)
     if error_log:
         log.warning("Some trials failed: see %s", error_log)
-    for path in paths:
+    for path in (*paths, *(path for path in deployable if path.suffix == ".pbtxt")):
         view.print(f"wrote {path}")
+    for ranking in rankings:
+        if ranking.results and checkpoint is not None:
+            command = _deploy_command(ranking, checkpoint, settings)
+            view.print(f"to deploy {ranking.model} on Kubernetes: {command}")
+
+
+def _deploy_command(ranking: Ranking, checkpoint: Path, settings: ProfileSettings) -> str:
+    """The command that comes to the same recommendation from the `checkpoint`."""
+    words = ["model-analyzer", "best", "-m", ranking.model.split(",")[0]]
+    if checkpoint.parent == settings.checkpoint.directory:
+        words += ["-s", _short(checkpoint.parent)]
+        if settings.checkpoint.prefix:
+            words += ["--checkpoint-prefix", settings.checkpoint.prefix]
+    else:
+        words.append(_short(checkpoint))
+    if len(set(ranking.goal.models)) == 1:
+        words += _goal_flags(ranking.goal.models[0])
+    elif settings.config_file is not None:
+        words += ["-f", _short(settings.config_file)]
+    return shlex.join([*words, "--format", "kubernetes"])
+
+
+def _goal_flags(goal: ModelGoal) -> Sequence[str]:
+    flags = []
+    if len(goal.objectives) > 1:
+        wished = (f"{objective.tag}:{objective.weight:.15g}" for objective in goal.objectives)
+        flags += ["--metric", ",".join(wished)]
+    elif goal.objectives[0].tag != DEFAULT_OBJECTIVE:
+        flags += ["--metric", goal.objectives[0].tag]
+    for bound in goal.constraints:
+        if bound.minimum is not None:
+            flags += ["--constraint", f"{bound.tag}>{bound.minimum:.15g}"]
+        if bound.maximum is not None:
+            flags += ["--constraint", f"{bound.tag}<{bound.maximum:.15g}"]
+    return flags
+
+
+def _short(path: Path) -> str:
+    """The path from where the user stands, if it is below."""
+    relative = os.path.relpath(path)
+    return str(path) if relative.startswith(os.pardir) else relative
 
 
 def _tables(
@@ -134,6 +176,18 @@ def _tables(
             server_table(profile.server_only, export.server_fields),
         ),
     )
+
+
+def _write_tables(
+    directory: ExportDirectory, tables: Sequence[tuple[str, str, Table]]
+) -> Sequence[Path]:
+    paths = []
+    for _, name, table in tables:
+        if table.rows:
+            paths.append(directory.write(table.to_csv(), "results", name))
+        else:
+            directory.remove("results", name)  # an earlier run may have had some
+    return paths
 
 
 def _with_best_of_all(rankings: Sequence[Ranking], settings: ProfileSettings) -> Sequence[Ranking]:
@@ -174,4 +228,5 @@ def _write_details(
                 plots=export.plots,
                 offline=settings.offline,
                 always_gpus=settings.monitors.always_gpus,
+                formats=export.formats,
             )

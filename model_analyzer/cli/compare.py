@@ -17,6 +17,7 @@ from model_analyzer.cli.checkpoint.options import (
     output_option,
     wrong,
 )
+from model_analyzer.cli.complete import complete_metrics
 from model_analyzer.errors import EXIT_OK, EXIT_REGRESSION, CheckpointError
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def compare() -> click.Command:
     default="perf_throughput,perf_latency_p99",
     show_default=True,
     metavar="METRIC,...",
+    shell_complete=complete_metrics,
     help="What is compared.",
 )
 @click.option(

@@ -1,10 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""`model-analyzer config`: checks YAML files, and describes them to editors."""
+"""`model-analyzer config`: checks YAML files, tells where values are from, describes files to
+editors.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +24,7 @@ def config() -> click.Group:
 
 @click.group("config", context_settings={"help_option_names": ["-h", "--help"]})
 def _config() -> None:
-    """Check configuration files, or describe them to an editor."""
+    """Check configuration files, show where values are from, describe files to an editor."""
 
 
 @_config.command()
@@ -32,7 +35,11 @@ def validate(files: Sequence[str], as_json: bool) -> int:
 
     Every problem of every file is told with its line and column; the exit status is 2 if there is
     any. What a command needs besides, such as the models to profile, may come from its command
-    line and is not missed here.
+    line and is not missed here. Environment variables count, as for profile.
+
+    \b
+    Example:
+      model-analyzer config validate my.yaml
     """
     checked = [_check(name) for name in files]
     if as_json:
@@ -53,11 +60,14 @@ class _Checked:
 
 
 def _check(name: str) -> _Checked:
+    from model_analyzer.config.environment import misspelled, read_environment
     from model_analyzer.config.resolve import check_file
     from model_analyzer.config.sources import read_yaml
 
     try:
-        return _Checked(name=name, remarks=check_file(read_yaml(Path(name)), Path.cwd()))
+        yaml = read_yaml(Path(name))
+        remarks = check_file(yaml, Path.cwd(), environment=read_environment(os.environ))
+        return _Checked(name=name, remarks=[*remarks, *misspelled(os.environ)])
     except ConfigError as error:
         return _Checked(name=name, problems=sorted(error.problems, key=_place))
 
@@ -102,13 +112,69 @@ def _json(file: _Checked) -> dict[str, object]:
 
 
 @_config.command()
-def schema() -> int:
+@click.argument("file", required=False, metavar="[FILE]")
+@click.option("--all", "with_defaults", is_flag=True, help="Show defaults, too.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document, for programs.")
+def show(file: str | None, with_defaults: bool, as_json: bool) -> int:
+    """Tell what each option is, and where that was said.
+
+    An option is given by an environment variable, or by FILE. Without FILE, the one that
+    MODEL_ANALYZER_CONFIG_FILE names is read. Secrets are masked.
+
+    \b
+    Example:
+      model-analyzer config show my.yaml
+    """
+    from model_analyzer.config.environment import misspelled, read_environment
+    from model_analyzer.config.options import OPTIONS
+    from model_analyzer.config.origins import origins
+    from model_analyzer.config.sources import read_yaml
+
+    environment = read_environment(os.environ)
+    for remark in misspelled(os.environ):
+        click.echo(f"model-analyzer: warning: {remark}", err=True)
+    named = [entry.node.text for entry in environment if entry.key == "config_file"]
+    path = file or (named[0] if named else None)
+    yaml = read_yaml(Path(path).expanduser()) if path is not None else None
+    if yaml is not None and not yaml.is_mapping:
+        raise yaml.problem(f"expected a mapping of options, found {yaml.describe()}")
+    in_file = yaml.entries if yaml is not None else ()
+    found = origins((environment, in_file), OPTIONS, with_defaults=with_defaults)
+    if as_json:
+        documents = [
+            {
+                "key": one.key,
+                "value": one.value,
+                "where": one.where or None,
+                "instead_of": list(one.instead_of),
+            }
+            for one in found
+        ]
+        click.echo(json.dumps({"options": documents}, indent=1))
+        return EXIT_OK
+    for one in found:
+        others = f", instead of {', '.join(one.instead_of)}" if one.instead_of else ""
+        click.echo(f"{one.key}: {one.text}")
+        click.echo(f"    {one.where or 'default'}{others}")
+    if not found:
+        click.echo("Nothing is given: every option has its default.")
+    return EXIT_OK
+
+
+@_config.command()
+@click.option("--results", "of_results", is_flag=True, help="That of results.json instead.")
+def schema(of_results: bool) -> int:
     """Print the JSON Schema (draft 2020-12) of the YAML file.
 
     Editors complete and check with it: save it as model-analyzer.json and begin a file with
     `# yaml-language-server: $schema=model-analyzer.json`.
+
+    \b
+    Example:
+      model-analyzer config schema > model-analyzer.json
     """
     from model_analyzer.config.json_schema import json_schema
+    from model_analyzer.reports.document import results_schema
 
-    click.echo(json.dumps(json_schema(), indent=1))
+    click.echo(json.dumps(results_schema() if of_results else json_schema(), indent=1))
     return EXIT_OK

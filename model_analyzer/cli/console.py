@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Everything that a person sees while a command runs: log lines, progress, the answer."""
+"""Everything that a person sees while a command runs: log lines, the answer, and progress by one of
+the sinks of `cli.progress`.
+"""
 
 from __future__ import annotations
 
@@ -9,28 +11,27 @@ import os
 import sys
 import textwrap
 import time
-from collections import deque
-from collections.abc import Sequence
-from types import TracebackType
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TextIO, cast
 
 from rich import box
-from rich.console import Console, Group, RenderableType
-from rich.live import Live
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Column
+from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.measurements import Measurement, Outcome
-from model_analyzer.domain.trials import Failure, Trial
-from model_analyzer.profiling import Event, GivenUp, TrialFinished, TrialStarted
+from model_analyzer.cli.progress.events import Silence, Sink
+from model_analyzer.cli.progress.jsonlines import JsonLines
+from model_analyzer.cli.progress.live import LiveView
+from model_analyzer.cli.progress.plain import Lines
+from model_analyzer.domain.settings import ProgressMode
 from model_analyzer.reports.tables import Table, show
 
 log = logging.getLogger(__name__)
 
-_LAST = 5
+# Loggers of searches begin like this.
+_SEARCHES = "model_analyzer.search."
+
 _LOG_WIDTH = 120
 _HEADER_WIDTH = 11
 
@@ -55,84 +56,72 @@ class _LogHandler(logging.Handler):
         )
 
 
-class _Output:
-    """Standard output, as long as somebody takes it.
+class Output:
+    """Standard output (or error), as long as somebody takes it.
 
     A terminal that has gone, a full disk or a closed pipe must not cost a measurement: then
     nothing more is shown, and the run goes on.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
         self._lost = False
 
     @property
     def encoding(self) -> str:
-        return sys.stdout.encoding
+        return self._stream.encoding
 
     def isatty(self) -> bool:
-        return not self._lost and sys.stdout.isatty()
+        return not self._lost and self._stream.isatty()
 
     def fileno(self) -> int:
-        return sys.stdout.fileno()
+        return self._stream.fileno()
 
     def write(self, text: str) -> int:
         if not self._lost:
             try:
-                sys.stdout.write(text)
+                self._stream.write(text)
             except OSError:
                 self._lose()
         return len(text)
 
+    def write_line(self, text: str) -> None:
+        """Writes, and does not keep it back."""
+        self.write(text)
+        self.flush()
+
     def flush(self) -> None:
         if not self._lost:
             try:
-                sys.stdout.flush()
+                self._stream.flush()
             except OSError:
                 self._lose()
 
     def _lose(self) -> None:
         self._lost = True
         # what is buffered would raise again at the end of the program
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
 
 
 class View:
-    """Shows a run: a live display on a terminal, lines elsewhere, errors only when quiet.
+    """The terminal, or whatever takes its place: log lines and results.
 
-    `verbosity` is -1 (quiet), 0 or 1 (verbose).
+    `verbosity` is -1 (quiet), 0 or 1 (verbose). What programs read goes to standard output: with
+    `on_stderr` everything for people goes elsewhere.
     """
 
-    def __init__(self, verbosity: int) -> None:
+    def __init__(self, verbosity: int, *, on_stderr: bool = False) -> None:
         self._verbosity = verbosity
-        output = cast(TextIO, _Output())
+        output = cast(TextIO, Output(sys.stderr if on_stderr else sys.stdout))
         self._console = Console(file=output)
         if not self._console.is_terminal:
             self._console = Console(file=output, width=_LOG_WIDTH)
-        self._live: Live | None = None
-        self._progress = _progress()
-        self._task = self._progress.add_task("", total=None, most="")
-        self._last: deque[Text] = deque(maxlen=_LAST)
-        self._best: tuple[Trial, Measurement] | None = None
-        self._goal: Goal | None = None
-        self._spent: list[float] = []
-        self._most: int | None = None
-        self._done = 0
         level = {-1: logging.ERROR, 0: logging.INFO, 1: logging.DEBUG}[verbosity]
+        self._handler = _LogHandler(self._console, with_time=verbosity == 1)
         logger = logging.getLogger("model_analyzer")
-        logger.handlers = [_LogHandler(self._console, with_time=verbosity == 1)]
+        logger.handlers = [self._handler]
         logger.setLevel(level)
         logger.propagate = False
-
-    def __enter__(self) -> View:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.end()
 
     @property
     def is_verbose(self) -> bool:
@@ -145,48 +134,45 @@ class View:
         except RuntimeError:
             pass  # the handler came in the middle of another line: the count still goes on
 
-    def begin(self, model: str, most_trials: int | None, goal: Goal) -> None:
-        """A model's search begins, with at most so many trials, if that is known."""
-        self._goal, self._best = goal, None
-        self._most, self._done, self._spent = most_trials, 0, []
-        self._last.clear()
-        self._progress.remove_task(self._task)  # an update cannot forget how many trials there are
-        most = f" of at most {most_trials}" if most_trials is not None else ""
-        self._task = self._progress.add_task(model, total=most_trials, most=most)
-        if self._console.is_terminal and self._verbosity == 0 and self._live is None:
-            self._live = Live(
-                self._render(),
-                console=self._console,
-                refresh_per_second=2,
-                transient=True,
-                get_renderable=self._render,
-                # the console writes to standard output itself: it would write into its own display
-                redirect_stdout=False,
-            )
-            self._live.start()
+    @contextmanager
+    def hypothetically(self) -> Iterator[None]:
+        """Inside, nothing is shown of what searches log: they are only asked what they would do."""
 
-    def end(self) -> None:
-        """Takes the live display away."""
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
+        def has_happened(record: logging.LogRecord) -> bool:
+            return not record.name.startswith(_SEARCHES)
 
-    def show(self, event: Event) -> None:
-        """Shows what has just happened."""
-        match event:
-            case TrialStarted(trial):
-                for work in trial.workloads:
-                    self._info(f"Profiling {work.variant.name}: {work.load}")
-                self._progress.update(self._task, description=str(trial))
-            case TrialFinished(trial, outcome, known):
-                self._finished(trial, outcome, known)
-            case GivenUp(failures, last, known):
-                log.error(
-                    "The first %d attempts failed and none succeeded: giving this model up. %s%s",
-                    failures,
-                    last.message,
-                    ". That was in an earlier run: --retry-failed tries again" if known else "",
-                )
+        self._handler.addFilter(has_happened)
+        try:
+            yield
+        finally:
+            self._handler.removeFilter(has_happened)
+
+    def progress(
+        self, mode: ProgressMode, *, clock: Callable[[], float], stopping: Callable[[], bool]
+    ) -> Sink:
+        """What shows a run here: see `LiveView` for `clock` and `stopping`."""
+        match self._mode(mode):
+            case ProgressMode.JSON:
+                return JsonLines(Output(sys.stdout).write_line)
+            case ProgressMode.NONE:
+                return Silence()
+            case ProgressMode.LIVE:
+                return LiveView(self._console, clock=clock, stopping=stopping)
+        return Lines()
+
+    def _mode(self, mode: ProgressMode) -> ProgressMode:
+        """What `auto` means here. A live view needs a terminal that can move its cursor."""
+        is_able = self._console.is_terminal and not self._console.is_dumb_terminal
+        if mode is ProgressMode.LIVE and not is_able:
+            log.warning("--progress live needs a terminal: lines instead")
+        if self._verbosity < 0 and mode is not ProgressMode.JSON:
+            return ProgressMode.NONE
+        if mode is ProgressMode.LIVE and is_able:
+            return mode
+        if mode in (ProgressMode.JSON, ProgressMode.NONE):
+            return mode
+        is_wanted = mode is ProgressMode.AUTO and not self.is_verbose and not is_ci(os.environ)
+        return ProgressMode.LIVE if is_wanted and is_able else ProgressMode.PLAIN
 
     def answer(self, sentence: str, table: Table) -> None:
         """The result of one model: the sentence and the best configurations."""
@@ -202,53 +188,10 @@ class View:
         if self._verbosity >= 0:
             self._console.print(Text(text), soft_wrap=True)
 
-    def _info(self, text: str) -> None:
-        # on a terminal the live display says the same
-        log.log(logging.DEBUG if self._live is not None else logging.INFO, "%s", text)
 
-    def _finished(self, trial: Trial, outcome: Outcome, known: bool) -> None:
-        self._done += 1
-        if known:
-            self._info("Existing measurement found for run config. Skipping profile")
-        else:
-            self._spent.append(outcome.duration_s)
-        self._progress.update(self._task, completed=self._done)
-        if isinstance(outcome, Failure):
-            self._last.append(Text(f"✗ {outcome.message}", style="red"))
-            if not known:
-                log.warning("%s%s", outcome.message, f" ({outcome.hint})" if outcome.hint else "")
-                for line in outcome.log:
-                    log.debug("    %s", line)
-            return
-        if self._goal is not None and self._is_best(outcome):
-            self._best = (trial, outcome)
-        text = f"{_values(outcome)}  {trial}"
-        self._last.append(Text(f"✓ {text}"))
-        if not known:
-            best = f"; best so far {_values(self._best[1])}" if self._best else ""
-            most = f" of at most {self._most}" if self._most is not None else ""
-            self._info(f"  {_values(outcome)}  (trial {self._done}{most}{best})")
-
-    def _is_best(self, measurement: Measurement) -> bool:
-        if self._best is None or self._goal is None:
-            return True
-        both = [self._best[1], measurement]
-        return self._goal.best_first(both, lambda item: item)[0] is measurement
-
-    def _render(self) -> RenderableType:
-        lines: list[RenderableType] = [self._progress]
-        if self._best is not None:
-            trial, measurement = self._best
-            lines.append(Text(f"  best so far  {_values(measurement)}  {trial}", style="green"))
-        if self._spent and self._most is not None:
-            mean = sum(self._spent) / len(self._spent)
-            left = mean * max(self._most - self._done, 0)
-            lines.append(Text(f"  time left    at most {_duration(left)}", style="dim"))
-        lines += [Text("  ").append_text(line) for line in self._last]
-        for line in lines:
-            if isinstance(line, Text):
-                line.no_wrap, line.overflow = True, "ellipsis"
-        return Group(*lines)
+def is_ci(environment: Mapping[str, str]) -> bool:
+    """Whether a machine runs us, and keeps what we write as a log."""
+    return environment.get("CI", "").lower() not in ("", "0", "false")
 
 
 def rich_table(table: Table) -> RichTable:
@@ -273,27 +216,3 @@ def plain_table(title: str, table: Table) -> Sequence[str]:
         for row in cells
     ]
     return [f"{title}:", *lines, ""]
-
-
-def _progress() -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),  # takes a second line where it is long
-        BarColumn(bar_width=20),
-        TextColumn("trial {task.completed}{task.fields[most]}", table_column=Column(no_wrap=True)),
-        TimeElapsedColumn(table_column=Column(no_wrap=True)),
-    )
-
-
-def _values(measurement: Measurement) -> str:
-    throughput = measurement.value("perf_throughput")
-    latency = measurement.value("perf_latency_p99")
-    text = f"{show(throughput)} infer/sec"
-    return f"{text}, p99 {show(latency)} ms" if latency is not None else text
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes:02} min"
-    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"

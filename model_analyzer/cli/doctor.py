@@ -4,42 +4,347 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
 
 import click
 
-from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
+from model_analyzer.cli.findings import columns_here, document_of, lines_of, verdict
+from model_analyzer.cli.gpus import local_gpus
+from model_analyzer.cli.init import STARTER
+from model_analyzer.cli.launch import launcher, repository_facts, server_setups
+from model_analyzer.config.origins import Origin
+from model_analyzer.domain.models import ModelFacts
+from model_analyzer.domain.profiles import Device
+from model_analyzer.domain.settings import (
+    LaunchMode,
+    ProfileSettings,
+    Protocol,
+    ServerRestart,
+    ServerSettings,
+)
+from model_analyzer.domain.trials import LoadKind, ServerSetup
+from model_analyzer.errors import (
+    EXIT_OK,
+    EXIT_RUN_FAILED,
+    ConfigError,
+    ModelAnalyzerError,
+    RepositoryError,
+)
+from model_analyzer.runner.checks.docker_engine import check_docker
+from model_analyzer.runner.checks.finding import Finding, Level, ok, problem, warning
+from model_analyzer.runner.checks.gpus import check_gpus
+from model_analyzer.runner.checks.limits import check_group, judge_ulimits, read_ulimits
+from model_analyzer.runner.checks.machine import (
+    judge_clock,
+    judge_frequency,
+    judge_load,
+    judge_memory,
+    read_clock,
+    read_frequency,
+    read_load,
+    read_memory,
+)
+from model_analyzer.runner.checks.models import (
+    check_measuring,
+    check_model,
+    check_tiny_model,
+    shapes_of,
+)
+from model_analyzer.runner.checks.packages import check_packages
+from model_analyzer.runner.checks.ports import check_ports
+from model_analyzer.runner.checks.programs import (
+    check_load_generator,
+    check_models_interpreter,
+    check_server,
+)
+from model_analyzer.runner.checks.storage import (
+    check_readable,
+    judge_place,
+    judge_shared_memory,
+    read_place,
+    read_shared_memory,
+    size_mib,
+)
+from model_analyzer.runner.gpus import VISIBLE_DEVICES, cuda_environment
+from model_analyzer.runner.repository import ModelRepository, prepare_output, stage
+from model_analyzer.runner.runtime import Program, installed_runtime
+from model_analyzer.runner.server.local import LocalLauncher
+from model_analyzer.runner.server.log import ServerLog
+from model_analyzer.runner.server.triton import TritonServer
+from model_analyzer.runner.workspace import Workspace
+
+# A model may take long to load; the default of a run is long for somebody who waits for a doctor.
+_LOAD_S = 60
+_USUAL_LOAD_S = 600
+
+Findings = Iterator[Finding]
 
 
-def doctor() -> click.Command:
-    return _doctor
-
-
-@click.command("doctor", context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--triton-server-path", metavar="TEXT", help="Look at this tritonserver.")
-@click.option("--perf-analyzer-path", metavar="TEXT", help="Look at this perf_analyzer.")
-def _doctor(triton_server_path: str | None, perf_analyzer_path: str | None) -> int:
-    """Check everything that a run needs, and say how to mend what is missing.
-
-    Starts the server, sends one request through a tiny model, and lets perf_analyzer measure it.
-    Ends with status 1 if a run could not work.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What to look at: the settings of a run, remarks about them, what was given for them and
+    where; and whether models are loaded.
     """
-    from model_analyzer.cli.init import STARTER
-    from model_analyzer.runner.checks import State, examine
 
-    colours = {State.OK: "green", State.NOTE: "yellow", State.FAILED: "red"}
-    failed = False
-    for check in examine(
-        dict(os.environ),
-        server_path=triton_server_path,
-        perf_analyzer_path=perf_analyzer_path,
-        tiny_models=STARTER / "model_repository",
-    ):
-        # Lines as long as they are, so that a command in one can be copied.
-        state = click.style(f"{check.state.value:8}", fg=colours[check.state])
-        click.echo(f"{state}{check.name:27}{check.found}")
-        if check.mend:
-            click.echo(f"{'':8}{'':27}{check.mend}")
-        failed = failed or check.state is State.FAILED
-    click.echo("A run would not work here." if failed else "Everything that a run needs is here.")
-    return EXIT_RUN_FAILED if failed else EXIT_OK
+    settings: ProfileSettings
+    remarks: Sequence[str]
+    given: Sequence[Origin]
+    with_models: bool
+
+
+def run(asked: Asked, *, as_json: bool, verbosity: int) -> int:
+    """Checks one subject after another and tells at once what is found; the exit status."""
+    found: list[tuple[str, Finding]] = []
+    columns, shown = columns_here(), ""
+    with Workspace() as work:
+        for subject, finding in _Doctor(asked, work).examine():
+            found.append((subject, finding))
+            if as_json or (verbosity < 0 and finding.level is Level.OK):
+                continue
+            if subject != shown:
+                click.echo(("\n" if shown else "") + click.style(subject, bold=True))
+                shown = subject
+            for line in lines_of(finding, columns, all_details=verbosity > 0):
+                click.echo(line)
+    if as_json:
+        click.echo(json.dumps(document_of(found), indent=1))
+    else:
+        click.echo(("\n" if shown else "") + verdict(found))
+    has_problem = any(finding.level is Level.PROBLEM for _, finding in found)
+    return EXIT_RUN_FAILED if has_problem else EXIT_OK
+
+
+class _Doctor:
+    """One examination. `work` is a directory for what it needs on the way."""
+
+    def __init__(self, asked: Asked, work: Path) -> None:
+        self._asked = asked
+        self._settings = asked.settings
+        self._work = work
+        self._environment = dict(os.environ)
+        self._server: Program | None = None
+        self._load: Program | None = None
+        self._models_python_works = True
+
+    def examine(self) -> Iterator[tuple[str, Finding]]:
+        """Every finding with its subject, what is known soonest first."""
+        subjects: Mapping[str, Callable[[], Findings]] = {
+            "Options": self._options,
+            "Machine": self._machine,
+            "Storage": self._storage,
+            "Network": self._network,
+            "GPUs": self._gpus,
+            "Programs": self._programs,
+            "Server and models": self._models,
+        }
+        for subject, check in subjects.items():
+            for finding in check():
+                yield subject, finding
+
+    def _options(self) -> Findings:
+        variables = [one for one in self._asked.given if one.is_variable]
+        for one in variables:
+            instead = f", instead of {', '.join(one.instead_of)}" if one.instead_of else ""
+            yield ok(one.where, f"{one.text}{instead}")
+        for remark in self._asked.remarks:
+            yield warning("option", remark, "leave it out, or correct it")
+        if self._settings.config_file is not None:
+            yield ok("file", f"{self._settings.config_file} is valid")
+        elif not variables:
+            yield ok("defaults", "no file and no variables")
+
+    def _machine(self) -> Findings:
+        yield judge_load(read_load())
+        yield judge_memory(read_memory())
+        yield from check_group()
+        yield judge_ulimits(read_ulimits(), connections=_connections(self._settings))
+        yield judge_frequency(read_frequency())
+        yield judge_clock(read_clock())
+
+    def _storage(self) -> Findings:
+        yield judge_shared_memory(read_shared_memory())
+        settings = self._settings
+        repository, models = settings.repository.path, [one.name for one in settings.models]
+        needed = size_mib([repository / name for name in models]) if repository else 0.0
+        if repository is not None:
+            yield check_readable("model repository", repository, models or None)
+        places = [("export path", "--export-path", settings.export.path, 0.0)]
+        if not settings.checkpoint.disabled:
+            directory = settings.checkpoint.directory
+            places.append(("checkpoints", "--checkpoint-directory", directory, 0.0))
+        output = settings.repository.output
+        in_the_way = _in_the_way(output, override=settings.repository.override_output)
+        if models and in_the_way is not None:
+            yield in_the_way
+        else:
+            places.append(("variants", "--output-model-repository-path", output, needed))
+        places.append(("temporary files", "TMPDIR", self._work, 0.0))
+        for name, option, path, mib in places:
+            yield judge_place(name, option, read_place(path), needed_mib=mib)
+
+    def _network(self) -> Findings:
+        yield from check_ports(self._settings.server)
+        yield check_docker(
+            self._environment,
+            image=self._settings.docker.image,
+            is_needed=self._settings.server.launch is LaunchMode.DOCKER,
+        )
+
+    def _gpus(self) -> Findings:
+        if self._settings.monitors.ignore_gpus:
+            yield ok("GPUs", "are not looked for (dcgm_disable)")
+            return
+        variable = self._environment.get(VISIBLE_DEVICES)
+        yield from check_gpus(self._settings.monitors.gpus, variable)
+
+    def _programs(self) -> Findings:
+        environment = self._environment
+        finding, self._server = check_server(
+            self._settings.server, environment, self._work / "library"
+        )
+        yield finding
+        finding, self._load = check_load_generator(self._settings.load_generator.path, environment)
+        yield finding
+        if self._server is not None:
+            runtime = installed_runtime(environment)
+            python = check_models_interpreter(self._server, runtime, environment)
+            if python is not None:
+                self._models_python_works = python.level is Level.OK
+                yield python
+
+    def _models(self) -> Findings:
+        if not self._asked.with_models:
+            yield ok("models", "not loaded (--no-models)")
+            return
+        if self._server is not None and self._models_python_works:
+            yield from self._tiny_model(self._server)
+        if not self._settings.models:
+            return
+        mode = self._settings.server.launch
+        if mode in (LaunchMode.REMOTE, LaunchMode.C_API):
+            yield ok("models", f"not loaded in launch mode {mode.value}: a run will tell")
+        elif mode is LaunchMode.DOCKER or (self._server and self._models_python_works):
+            yield from self._own_models()
+
+    def _tiny_model(self, program: Program) -> Findings:
+        repository = ModelRepository(STARTER / "model_repository")
+        facts = repository.facts("add_sub")
+        settings = replace(
+            _tried(self._settings.server),
+            protocol=Protocol.GRPC,
+            restart=ServerRestart.AUTO,
+        )
+        staged = stage(repository, [facts], self._work / "tiny")
+        start = LocalLauncher(program, settings, staged)
+        with TritonServer(
+            start, settings, ServerLog(self._work / "tiny.log"), settles=False
+        ) as server:
+            worked = True
+            for finding in check_tiny_model(server, facts):
+                worked = finding.level is Level.OK
+                yield finding
+            if worked and self._load is not None:
+                yield check_measuring(self._load, server, facts, self._work)
+
+    def _own_models(self) -> Findings:
+        """Those of the run, each with the server's flags and variables that it will have."""
+        path = self._settings.repository.path
+        assert path is not None, "only a remote server may have models of its own"
+        settings = replace(self._settings, server=_tried(self._settings.server))
+        with ExitStack() as stack:
+            devices = _devices(settings, self._environment, stack)
+            for_cuda = cuda_environment(devices, settings.monitors.gpus)
+            environment = {**self._environment, **for_cuda}
+            setups = server_setups(settings, devices, for_cuda)
+            log = ServerLog(self._work / "server.log")
+            log.path.write_bytes(b"")
+            try:
+                repository = ModelRepository(path)
+            except ModelAnalyzerError as error:
+                yield problem("models", str(error), "name the repository by --model-repository")
+                return
+            facts: dict[str, ModelFacts] = {}
+            for name, setup in setups.items():
+                try:
+                    facts |= repository_facts(
+                        settings, environment, repository, {name: setup}, log, self._work / name
+                    )
+                except ModelAnalyzerError as error:
+                    yield problem(f"model {name}", str(error), "mend its directory")
+            if not facts:
+                return
+            if self._server is not None:
+                parts = {part.name: part for one in facts.values() for part in one.with_parts()}
+                yield from check_packages(path, list(parts.values()), self._server)
+            yield from self._loads(settings, environment, repository, facts, setups, log)
+
+    def _loads(
+        self,
+        settings: ProfileSettings,
+        environment: Mapping[str, str],
+        repository: ModelRepository,
+        facts: Mapping[str, ModelFacts],
+        setups: Mapping[str, ServerSetup],
+        log: ServerLog,
+    ) -> Findings:
+        staged = stage(repository, facts.values(), self._work / "models")
+        shapes = {model.name: shapes_of(model.perf_analyzer_flags) for model in settings.models}
+        try:
+            start = launcher(settings, environment, staged)
+        except ModelAnalyzerError as error:
+            yield problem("models", str(error), "see above")
+            return
+        with TritonServer(start, settings.server, log, settles=False) as server:
+            for name, fact in facts.items():
+                yield check_model(server, fact, setups[name], shapes[name])
+
+
+def _in_the_way(path: Path, *, override: bool) -> Finding | None:
+    """What keeps a run from making the directory of its variants, if anything does."""
+    try:
+        prepare_output(path, override=override, kept=())
+    except RepositoryError as error:
+        found, _, fix = str(error).partition(": ")
+        return problem("variants", found, fix or "choose another --output-model-repository-path")
+    return None
+
+
+def _tried(settings: ServerSettings) -> ServerSettings:
+    """The same server on free ports, since those of the options are looked at by themselves; with
+    less time to load a model unless somebody gave it more.
+    """
+    is_usual = settings.load_timeout_s == _USUAL_LOAD_S
+    return replace(
+        settings,
+        http_endpoint=None,
+        grpc_endpoint=None,
+        metrics_url=None,
+        load_timeout_s=_LOAD_S if is_usual else settings.load_timeout_s,
+    )
+
+
+def _devices(
+    settings: ProfileSettings, environment: Mapping[str, str], stack: ExitStack
+) -> Sequence[Device]:
+    """The GPUs of the run; none where the options name some that are not here, as told before."""
+    try:
+        gpus = local_gpus(settings, environment, stack)
+    except ConfigError:
+        return ()
+    return gpus.devices if gpus else ()
+
+
+def _connections(settings: ProfileSettings) -> int:
+    """How many perf_analyzer may open at once: over HTTP one for each request in flight."""
+    if settings.server.protocol is not Protocol.HTTP:
+        return 0
+    listed = chain.from_iterable(
+        model.loads for model in settings.models if model.load_kind is LoadKind.CONCURRENCY
+    )
+    return max(listed, default=settings.search.max_concurrency)

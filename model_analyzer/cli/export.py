@@ -7,26 +7,38 @@ from __future__ import annotations
 import difflib
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
+from model_analyzer import __version__
 from model_analyzer.domain.models import ModelConfig, ModelVariant
-from model_analyzer.domain.profiles import Profile
+from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
 from model_analyzer.domain.settings import OutputFormat, PlotSettings
-from model_analyzer.reports.build import (
-    Origin,
-    Summary,
-    build_detail,
-    results_document,
-    variant_document,
-)
-from model_analyzer.reports.html import render_detail, render_png, render_summary
-from model_analyzer.reports.pdf import render_pdf
+from model_analyzer.reports import html, markdown, parquet, pdf
+from model_analyzer.reports.build import Detail, Origin, Summary, build_detail
+from model_analyzer.reports.document import results_document, variant_document
+from model_analyzer.reports.images import to_png, to_svg
 from model_analyzer.reports.plots import Chart
+from model_analyzer.reports.rows import to_csv
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.ranking import Ranking, VariantResult
+from model_analyzer.results.rows import Row, rows_of
 from model_analyzer.results.selection import top
 from model_analyzer.runner.model_config import to_text
+
+# Formats that hold a row for each measurement.
+_TABLES = frozenset({OutputFormat.CSV, OutputFormat.PARQUET})
+
+
+def check_installed(formats: Collection[OutputFormat]) -> None:
+    """Makes sure that the formats can be written, so that nobody finds out after hours.
+
+    Raises OutputError, with what to install.
+    """
+    if OutputFormat.PDF in formats:
+        pdf.library()
+    if OutputFormat.PARQUET in formats:
+        parquet.library()
 
 
 def origin_of(profile: Profile, checkpoint: Path | None) -> Origin:
@@ -36,18 +48,35 @@ def origin_of(profile: Profile, checkpoint: Path | None) -> Origin:
         devices=profile.devices,
         written=time.strftime("%Y-%m-%d %H:%M:%S %Z"),
         checkpoint=str(checkpoint) if checkpoint else "none",
+        tool=f"model-analyzer {__version__}",
     )
 
 
 def parts_of(result: VariantResult) -> Sequence[ModelVariant]:
     """The variants with all that they are composed of, each model once."""
     found: dict[str, ModelVariant] = {}
-    pending = list(result.variants)
-    while pending:
-        variant = pending.pop(0)
-        found.setdefault(variant.model, variant)
-        pending += variant.composing
+    for variant in result.variants:
+        for part in variant.with_parts():
+            found.setdefault(part.model, part)
     return list(found.values())
+
+
+def configurations_of(result: VariantResult) -> Mapping[str, str]:
+    """The config.pbtxt of the variants and of all that they call, by name of model."""
+    return {part.model: to_text(part.config) for part in parts_of(result)}
+
+
+def originals_of(profile: Profile) -> Mapping[str, ModelConfig]:
+    """The configurations in the model repository, as far as they were measured, by name of model.
+
+    Of those that changed meanwhile, the newest.
+    """
+    return {
+        part.model: part.config
+        for variant in profile.variants
+        if variant.is_default
+        for part in variant.with_parts()
+    }
 
 
 def configuration_difference(ranking: Ranking, originals: Mapping[str, ModelConfig]) -> str:
@@ -70,39 +99,62 @@ def configuration_difference(ranking: Ranking, originals: Mapping[str, ModelConf
     return "\n".join(lines)
 
 
-def write_best(directory: ExportDirectory, ranking: Ranking, difference: str) -> None:
-    """The recommended configurations, ready to deploy."""
+def write_best(
+    directory: ExportDirectory, ranking: Ranking, difference: str | None, *folders: str
+) -> Sequence[Path]:
+    """The recommended configurations, ready to deploy, below the `folders`, and the `difference`
+    from the original ones, if it is known; the paths.
+    """
     if not ranking.results:
         for model in ranking.model.split(","):
-            directory.remove("best", model)  # what an earlier run wrote is no longer true
-        return
-    for variant in parts_of(ranking.results[0]):
-        directory.write(to_text(variant.config), "best", variant.model, "config.pbtxt")
-    for variant in ranking.results[0].variants:
-        directory.write(difference + "\n", "best", variant.model, "config.diff")
+            directory.remove(*folders, model)  # what an earlier run wrote is no longer true
+        return []
+    paths = [
+        directory.write(text, *folders, model, "config.pbtxt")
+        for model, text in configurations_of(ranking.results[0]).items()
+    ]
+    if difference is not None:
+        paths += [
+            directory.write(difference + "\n", *folders, variant.model, "config.diff")
+            for variant in ranking.results[0].variants
+        ]
+    return paths
 
 
-def write_variants(directory: ExportDirectory, ranking: Ranking, count: int) -> Sequence[Path]:
+def write_variants(
+    directory: ExportDirectory, ranking: Ranking, count: int, *, gpus: int
+) -> Sequence[Path]:
     """The `count` best variants, each with what it calls, as `MODEL/VARIANT/config.pbtxt`, and
-    beside it its measurements; the paths of the configurations.
+    beside it its measurements, on a machine with so many `gpus`; the paths of the configurations.
     """
     paths = []
     for result in top(ranking, count):
         for variant in parts_of(result):
             text = to_text(variant.config)
             paths.append(directory.write(text, variant.model, variant.name, "config.pbtxt"))
-        document = json.dumps(variant_document(result, ranking), indent=1) + "\n"
+        document = _variant_text(result, ranking, gpus)
         for variant in result.variants:
             directory.write(document, variant.model, variant.name, "measurements.json")
     return list(dict.fromkeys(paths))
 
 
-def write_summary(directory: ExportDirectory, summary: Summary) -> Path:
-    """The summary of one model, with its charts as images beside it."""
-    _write_charts(directory, summary.charts, "simple", summary.model)
-    return _write_report(
-        directory, render_summary(summary), (), "summaries", summary.model, "result_summary"
-    )
+def write_summary(
+    directory: ExportDirectory, summary: Summary, formats: Collection[OutputFormat]
+) -> Sequence[Path]:
+    """The summary of one model, with its charts as images beside it; the paths of its pages."""
+    _write_charts(directory, summary.charts, formats, "simple", summary.model)
+    pages: Mapping[OutputFormat, Callable[[Summary], str | bytes]] = {
+        OutputFormat.HTML: html.render_summary,
+        OutputFormat.PDF: pdf.render_summary,
+        OutputFormat.MARKDOWN: markdown.render_summary,
+    }
+    return [
+        directory.write(
+            render(summary), "reports", "summaries", summary.model, f"result_summary.{form.value}"
+        )
+        for form, render in pages.items()
+        if form in (OutputFormat.HTML, *formats)
+    ]
 
 
 def write_detail(
@@ -113,9 +165,11 @@ def write_detail(
     plots: Sequence[PlotSettings],
     offline: bool,
     always_gpus: bool,
-    formats: Sequence[OutputFormat] = (),
-) -> Path:
-    """The detailed report of one variant, with its charts as images beside it."""
+    formats: Collection[OutputFormat],
+) -> Sequence[Path]:
+    """The detailed report of one variant, with its charts as images beside it; the paths of its
+    pages.
+    """
     detail = build_detail(
         result,
         origin=origin,
@@ -125,38 +179,108 @@ def write_detail(
         always_gpus=always_gpus,
     )
     breakdown, *others = detail.charts
-    _write_charts(directory, [breakdown], "detailed", result.name)
-    _write_charts(directory, others, "simple", result.name)
-    return _write_report(
-        directory, render_detail(detail), formats, "detailed", result.name, "detailed_report"
-    )
+    _write_charts(directory, [breakdown], formats, "detailed", result.name)
+    _write_charts(directory, others, formats, "simple", result.name)
+    pages: Mapping[OutputFormat, Callable[[Detail], str | bytes]] = {
+        OutputFormat.HTML: html.render_detail,
+        OutputFormat.PDF: pdf.render_detail,
+        OutputFormat.MARKDOWN: markdown.render_detail,
+    }
+    return [
+        directory.write(
+            render(detail), "reports", "detailed", result.name, f"detailed_report.{form.value}"
+        )
+        for form, render in pages.items()
+        if form in (OutputFormat.HTML, *formats)
+    ]
 
 
 def _write_charts(
-    directory: ExportDirectory, charts: Sequence[Chart], kind: str, name: str
+    directory: ExportDirectory,
+    charts: Sequence[Chart],
+    formats: Collection[OutputFormat],
+    kind: str,
+    name: str,
 ) -> None:
     for chart in charts:
-        directory.write(render_png(chart), "plots", kind, name, f"{chart.name}.png")
+        if OutputFormat.PNG in formats:
+            directory.write(to_png(chart.spec), "plots", kind, name, f"{chart.name}.png")
+        if OutputFormat.SVG in formats:
+            directory.write(to_svg(chart.spec), "plots", kind, name, f"{chart.name}.svg")
 
 
-def _write_report(
+def write_results(
     directory: ExportDirectory,
-    text: str,
-    formats: Sequence[OutputFormat],
-    *parts: str,
-) -> Path:
-    """Writes a page, and the same as PDF where that is wanted; the path of the page."""
-    *folders, name = parts
-    path = directory.write(text, "reports", *folders, f"{name}.html")
-    if OutputFormat.PDF in formats:
-        directory.write(render_pdf(text), "reports", *folders, f"{name}.pdf")
-    return path
+    rankings: Sequence[Ranking],
+    origin: Origin,
+    formats: Collection[OutputFormat],
+    *,
+    complete: bool | None,
+) -> Sequence[Path]:
+    """All results for machines; the paths."""
+    paths = []
+    if OutputFormat.JSON in formats:
+        text = results_text(rankings, origin, complete=complete)
+        paths.append(directory.write(text, "results", "results.json"))
+    tables = _TABLES.intersection(formats)
+    rows = _rows(rankings) if tables else ()
+    return [*paths, *_write_rows(directory, rows, tables, "results")]
 
 
-def write_results(directory: ExportDirectory, rankings: Sequence[Ranking], origin: Origin) -> Path:
-    """All results for machines."""
-    document = results_document(rankings, origin)
-    return directory.write(json.dumps(document, indent=1) + "\n", "results", "results.json")
+def results_text(rankings: Sequence[Ranking], origin: Origin, *, complete: bool | None) -> str:
+    """The content of results.json."""
+    return json.dumps(results_document(rankings, origin, complete=complete), indent=1) + "\n"
+
+
+def _rows(rankings: Sequence[Ranking]) -> Sequence[Row]:
+    """Every trial of the rankings, measured (best first) or failed."""
+    trials: list[MeasuredTrial | FailedTrial] = []
+    for ranking in rankings:
+        trials += [*ranking.measured, *ranking.failed]
+    return rows_of(map(_record, trials))
+
+
+def _record(item: MeasuredTrial | FailedTrial) -> tuple[str, TrialRecord]:
+    outcome = item.measurement if isinstance(item, MeasuredTrial) else item.failure
+    return item.trial.key, TrialRecord(trial=item.trial, outcome=outcome)
+
+
+def _write_rows(
+    directory: ExportDirectory,
+    rows: Sequence[Row],
+    formats: Collection[OutputFormat],
+    *folders: str,
+) -> Sequence[Path]:
+    """Rows as `measurements.…` in each of the formats for tables; the paths."""
+    paths = []
+    if OutputFormat.CSV in formats:
+        paths.append(directory.write(to_csv(rows), *folders, "measurements.csv"))
+    if OutputFormat.PARQUET in formats:
+        paths.append(directory.write(parquet.to_parquet(rows), *folders, "measurements.parquet"))
+    return paths
+
+
+def write_measurements(
+    directory: ExportDirectory,
+    result: VariantResult,
+    ranking: Ranking,
+    formats: Collection[OutputFormat],
+    *,
+    gpus: int,
+) -> Sequence[Path]:
+    """The measurements of one variant beside its detailed report, for machines; the paths."""
+    folders = ("reports", "detailed", result.name)
+    paths = []
+    if OutputFormat.JSON in formats:
+        text = _variant_text(result, ranking, gpus)
+        paths.append(directory.write(text, *folders, "measurements.json"))
+    tables = _TABLES.intersection(formats)
+    rows = rows_of(map(_record, result.measured)) if tables else ()
+    return [*paths, *_write_rows(directory, rows, tables, *folders)]
+
+
+def _variant_text(result: VariantResult, ranking: Ranking, gpus: int) -> str:
+    return json.dumps(variant_document(result, ranking, gpus=gpus), indent=1) + "\n"
 
 
 def write_error_log(directory: ExportDirectory, rankings: Sequence[Ranking]) -> Path | None:

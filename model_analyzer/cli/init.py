@@ -27,6 +27,10 @@ def _init(directory: Path) -> int:
     """Write example models and a commented configuration into a new DIRECTORY.
 
     Nothing is overwritten: the directory must not exist, or be empty.
+
+    \b
+    Example:
+      model-analyzer init start && model-analyzer profile -f start/config.yaml
     """
     target = directory.absolute()
     try:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from importlib import import_module
 
 import click
+from click.shell_completion import CompletionItem
 
 from model_analyzer import __version__
 from model_analyzer.errors import (
@@ -20,18 +21,48 @@ from model_analyzer.errors import (
     ModelAnalyzerError,
 )
 
-# command -> (module with a function of that name that makes it, its line in the help)
-_COMMANDS: Mapping[str, tuple[str, str]] = {
-    "profile": ("commands", "Measure configurations and recommend the best."),
-    "analyze": ("commands", "Old name: tables and reports again from the checkpoint."),
-    "report": ("commands", "Write detailed reports of variants, without a server."),
-    "checkpoint": ("checkpoint.commands", "Look at what was measured, and use it elsewhere."),
-    "compare": ("compare", "Tell what changed between two checkpoints, or fail if it got worse."),
-    "config": ("config", "Check YAML files, or describe them to an editor."),
-    "init": ("init", "Write a starter directory: example models and a configuration."),
-    "doctor": ("doctor", "Check everything that a run needs."),
-    "runtime": ("runtime", "Install, show or remove a tritonserver and perf_analyzer."),
+COMPLETE_VARIABLE = "_MODEL_ANALYZER_COMPLETE"  # the name that click expects
+
+# what it is about -> command -> (module with a function of that name that makes it, its line in
+# the help)
+_SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "Measure": {
+        "profile": ("commands", "Measure configurations and recommend the best."),
+    },
+    "Use what was measured": {
+        "report": ("commands", "Write detailed reports of variants, without a server."),
+        "best": ("best", "Print the recommended configuration, to be deployed."),
+        "checkpoint": ("checkpoint.commands", "Look at what was measured, and use it elsewhere."),
+        "compare": ("compare", "Tell what changed between checkpoints; fail if it got worse."),
+        "analyze": ("commands", "Old name: tables and reports again from the checkpoint."),
+    },
+    "Get ready": {
+        "init": ("init", "Write a starter directory: example models and a configuration."),
+        "doctor": ("commands", "Check everything that a run needs."),
+        "config": ("config", "Check YAML files, or describe them to an editor."),
+        "runtime": ("runtime", "Install, show or remove a tritonserver and perf_analyzer."),
+        "completion": ("completion", "Print the script that makes a shell complete."),
+    },
 }
+_COMMANDS = {name: about for section in _SECTIONS.values() for name, about in section.items()}
+
+_EPILOG = """\
+\b
+Examples:
+  model-analyzer init start && model-analyzer profile -f start/config.yaml
+  model-analyzer profile -m models --profile-models resnet --latency-budget 50
+  model-analyzer COMMAND --help
+
+\b
+Exit status:
+  0  everything asked for was done
+  1  something failed while running, or was interrupted
+  2  an option, a file or the model repository needs mending
+  3  compare --fail-on: something got worse
+
+Each option of profile and report can be given as an environment variable, too:
+MODEL_ANALYZER_CHECKPOINT_DIRECTORY for --checkpoint-directory.
+"""
 
 
 class _Commands(click.Group):
@@ -59,8 +90,25 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
+        width = max(map(len, _COMMANDS))
+        for title, commands in _SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name.ljust(width), text) for name, (_, text) in commands.items()]
+                )
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_paragraph()
+        formatter.write_text(_EPILOG)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        if incomplete.startswith("-"):
+            return click.Command.shell_complete(self, ctx, incomplete)
+        return [
+            CompletionItem(name, help=text)
+            for name, (_, text) in _COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
 
 
 @click.group(
@@ -86,6 +134,10 @@ def program(ctx: click.Context, mode: str) -> None:
 
 def main() -> None:
     """Runs the program; the only place that turns errors into messages and exit statuses."""
+    if COMPLETE_VARIABLE in os.environ:
+        from model_analyzer.cli.complete import prepare
+
+        prepare()
     try:
         status = program.main(standalone_mode=False, prog_name="model-analyzer")
     except click.ClickException as error:

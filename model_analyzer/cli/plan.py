@@ -20,7 +20,7 @@ from model_analyzer.search.forecast import Forecast, Varied
 _WINDOWS = 3
 _COUNTED_WINDOW_S = 1.0
 _AROUND_S = 0.5
-_LOAD_S = 1.0
+LOAD_S = 1.0
 _START_S = 3.0
 
 
@@ -46,7 +46,7 @@ class Plan:
             return None
         if self.starts is None:
             return None
-        return found.most_trials * self.trial_s + found.loads * _LOAD_S + self.starts * _START_S
+        return found.most_trials * self.trial_s + found.loads * LOAD_S + self.starts * _START_S
 
 
 def seconds_of_trial(flags: Mapping[str, Any]) -> float:
@@ -166,7 +166,7 @@ def _assumptions(idle_s: int) -> Iterator[str]:
     yield (
         f"Times assume {_WINDOWS} windows for each measurement (as long as asked for, or"
         f" {_COUNTED_WINDOW_S:g} s where requests are counted) and {_AROUND_S:g} s around them,"
-        f" {_LOAD_S:g} s for each load of a variant and {_START_S:g} s for each server; unstable"
+        f" {LOAD_S:g} s for each load of a variant and {_START_S:g} s for each server; unstable"
         " measurements take longer. What a checkpoint holds is not measured again."
     )
     if idle_s:
@@ -186,7 +186,7 @@ def document_of(plans: Sequence[Plan], idle_s: int) -> Mapping[str, Any]:
             "windows_per_measurement": _WINDOWS,
             "seconds_of_counted_window": _COUNTED_WINDOW_S,
             "seconds_around_measurement": _AROUND_S,
-            "seconds_per_load": _LOAD_S,
+            "seconds_per_load": LOAD_S,
             "seconds_per_server_start": _START_S,
             "seconds_idle": idle_s,
         },

@@ -6,13 +6,16 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from model_analyzer.cli.answer import answer
 from model_analyzer.cli.console import View
+from model_analyzer.cli.export import check_installed
 from model_analyzer.cli.gpus import local_gpus, served_gpus
 from model_analyzer.cli.launch import (
     create_log,
@@ -23,6 +26,9 @@ from model_analyzer.cli.launch import (
     server_setups,
     uuids,
 )
+from model_analyzer.cli.progress.estimate import time_left
+from model_analyzer.cli.progress.events import Phase
+from model_analyzer.cli.progress.tracker import Tracker
 from model_analyzer.cli.resume import open_state, settle_differences
 from model_analyzer.cli.signals import Interrupts
 from model_analyzer.cli.subjects import subjects_of
@@ -34,6 +40,7 @@ from model_analyzer.domain.settings import (
     LaunchMode,
     ModelType,
     ProfileSettings,
+    ProgressMode,
 )
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import (
@@ -81,29 +88,48 @@ log = logging.getLogger(__name__)
 
 def run(settings: ProfileSettings, remarks: Sequence[str], verbosity: int) -> int:
     """Profiles all models and writes what came of it; the exit status."""
-    view = View(verbosity)
+    mode = settings.display.progress
+    view = View(verbosity, on_stderr=mode is ProgressMode.JSON)
     interrupts = Interrupts(view.say)
     interrupts.install()
+    sink = view.progress(mode, clock=time.monotonic, stopping=lambda: interrupts.requested)
+    tracker = Tracker(sink, clock=time.monotonic, hypothetically=view.hypothetically)
+    with closing(tracker):
+        try:
+            status = _run(settings, remarks, interrupts, view, tracker)
+        except ModelAnalyzerError as error:
+            tracker.run_finished(error.exit_status)
+            raise
+        tracker.run_finished(status)
+    return status
+
+
+def _run(
+    settings: ProfileSettings,
+    remarks: Sequence[str],
+    interrupts: Interrupts,
+    view: View,
+    tracker: Tracker,
+) -> int:
     for line in described(settings):
         log.debug("%s", line)
     for remark in remarks:
         log.warning("%s", remark)
     with ExitStack() as stack:
-        stack.enter_context(view)
         with interrupts.interruptible():
-            session = _prepare(settings, interrupts, view, stack)
-            _observe_idle(session)
+            session = _prepare(settings, interrupts, view, tracker, stack)
+            _observe_idle(session, tracker)
         try:
             error = None
             try:
-                complete = _measure(session, interrupts, view)
+                complete = _measure(session, interrupts, tracker)
             except Interrupted:
                 raise
             except ModelAnalyzerError as raised:
                 # what was measured before it is still worth a report
                 error, complete = raised, False
             session.state.save()
-            view.end()
+            tracker.phase(Phase.REPORTS)
             with interrupts.interruptible():
                 session.server.begin_stop()
                 rankings = _rankings(session)
@@ -147,9 +173,15 @@ class _Session:
 
 
 def _prepare(
-    settings: ProfileSettings, interrupts: Interrupts, view: View, stack: ExitStack
+    settings: ProfileSettings,
+    interrupts: Interrupts,
+    view: View,
+    tracker: Tracker,
+    stack: ExitStack,
 ) -> _Session:
     """Checks everything that can be checked, in the order of cost, and starts the server."""
+    if not settings.export.skip_summary:
+        check_installed(settings.export.formats)
     environment = dict(os.environ)
     mode = settings.server.launch
     is_remote = mode is LaunchMode.REMOTE
@@ -202,6 +234,8 @@ def _prepare(
             )
         )
     first = setups[settings.models[0].name]
+    tracker.run_started(_searched(settings))
+    tracker.phase(Phase.STARTING_SERVER)
     version = server.version(first)
     if isinstance(server, TritonServer):
         gpus = local or served_gpus(settings, server.metrics_url, first.access)
@@ -218,20 +252,21 @@ def _prepare(
     create_output(settings.repository.output)
     machine = describe_host()
     served = f"Triton {version} ({server.description})"
-    settle_differences(
-        state,
-        Run(
-            devices=None if settings.monitors.ignore_gpus else gpus.devices,
-            host={} if is_remote else machine,
-            server=served,
-            models=facts.values(),
-            searches={
-                subject.name: search_settings(settings, subject.name.split(","))
-                for subject in subjects
-            },
-        ),
-        settings.checkpoint,
-    )
+    with tracker.paused():  # it may ask
+        settle_differences(
+            state,
+            Run(
+                devices=None if settings.monitors.ignore_gpus else gpus.devices,
+                host={} if is_remote else machine,
+                server=served,
+                models=facts.values(),
+                searches={
+                    subject.name: search_settings(settings, subject.name.split(","))
+                    for subject in subjects
+                },
+            ),
+            settings.checkpoint,
+        )
     state.describe(
         devices=gpus.devices,
         host={
@@ -327,7 +362,13 @@ def _transcript(settings: ProfileSettings, view: View) -> Callable[[str], None] 
     return view.print if path is None else Transcript(path).add
 
 
-def _observe_idle(session: _Session) -> None:
+def _searched(settings: ProfileSettings) -> Sequence[str]:
+    """The names of what is searched, one after another."""
+    names = [model.name for model in settings.models]
+    return [",".join(names)] if settings.search.together else names
+
+
+def _observe_idle(session: _Session, tracker: Tracker) -> None:
     """Keeps what the server costs without a model, unless it is known for these GPUs."""
     monitors, state = session.settings.monitors, session.state
     models = [model.settings for subject in session.subjects for model in subject.models]
@@ -342,15 +383,17 @@ def _observe_idle(session: _Session) -> None:
         log.info("Profiling server only metrics... left out: no server without a model here")
         return
     log.info("Profiling server only metrics...")
+    tracker.phase(Phase.OBSERVING_IDLE_SERVER)
     with session.gpus.monitor(monitors.interval_s) as monitor:
         session.server.rest(monitors.idle_s)
     state.record_server_only(monitor.observation.gpus)
 
 
-def _measure(session: _Session, interrupts: Interrupts, view: View) -> bool:
+def _measure(session: _Session, interrupts: Interrupts, tracker: Tracker) -> bool:
     """Runs the search of every subject; whether all of them came to their end."""
     settings = session.settings
-    for subject in session.subjects:
+    tracker.searches(session.subjects, partial(time_left, settings=settings))
+    for index, subject in enumerate(session.subjects):
         if interrupts.requested:
             return False
         names = VariantNames.known(session.state.profile.variants)
@@ -366,9 +409,9 @@ def _measure(session: _Session, interrupts: Interrupts, view: View) -> bool:
             best=settings.export.best,
             adaptive=settings.adaptive,
         )
-        view.begin(subject.name, search.most_trials, subject.goal)
+        tracker.model_started(index, search.most_trials)
         for event in profile(search, session.runner, session.state):
-            view.show(event)
+            tracker.tell(event)
             if isinstance(event, TrialFinished):
                 trial = event.trial
                 session.visited.setdefault(trial.variants, set()).add(trial.content)
@@ -376,6 +419,7 @@ def _measure(session: _Session, interrupts: Interrupts, view: View) -> bool:
                     session.output.write(work.variant)
             if interrupts.requested:
                 break
+        tracker.model_finished()
         session.state.save()
     return not interrupts.requested
 

@@ -39,7 +39,13 @@ def _runtime() -> None:
     help="A package that models import, such as onnxruntime. Can be repeated.",
 )
 def install(python: str | None, packages: tuple[str, ...]) -> int:
-    """Install the runtime, or packages for the models into it."""
+    """Install the runtime, or packages for the models into it.
+
+    \b
+    Examples:
+      model-analyzer runtime install
+      model-analyzer runtime install --with onnxruntime --with pillow
+    """
     from model_analyzer.runner.install import install as install_runtime
 
     install_runtime(dict(os.environ), python=python, packages=packages, say=click.echo)

@@ -266,6 +266,10 @@ class Choice(Generic[E]):
         self._choices = {str(choice.value): choice for choice in choices}
 
     @property
+    def words(self) -> Sequence[str]:
+        return tuple(self._choices)
+
+    @property
     def metavar(self) -> str:
         return "[" + "|".join(self._choices) + "]"
 
@@ -294,7 +298,7 @@ class ListOf:
     """
 
     def __init__(self, item: Item, metavar: str, *, whole_items: bool = False) -> None:
-        self._item = item
+        self.item = item
         self._whole_items = whole_items
         self.metavar = metavar
 
@@ -304,13 +308,13 @@ class ListOf:
         items = node.items if self._whole_items and node.is_list else self.split(node)
         for item in items:
             with problems.collect():
-                values.append(self._item.parse(item))
+                values.append(self.item.parse(item))
         problems.raise_any()
         return tuple(values)
 
     def schema(self) -> Schema:
-        one = any_of(self._item.schema(), with_commas(self._item.pattern))
-        return any_of(one, array(self._item.schema() if self._whole_items else one))
+        one = any_of(self.item.schema(), with_commas(self.item.pattern))
+        return any_of(one, array(self.item.schema() if self._whole_items else one))
 
     @staticmethod
     def split(node: Node) -> Sequence[Node]:

@@ -9,6 +9,7 @@ an option means a row here and a field in the settings section that `target` nam
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from model_analyzer.config.docker_options import DOCKER_ARGUMENTS, Mount
@@ -33,7 +34,9 @@ from model_analyzer.config.model_options import GENAI_PERF, PERF_ANALYZER, TRITO
 from model_analyzer.config.plots import Plots, ReportedVariants
 from model_analyzer.config.table import (
     ANALYZE,
+    BEST,
     CHECKPOINTS,
+    DOCTOR,
     EXPORT,
     FILE,
     GENERAL,
@@ -52,6 +55,7 @@ from model_analyzer.domain.settings import (
     ModelType,
     OnMismatch,
     OutputFormat,
+    ProgressMode,
     Protocol,
     SearchMode,
     ServerRestart,
@@ -98,6 +102,12 @@ OPTIONS: Sequence[Option] = (
         key="monitoring_interval", flags=("-i", "--monitoring-interval"),
         kind=Number(0, above=True), default=1.0, target="monitors.interval_s", group=GENERAL,
         help="Seconds between two readings of GPU and RAM metrics.",
+    ),
+    Option(
+        key="progress", flags=("--progress",), kind=Choice(ProgressMode),
+        default=ProgressMode.AUTO, target="display.progress", group=GENERAL,
+        help="What a run shows of itself: a live view, plain lines, JSON lines on standard output"
+        " (docs/progress.md), or none. auto: live on a terminal, plain elsewhere and in CI.",
     ),
     # ------------------------------------------------------- model repository
     Option(
@@ -576,16 +586,25 @@ OPTIONS: Sequence[Option] = (
     ),
     Option(
         key="output_formats", flags=("-o", "--output-formats"),
-        kind=ListOf(Choice(OutputFormat), "FORMATS"), default=(OutputFormat.HTML,),
-        group=EXPORT, commands=(REPORT,),
-        help="Formats of the reports: html, and pdf besides.",
+        kind=ListOf(Choice(OutputFormat), "FORMATS"),
+        default=(OutputFormat.HTML, OutputFormat.JSON, OutputFormat.CSV, OutputFormat.PNG),
+        defaults={REPORT: (OutputFormat.HTML, OutputFormat.PNG)},
+        target="export.formats", group=EXPORT, commands=(PROFILE, REPORT),
+        help="What is written: html (always), pdf, md, json, csv, parquet, png, svg.",
     ),
 )  # fmt: skip
 
 
 def options_of(command: str) -> Sequence[Option]:
-    """The options of one command, in table order; `analyze` has those of `profile`, a file all."""
+    """The options of one command, in table order.
+
+    `analyze` and `doctor` have those of `profile`, `best` has those of `report`, a file all.
+    """
     if command == FILE:
         return OPTIONS
-    name = PROFILE if command == ANALYZE else command
-    return [option for option in OPTIONS if name in option.commands]
+    name = {ANALYZE: PROFILE, DOCTOR: PROFILE, BEST: REPORT}.get(command, command)
+    return [
+        replace(option, default=option.defaults.get(name, option.default))
+        for option in OPTIONS
+        if name in option.commands
+    ]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Defaults, then YAML, then the command line: one frozen settings object comes out.
+"""Defaults, then YAML, the environment, the command line: one frozen settings object comes out.
 
 Everything that is wrong is collected and raised together.
 """
@@ -34,6 +34,7 @@ from model_analyzer.domain.settings import (
     AdaptiveSettings,
     CheckpointSettings,
     ComposingSettings,
+    DisplaySettings,
     DockerSettings,
     ExportSettings,
     LoadGeneratorSettings,
@@ -79,12 +80,13 @@ def resolve_profile(
     yaml: Node | None,
     cwd: Path,
     *,
+    environment: Sequence[Entry] = (),
     command: str = PROFILE,
     offline: bool = False,
 ) -> Resolved[ProfileSettings]:
-    """The settings of `profile` (or `analyze`). Relative paths are meant from `cwd`."""
+    """The settings of `profile` (or `analyze`, `doctor`). Relative paths are meant from `cwd`."""
     problems = Problems()
-    given, values = _values(command, command_line, yaml, cwd, problems)
+    given, values = _values(command, (command_line, environment, yaml), cwd, problems)
     load_kind = LoadKind.REQUEST_RATE if is_request_rate_searched(given) else LoadKind.CONCURRENCY
     remarks = [*(yaml.repeated if yaml is not None else ()), *remarks_about(given, values)]
     models = []
@@ -117,6 +119,7 @@ def resolve_profile(
         adaptive=AdaptiveSettings(**sections["adaptive"]),
         checkpoint=CheckpointSettings(**sections["checkpoint"]),
         export=ExportSettings(**sections["export"]),
+        display=DisplaySettings(**sections["display"]),
         offline=offline,
     )
     if settings.server.reload_disable:
@@ -135,23 +138,31 @@ def _as_loaded(settings: ProfileSettings) -> ProfileSettings:
     )
 
 
-def check_file(yaml: Node | None, cwd: Path) -> Sequence[str]:
+def check_file(yaml: Node | None, cwd: Path, *, environment: Sequence[Entry] = ()) -> Sequence[str]:
     """Remarks about a YAML file that is right as far as it goes: the command line may add to it.
 
     Raises ConfigError with all its problems if it is not.
     """
-    return resolve_profile([], yaml, cwd, command=FILE).remarks
+    return resolve_profile([], yaml, cwd, environment=environment, command=FILE).remarks
 
 
 def resolve_report(
-    command_line: Sequence[Entry], yaml: Node | None, cwd: Path, *, offline: bool = False
+    command_line: Sequence[Entry],
+    yaml: Node | None,
+    cwd: Path,
+    *,
+    command: str = REPORT,
+    environment: Sequence[Entry] = (),
+    offline: bool = False,
 ) -> Resolved[ReportSettings]:
-    """The settings of `report`. The goals of `profile_models` in the same file are used."""
+    """The settings of `report` (or `best`, which names no variants). The goals of
+    `profile_models` in the same file are used.
+    """
     problems = Problems()
-    _, values = _values(REPORT, command_line, yaml, cwd, problems)
+    _, values = _values(command, (command_line, environment, yaml), cwd, problems)
     problems.raise_any()
     models: Sequence[ModelEntry] = values.get("profile_models") or ()
-    variants: Sequence[ReportedVariant] = values["report_model_configs"]
+    variants: Sequence[ReportedVariant] = values["report_model_configs"] or ()
     settings = ReportSettings(
         variants=tuple(variant.name for variant in variants),
         plots={
@@ -171,31 +182,42 @@ def resolve_report(
     return Resolved(settings)
 
 
-def _values(
+def _given(
     command: str,
-    command_line: Sequence[Entry],
-    yaml: Node | None,
-    cwd: Path,
+    sources: tuple[Sequence[Entry], Sequence[Entry], Node | None],
     problems: Problems,
-) -> tuple[Given, Mapping[str, Any]]:
-    """What was given, and the value of every option of `command` and of those in the YAML file.
+) -> Given:
+    """What was given on the command line, in the environment and in the YAML file, in this order.
 
-    One YAML file may serve all commands, so options of the others are read too.
+    Environment and file may serve all commands, so options of the others are read too.
     """
+    command_line, environment, yaml = sources
     in_file = Given()
     if yaml is not None:
         with problems.collect():
             if not yaml.is_mapping:
                 raise yaml.problem(f"expected a mapping of options, found {yaml.describe()}")
             in_file = read(yaml.entries, OPTIONS, problems)
-    on_line = read(command_line, options_of(command), problems)
-    if "profile_models" in on_line.values and "profile_models" in in_file.values:
+    over_file = read(environment, OPTIONS, problems).below(
+        read(command_line, options_of(command), problems)
+    )
+    if "profile_models" in over_file.values and "profile_models" in in_file.values:
         with problems.collect():
-            raise Node(None, on_line.where["profile_models"]).problem(
+            raise Node(None, over_file.where["profile_models"]).problem(
                 f"models are named here and at {in_file.where['profile_models']}",
                 "name them in one place",
             )
-    given = Given({**in_file.values, **on_line.values}, {**in_file.where, **on_line.where})
+    return in_file.below(over_file)
+
+
+def _values(
+    command: str,
+    sources: tuple[Sequence[Entry], Sequence[Entry], Node | None],
+    cwd: Path,
+    problems: Problems,
+) -> tuple[Given, Mapping[str, Any]]:
+    """What was given, and the value of every option of `command` and of those that were given."""
+    given = _given(command, sources, problems)
     defaults = {option.key: option.default for option in options_of(command)}
     values = {
         key: cwd / os.path.normpath(value) if isinstance(value, Path) else value

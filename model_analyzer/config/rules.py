@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from model_analyzer.config.model_options import ModelEntry
-from model_analyzer.config.table import ANALYZE, FILE, PROFILE, REPORT, Given
+from model_analyzer.config.table import ANALYZE, BEST, DOCTOR, FILE, PROFILE, REPORT, Given
 from model_analyzer.domain.flags import TRITON_SERVER_OWNED
 from model_analyzer.domain.settings import (
     LaunchMode,
@@ -354,6 +354,8 @@ RULES: Mapping[str, Sequence[Rule]] = {
     PROFILE: (_needs_models, _needs_repository, *_COMMON_RULES),
     ANALYZE: (_needs_models, *_COMMON_RULES),
     REPORT: (_needs_variants,),
+    BEST: (),
+    DOCTOR: _COMMON_RULES,
     FILE: _COMMON_RULES,
 }
 

@@ -17,6 +17,8 @@ from model_analyzer.config.nodes import Entry, Node, Problems, did_you_mean
 PROFILE = "profile"
 ANALYZE = "analyze"
 REPORT = "report"
+BEST = "best"
+DOCTOR = "doctor"
 # no command: a YAML file by itself
 FILE = "file"
 
@@ -30,23 +32,32 @@ LOAD_GENERATOR = "perf_analyzer"
 CHECKPOINTS = "Checkpoints"
 EXPORT = "Results and reports"
 
+VARIABLE_PREFIX = "MODEL_ANALYZER_"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
     """One option: `key` in YAML, `flags` on the command line (none: YAML only).
 
     `target` is the `section.field` of the settings that takes the value as it is; options
-    without a target are put together in resolve.py. `default` is a parsed value.
+    without a target are put together in resolve.py. `default` is a parsed value; commands with
+    another one have it in `defaults`.
     """
 
     key: str
     flags: Sequence[str] = ()
     kind: Kind
     default: Any = None
+    defaults: Mapping[str, Any] = field(default_factory=dict)
     target: str = ""
     group: str
     help: str
     commands: Sequence[str] = (PROFILE,)
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that gives it, too."""
+        return f"{VARIABLE_PREFIX}{self.key.upper()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +66,10 @@ class Given:
 
     values: Mapping[str, Any] = field(default_factory=dict)
     where: Mapping[str, str] = field(default_factory=dict)
+
+    def below(self, above: Given) -> Given:
+        """Both; what is given above counts."""
+        return Given({**self.values, **above.values}, {**self.where, **above.where})
 
 
 def read(entries: Sequence[Entry], options: Sequence[Option], problems: Problems) -> Given:

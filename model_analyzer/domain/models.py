@@ -181,6 +181,12 @@ class ModelVariant:
         parts = tuple(inner for part in self.composing for inner in part.served)
         return parts if self.is_ensemble else (self, *parts)
 
+    def with_parts(self) -> Iterator[ModelVariant]:
+        """The variant, and all that it calls."""
+        yield self
+        for part in self.composing:
+            yield from part.with_parts()
+
     @property
     def full_name(self) -> str:
         """The name with those of the composing variants behind it."""

@@ -52,12 +52,19 @@ class ModelType(Enum):
 
 
 class OutputFormat(Enum):
-    """In which form reports are written; HTML always is."""
+    """In which form results are written; HTML always is.
+
+    HTML, PDF and Markdown are pages, JSON, CSV and Parquet data, PNG and SVG images of charts.
+    """
 
     HTML = "html"
     PDF = "pdf"
+    MARKDOWN = "md"
+    JSON = "json"
     CSV = "csv"
+    PARQUET = "parquet"
     PNG = "png"
+    SVG = "svg"
 
 
 class OnMismatch(Enum):
@@ -67,6 +74,16 @@ class OnMismatch(Enum):
     USE = "use"
     FRESH = "fresh"
     ERROR = "error"
+
+
+class ProgressMode(Enum):
+    """How a run shows itself while it goes on."""
+
+    AUTO = "auto"
+    LIVE = "live"
+    PLAIN = "plain"
+    JSON = "json"
+    NONE = "none"
 
 
 class ServerRestart(Enum):
@@ -306,6 +323,7 @@ class ExportSettings:
     """
 
     path: Path
+    formats: tuple[OutputFormat, ...]
     best: int
     best_of_all: int
     inference_file: str
@@ -317,6 +335,13 @@ class ExportSettings:
     plots: tuple[PlotSettings, ...]
     skip_summary: bool
     skip_detailed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisplaySettings:
+    """What is shown while a run goes on."""
+
+    progress: ProgressMode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -344,6 +369,7 @@ class ProfileSettings:
     adaptive: AdaptiveSettings
     checkpoint: CheckpointSettings
     export: ExportSettings
+    display: DisplaySettings
     offline: bool
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal
 from model_analyzer.domain.measurements import Measurement
@@ -43,17 +42,18 @@ from model_analyzer.results.effects import effects
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.selection import gain_over_default, top, top_with_default
 
-RESULTS_VERSION = 1
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Where the numbers come from: the machine and its tools by name, and when it was written."""
+    """Where the numbers come from: the machine and its tools by name; and when it was written, by
+    which `tool`.
+    """
 
     host: Mapping[str, str]
     devices: Sequence[Device]
     written: str
     checkpoint: str
+    tool: str = "model-analyzer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,13 +140,7 @@ def build_summary(
             f"Requested top {best} configs, but found only {passing}. Showing all available"
             " configs for this model."
         )
-    unchecked = {
-        tag for result in chosen for tag in ranking.goal.unchecked(result.best.measurement)
-    }
-    remarks += [
-        f"The constraint on {METRICS[tag].header} could not be checked: it was not measured."
-        for tag in sorted(unchecked)
-    ]
+    remarks += unchecked_remarks(chosen, ranking.goal)
     notices = [notice.text for result in chosen for notice in result.best.measurement.notices]
     return Summary(
         model=ranking.model,
@@ -236,6 +230,15 @@ def build_detail(
         method=method_of(result.measured),
         origin=origin,
     )
+
+
+def unchecked_remarks(results: Sequence[VariantResult], goal: Goal) -> Sequence[str]:
+    """A sentence for each constraint that the best measurements of these leave open."""
+    tags = {tag for result in results for tag in goal.unchecked(result.best.measurement)}
+    return [
+        f"The constraint on {METRICS[tag].header} could not be checked: it was not measured."
+        for tag in sorted(tags)
+    ]
 
 
 def _described(variant: ModelVariant, gpus: int) -> str:
@@ -415,63 +418,3 @@ def constraints_text(goal: Goal, names: str) -> str:
     if len(texts) == 1:
         return texts[0]
     return "; ".join(f"{name}: {text}" for name, text in zip(names.split(","), texts, strict=True))
-
-
-def results_document(rankings: Sequence[Ranking], origin: Origin) -> dict[str, Any]:
-    """All results for machines; its layout is numbered by RESULTS_VERSION."""
-    return {
-        "version": RESULTS_VERSION,
-        "written": origin.written,
-        "host": dict(origin.host),
-        "models": [
-            {
-                "model": ranking.model,
-                "sentence": "".join(headline(ranking, gpus=len(origin.devices))),
-                "constraints": constraints_text(ranking.goal, ranking.model),
-                "variants": [variant_document(result, ranking) for result in ranking.results],
-                "failures": [
-                    {
-                        "trial": str(failed.trial),
-                        "reason": failed.failure.reason.value,
-                        "message": failed.failure.message,
-                        "hint": failed.failure.hint,
-                    }
-                    for failed in ranking.failed
-                ],
-            }
-            for ranking in rankings
-        ],
-    }
-
-
-def variant_document(result: VariantResult, ranking: Ranking) -> dict[str, Any]:
-    """All measurements of a variant of the ranking, for machines."""
-    return {
-        "variant": result.name,
-        "composing": {
-            variant.name: [part.full_name for part in variant.composing]
-            for variant in result.variants
-            if variant.composing
-        },
-        "satisfies_constraints": result.passes,
-        "measurements": [
-            {
-                **_load_document(item.trial),
-                "satisfies_constraints": ranking.goal.passes(item.measurement),
-                "metrics": {
-                    tag: value
-                    for tag in METRICS
-                    if (value := item.measurement.value(tag)) is not None
-                },
-            }
-            for item in result.measured
-        ],
-    }
-
-
-def _load_document(trial: Trial) -> dict[str, Any]:
-    """The load of a trial; of several models, lists in their order."""
-    loads = [work.load for work in trial.workloads]
-    rows = [[load.kind.value, load.value, load.batch_size] for load in loads]
-    columns = zip(("load", "value", "batch_size"), zip(*rows, strict=True), strict=True)
-    return {name: list(cells) if len(cells) > 1 else cells[0] for name, cells in columns}

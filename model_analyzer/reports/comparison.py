@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.reports.markup import escaped, markdown_table
 from model_analyzer.reports.tables import Table, show
 from model_analyzer.results.change import FEWEST_CHANGES, Change, Interval
 from model_analyzer.results.comparison import Comparison, Pair, verdict
@@ -164,22 +165,22 @@ def to_markdown(report: ComparisonReport) -> str:
                 for one, of in _judged(report)
             ),
         )
-        lines += [*_markdown_table(table), ""]
-    lines += [f"Base: {_escaped(str(report.base))}  ", f"New: {_escaped(str(report.new))}", ""]
+        lines += [*markdown_table(table), ""]
+    lines += [f"Base: {escaped(str(report.base))}  ", f"New: {escaped(str(report.new))}", ""]
     if report.differences:
         lines += ["> [!WARNING]", "> Different between them, which may explain what changed:", ">"]
-        lines += [f"> * {_escaped(text)}" for text in _difference_texts(report)]
+        lines += [f"> * {escaped(text)}" for text in _difference_texts(report)]
         lines.append("")
-    lines += [f"* {_escaped(remark)}" for remark in report.remarks]
+    lines += [f"* {escaped(remark)}" for remark in report.remarks]
     for comparison in report.comparisons:
-        lines += ["", f"### {_escaped(best_title(comparison))}", ""]
-        lines += _markdown_table(best_table(comparison))
+        lines += ["", f"### {escaped(best_title(comparison))}", ""]
+        lines += markdown_table(best_table(comparison))
         if comparison.trials:
             table = trials_table(comparison)
             more = len(table.rows) - _MOST_ROWS
             cut = Table(headers=table.headers, rows=table.rows[:_MOST_ROWS])
             title = escape(trials_title(comparison))  # HTML, where Markdown is not read
-            lines += ["", f"<details><summary>{title}</summary>", "", *_markdown_table(cut), ""]
+            lines += ["", f"<details><summary>{title}</summary>", "", *markdown_table(cut), ""]
             if more > 0:
                 lines += [f"… and {more} more: the others changed less for the worse.", ""]
             lines.append("</details>")
@@ -333,18 +334,3 @@ def _interval(interval: Interval | None) -> str:
 
 def _range(interval: Interval | None) -> str:
     return "" if interval is None else f"({_interval(interval)})"
-
-
-def _markdown_table(table: Table) -> Sequence[str]:
-    rows = [table.headers, tuple("---" for _ in table.headers), *table.rows]
-    return [f"| {' | '.join(_cell(str(cell)) for cell in row)} |" for row in rows]
-
-
-def _cell(text: str) -> str:
-    return text if text == "---" else _escaped(text)
-
-
-def _escaped(text: str) -> str:
-    """Text that stays text in Markdown, wherever it comes from."""
-    text = re.sub(r"\s+", " ", text).replace("&", "&amp;").replace("<", "&lt;")
-    return re.sub(r"([\\`*_|\[\]@#])", r"\\\1", text)

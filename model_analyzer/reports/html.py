@@ -20,6 +20,7 @@ import markupsafe
 
 from model_analyzer.reports.build import Detail, Summary
 from model_analyzer.reports.explorer import Explorer
+from model_analyzer.reports.images import to_svg
 from model_analyzer.reports.plots import Chart, chart_config
 from model_analyzer.reports.tables import show
 
@@ -66,14 +67,6 @@ def _render(
     )
 
 
-def render_png(chart: Chart) -> bytes:
-    """A chart as an image."""
-    import vl_convert
-
-    image: bytes = vl_convert.svg_to_png(_drawn(json.dumps(chart.spec)), scale=1.5)
-    return image
-
-
 @lru_cache(maxsize=1)
 def _scripts() -> tuple[str, ...]:
     return tuple((_STATIC / name).read_text(encoding="utf-8") for name in _SCRIPTS)
@@ -110,13 +103,4 @@ def _environment() -> jinja2.Environment:
 
 def _svg(spec: dict[str, Any]) -> markupsafe.Markup:
     """The chart as SVG, whose texts the renderer has escaped."""
-    return markupsafe.Markup(_drawn(json.dumps(spec)))
-
-
-@lru_cache(maxsize=256)
-def _drawn(spec: str) -> str:
-    """A page and an image of the same chart are drawn once."""
-    import vl_convert  # at the moment of use: it brings an engine of its own
-
-    svg: str = vl_convert.vegalite_to_svg(spec)
-    return svg
+    return markupsafe.Markup(to_svg(spec))

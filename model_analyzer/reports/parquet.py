@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from typing import Any
 
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.errors import OutputError
@@ -15,22 +16,29 @@ from model_analyzer.results.rows import Cell, Row, columns_of
 _LARGEST = 2**63
 
 
-def to_parquet(rows: Sequence[Row]) -> bytes:
-    """The rows with one type for each column: numbers where all cells are, else text.
-
-    Raises OutputError where the extra `parquet` is not installed.
+def library() -> Any:
+    """The library that writes Parquet. Raises OutputError where the extra `parquet` is not
+    installed.
     """
     try:
-        import pyarrow  # at the moment of use: it is an extra, and heavy
-        from pyarrow import parquet
+        import pyarrow.parquet  # at the moment of use: it is an extra, and heavy
     except ImportError as error:
         raise OutputError(
             "format parquet needs the extra of that name: pip install 'model-analyzer[parquet]'"
             f" ({error})"
         ) from error
+    return pyarrow
+
+
+def to_parquet(rows: Sequence[Row]) -> bytes:
+    """The rows with one type for each column: numbers where all cells are, else text.
+
+    Raises OutputError where the extra `parquet` is not installed.
+    """
+    pyarrow = library()
     columns = {name: _cells(name, [row.get(name) for row in rows]) for name in columns_of(rows)}
     file = io.BytesIO()
-    parquet.write_table(pyarrow.table(columns), file)
+    pyarrow.parquet.write_table(pyarrow.table(columns), file)
     return file.getvalue()
 
 

@@ -1,20 +1,83 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reports as PDF, made from their HTML."""
+"""Renders reports as PDF, from a layout for paper: the page for browsers draws itself there."""
 
 from __future__ import annotations
 
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import markupsafe
+
 from model_analyzer.errors import OutputError
+from model_analyzer.reports.build import Detail, Summary
+from model_analyzer.reports.images import to_svg
+from model_analyzer.reports.tables import show
+from model_analyzer.results.rows import Cell
+
+_TEMPLATES = Path(__file__).with_name("templates")
 
 
-def render_pdf(html: str) -> bytes:
-    """The page as a PDF document. Raises OutputError where the extra `pdf` is not installed."""
+def render_summary(report: Summary) -> bytes:
+    """The answer for a model. Raises OutputError where the extra `pdf` is not installed."""
+    return _printed(
+        "print_summary.html.j2", report=report, title="Result summary", subject=report.model
+    )
+
+
+def render_detail(report: Detail) -> bytes:
+    """Everything about a variant. Raises OutputError where the extra `pdf` is not installed."""
+    return _printed(
+        "print_detailed.html.j2", report=report, title="Detailed report", subject=report.variant
+    )
+
+
+def library() -> Any:
+    """The library that makes PDF. Raises OutputError where the extra `pdf` is not installed."""
     try:
         import weasyprint  # at the moment of use: it is an extra, and heavy
     except (ImportError, OSError) as error:
         raise OutputError(
             "output format pdf needs the extra of that name:"
-            f" pip install 'model-analyzer[pdf]' ({error})"
+            f" pip install 'model-analyzer[pdf]' ({_line(error)})"
         ) from error
-    document: bytes = weasyprint.HTML(string=html).write_pdf()
+    return weasyprint
+
+
+def _printed(template: str, **values: Any) -> bytes:
+    html = _environment().get_template(template).render(**values)
+    document: bytes = library().HTML(string=html, url_fetcher=_nothing).write_pdf()
     return document
+
+
+def _nothing(url: str) -> Any:
+    """A report needs nothing from anywhere, whatever a name in it looks like."""
+    raise ValueError(f"not fetched: {url}")
+
+
+def _line(error: Exception) -> str:
+    """What is missing: it may be a library of the system, told in many lines."""
+    return str(error).strip().splitlines()[0]
+
+
+def _shown(cell: Cell) -> markupsafe.Markup:
+    """A cell of a table, with places where a long name may be broken."""
+    text = markupsafe.escape("-" if cell is None else show(cell))
+    broken = text.replace("_config_", markupsafe.Markup("<wbr>_config_"))
+    return broken.replace(",", markupsafe.Markup(",<wbr>"))
+
+
+@lru_cache(maxsize=1)
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["shown"] = _shown
+    environment.filters["svg"] = lambda spec: markupsafe.Markup(to_svg(spec))
+    return environment

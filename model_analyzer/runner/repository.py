@@ -129,6 +129,15 @@ class ModelRepository:
                 )
 
 
+def model_names(path: Path) -> Sequence[str]:
+    """The directories of a repository, or nothing where it cannot be read."""
+    try:
+        with os.scandir(path) as entries:
+            return sorted(one.name for one in entries if one.is_dir() and one.name[0] != ".")
+    except OSError:
+        return ()
+
+
 class OutputRepository:
     """The directory that receives one sub-directory for each variant, ready to deploy.
 

@@ -101,7 +101,7 @@ def choose(
     if len(subject.models) > 1:
         return product_search(subject, settings, names)
     brute = BruteSearch(subject, settings, names)
-    refined = 0 if subject.lists_loads else best + 1
+    refined = best + 1 if sweeps_loads(subject, settings) else 0
 
     def plan() -> Plan:
         records = yield from brute.plan()
@@ -120,7 +120,7 @@ def _swept(plan: Plan, mode: str, subject: Subject, settings: SearchSettings, be
     if not any(isinstance(record.outcome, Measurement) for record in records):
         return records
     done = f"Done with {mode} mode search."
-    if not _sweeps(subject, settings):
+    if not sweeps_loads(subject, settings):
         log.info("%s", done)
     else:
         log.info("%s Gathering concurrency sweep measurements for reports", done)
@@ -128,27 +128,33 @@ def _swept(plan: Plan, mode: str, subject: Subject, settings: SearchSettings, be
     return records
 
 
-def _sweeps(subject: Subject, settings: SearchSettings) -> bool:
-    """Whether a search is followed by a load sweep: not where a load is fixed, or where models
-    have different lists.
+def sweeps_loads(subject: Subject, settings: SearchSettings) -> bool:
+    """Whether the search is followed by a sweep over the loads of the best: behind brute where they
+    are searched; behind quick and Optuna not where a load is fixed, or models have different lists.
     """
+    match mode_of(subject, settings):
+        case SearchMode.ADAPTIVE:
+            return False
+        case SearchMode.BRUTE:
+            return len(subject.models) == 1 and not subject.lists_loads
     lists = {model.settings.loads for model in subject.models}
     return not settings.sweep_disable and len(lists) == 1 and len(*lists) != 1
 
 
 def _most_swept(subject: Subject, settings: SearchSettings, best: int) -> int:
     """How many trials the sweep has at most."""
-    if not _sweeps(subject, settings):
+    if not sweeps_loads(subject, settings):
         return 0
     boundary = any(model.constraints for model in subject.goal.models) and not subject.lists_loads
     steps = settings.max_binary_search_steps if boundary else 0
     return (best + 1) * (len(load_values(subject.models[0], settings)) + steps)
 
 
-def _refine(
+def load_sweep(
     subject: Subject, settings: SearchSettings, records: Sequence[TrialRecord], best: int
 ) -> Plan:
-    added = yield from refine(
+    """The sweep over the loads of the best of `records`, which a search has left."""
+    return refine(
         subject,
         records,
         best=best,
@@ -156,6 +162,12 @@ def _refine(
         # what is listed is all that is measured
         steps=0 if subject.lists_loads else settings.max_binary_search_steps,
     )
+
+
+def _refine(
+    subject: Subject, settings: SearchSettings, records: Sequence[TrialRecord], best: int
+) -> Plan:
+    added = yield from load_sweep(subject, settings, records, best)
     log.info("Done gathering concurrency sweep measurements for reports")
     return added
 

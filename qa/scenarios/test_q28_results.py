@@ -5,7 +5,12 @@
 Here summaries are HTML, and detailed reports are PDF besides where the extra `pdf` is installed.
 """
 
+import json
 from importlib.util import find_spec
+
+import jsonschema
+
+from model_analyzer.reports.document import results_schema
 
 MODELS = {"profile_models": ["add_sub"]}
 
@@ -26,6 +31,9 @@ def test_reports_are_where_they_are_looked_for(scenario) -> None:
 
     assert run.status == 0, run.output
     assert (reports / "summaries" / "add_sub" / "result_summary.html").exists()
+    document = json.loads((scenario.directory / "results" / "results.json").read_text())
+    jsonschema.validate(document, results_schema())
+    assert document["models"][0]["recommended"]["metrics"]["perf_throughput"] > 0
     (across,) = (path for path in (reports / "summaries").iterdir() if path.name != "add_sub")
     assert (across / "result_summary.html").exists()
 

@@ -489,3 +489,28 @@ def test_what_has_no_place_upstream_is_counted(call: Run) -> None:
     assert status == 0
     assert json.loads(output)["ResultManager.results"]
     assert "failures left out, for which there is no place: 1" in error
+
+
+def test_the_directory_may_come_from_a_variable(
+    run: Run, checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved = tmp_path / "moved"
+    checkpoints.rename(moved)
+    monkeypatch.setenv("MODEL_ANALYZER_CHECKPOINT_DIRECTORY", str(moved))
+
+    assert run("checkpoint", "verify")[0] == 0
+    assert run("compare", "0", "1")[0] == 0
+    status, _, error = run("checkpoint", "verify", "-s", "none")
+    assert status == FAILED
+    assert "none" in error
+
+
+def test_a_prefix_that_cannot_be_used_names_its_variable(
+    call: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MODEL_ANALYZER_CHECKPOINT_PREFIX", "lock")
+
+    status, _, error = call("list")
+
+    assert status == USAGE
+    assert one_line(error).startswith("MODEL_ANALYZER_CHECKPOINT_PREFIX: expected")

@@ -42,6 +42,7 @@ def test_help_names_every_command(run) -> None:
     assert done.returncode == 0
     for command in ("profile", "report", "checkpoint", "config", "init", "doctor", "runtime"):
         assert command in done.stdout
+    assert "Exit status:" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -90,7 +91,7 @@ def test_doctor_without_a_server_says_what_to_run_and_fails(run) -> None:
     done = run("doctor")
 
     assert done.returncode == 1
-    assert "run `model-analyzer runtime install`" in done.stdout
+    assert "→ `model-analyzer runtime install`, or name another" in done.stdout
 
 
 def test_profile_without_a_server_says_what_to_run(run, tmp_path: Path) -> None:

@@ -177,7 +177,8 @@ def test_a_file_named_in_the_file_is_not_read(run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "default"),
     [
-        ("report", "html"),
+        ("report", "html,png"),
+        ("profile", "html,json,csv,png"),
         ("report", "checkpoints"),
         ("profile", "grpc"),
         ("profile", "all"),
@@ -185,7 +186,67 @@ def test_a_file_named_in_the_file_is_not_read(run, tmp_path: Path) -> None:
     ],
 )
 def test_help_shows_defaults_as_one_would_write_them(run, command: str, default: str) -> None:
-    _, output, _ = run(command, "--help")
+    _, output, _ = run(command, "--help-all" if command == "profile" else "--help")
 
     assert f"[default: {default}]" in " ".join(output.split())
     assert "default: OutputFormat" not in " ".join(output.split())
+
+
+def test_variables_count_when_files_are_checked(run, tmp_path: Path, monkeypatch) -> None:
+    write(tmp_path, "a.yaml", "batch_sizes: 4")
+    monkeypatch.setenv("MODEL_ANALYZER_CONCURRENCY", "many")
+
+    status, output, error = run("config", "validate", "a.yaml")
+
+    assert (status, output) == (USAGE, "")
+    assert error == (
+        "model-analyzer: MODEL_ANALYZER_CONCURRENCY: expected a whole number, found 'many'\n"
+    )
+
+
+def test_show_tells_what_is_given_and_where(run, tmp_path: Path, monkeypatch) -> None:
+    write(tmp_path, "a.yaml", "batch_sizes: [4, 8]\nexport_path: there\n")
+    monkeypatch.setenv("MODEL_ANALYZER_EXPORT_PATH", "here")
+    monkeypatch.setenv("MODEL_ANALYZER_BATCHSIZES", "1")
+
+    status, output, error = run("config", "show", "a.yaml")
+
+    assert status == 0
+    assert output == (
+        "batch_sizes: [4, 8]\n    a.yaml:1:14\n"
+        "export_path: here\n    MODEL_ANALYZER_EXPORT_PATH, instead of a.yaml:2:14\n"
+    )
+    assert "did you mean MODEL_ANALYZER_BATCH_SIZES" in error
+
+
+def test_show_reads_the_file_of_the_variable_and_speaks_json(
+    run, tmp_path: Path, monkeypatch
+) -> None:
+    write(tmp_path, "a.yaml", "batch_sizes: 4")
+    monkeypatch.setenv("MODEL_ANALYZER_CONFIG_FILE", "a.yaml")
+
+    _, output, _ = run("config", "show", "--json")
+
+    options = {one["key"]: one for one in json.loads(output)["options"]}
+    assert options["batch_sizes"] == {
+        "key": "batch_sizes", "value": 4, "where": "a.yaml:1:14", "instead_of": [],
+    }  # fmt: skip
+    assert options["config_file"]["where"] == "MODEL_ANALYZER_CONFIG_FILE"
+
+
+def test_show_tells_defaults_if_wanted(run) -> None:
+    assert run("config", "show")[1] == "Nothing is given: every option has its default.\n"
+    assert "checkpoint_directory: checkpoints\n    default\n" in run("config", "show", "--all")[1]
+
+
+@pytest.mark.parametrize("command", ["profile", "doctor", "analyze"])
+def test_help_is_short_and_points_to_the_rest(run, command: str) -> None:
+    status, short, _ = run(command, "--help")
+    _, long, _ = run(command, "--help-all")
+
+    assert status == 0
+    assert len(short.splitlines()) < 75 < len(long.splitlines())
+    assert "--help-all lists them" in " ".join(short.split())
+    assert "--optuna-min-trials" not in short
+    assert "--optuna-min-trials" in long
+    assert "MODEL_ANALYZER_CONFIG_FILE for --config-file" in " ".join(short.split())

@@ -356,7 +356,7 @@ def test_a_machine_without_gpus_keeps_its_variable_and_has_no_gpu_tables(
     assert "Server Only" not in output
     assert "GPU output field" not in output
     assert {path.name for path in (on_gpus.directory / "results").iterdir()} == {
-        "metrics-model-inference.csv", "results.json",
+        "measurements.csv", "metrics-model-inference.csv", "results.json",
     }  # fmt: skip
 
 

@@ -5,9 +5,14 @@
 from __future__ import annotations
 
 import json
+import shlex
+import subprocess
 from pathlib import Path
 
+import jsonschema
 import pytest
+
+from model_analyzer.reports.document import results_schema
 
 
 def measured(pretend) -> list[str]:
@@ -68,8 +73,19 @@ def test_files_are_where_users_look_for_them(setting) -> None:
     assert (here / "reports" / "detailed" / "m_config_0" / "detailed_report.html").exists()
     assert "max_batch_size" in (here / "best" / "m" / "config.pbtxt").read_text()
     assert (here / "best" / "m" / "config.diff").exists()
-    assert json.loads((here / "results" / "results.json").read_text())["models"][0]["model"] == "m"
+    document = json.loads((here / "results" / "results.json").read_text())
+    jsonschema.validate(document, results_schema())
+    assert (document["complete"], document["models"][0]["model"]) == (True, "m")
     assert not (here / "perf_analyzer_error.log").exists()
+    hint = next(
+        line for line in output.splitlines() if line.startswith("to deploy m on Kubernetes")
+    )
+    command = shlex.split(hint.partition(": ")[2])
+    deployed = subprocess.run(
+        [setting.program, *command[1:], "--format", "pbtxt"],
+        cwd=here, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    assert deployed.stdout == (here / "best" / "m" / "config.pbtxt").read_text()
 
 
 def test_a_second_run_measures_nothing_and_writes_no_checkpoint(setting, pretend) -> None:
@@ -391,6 +407,8 @@ def test_what_an_earlier_run_recommended_does_not_outlive_its_measurements(
 
 
 def test_charts_are_images_too(setting) -> None:
+    setting.draws = True
+
     setting.profile(skip_detailed_reports=False)
 
     plots = setting.directory / "plots"

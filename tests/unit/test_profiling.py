@@ -403,7 +403,7 @@ def test_a_resumed_run_goes_on_as_the_uninterrupted_one_would_have(
         assert len(runner.ran) == len(distinct), f"interrupted after {measured} trials"
 
 
-@pytest.mark.parametrize("at_a_time", [1, 2, 5])
+@pytest.mark.parametrize("at_a_time", [1, pytest.param(2, marks=pytest.mark.slow), 5])
 @pytest.mark.parametrize("saved", [False, True])
 def test_a_run_in_small_pieces_measures_what_a_run_in_one_piece_does(
     scenario: Scenario, at_a_time: int, saved: bool, tmp_path: Path

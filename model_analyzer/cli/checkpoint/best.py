@@ -9,13 +9,13 @@ from pathlib import Path
 
 import click
 
-from model_analyzer.cli.checkpoint.goal import goal_of, goal_options, subjects_of
+from model_analyzer.cli.checkpoint.goal import goal_of, goal_options, subject_of, subjects_of
 from model_analyzer.cli.checkpoint.options import (
     checkpoint_argument,
     directory_options,
     path_option,
 )
-from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, CheckpointError
+from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
 
 
 @click.command()
@@ -64,18 +64,14 @@ def best(
 
     checkpoint = found(which, directory, prefix)
     models = subjects_of(checkpoint)
-    if model is not None and model not in models:
-        raise CheckpointError(
-            f"{checkpoint.path}: nothing was measured of model {model!r}: there is"
-            f" {', '.join(models)}"
-        )
+    chosen = models if model is None else (subject_of(checkpoint, model),)
     view = View(0)
     origin = origin_of(checkpoint.profile, checkpoint.path)
     has_all = True
     paths: list[Path] = []
     target = ExportDirectory(output_dir, "--output-dir") if output_dir is not None else None
-    for name, count in models.items() if model is None else ((model, models[model]),):
-        ranking = rank(checkpoint.profile, name, Goal(models=(goal,) * count))
+    for name in chosen:
+        ranking = rank(checkpoint.profile, name, Goal(models=(goal,) * models[name]))
         summary = build_summary(ranking, best=top_n, origin=origin, difference="", complete=True)
         view.answer(
             summary.sentence,
@@ -85,7 +81,7 @@ def best(
             warn(remark)
         has_all = has_all and bool(ranking.results)
         if target is not None:
-            paths += write_variants(target, ranking, top_n)
+            paths += write_variants(target, ranking, top_n, gpus=len(origin.devices))
     for path in paths:
         view.print(f"wrote {path}")
     return EXIT_OK if has_all else EXIT_RUN_FAILED

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from model_analyzer.cli.checkpoint.options import wrong
+from model_analyzer.cli.complete import complete_metrics
 
 if TYPE_CHECKING:
     from model_analyzer.domain.goals import Constraint, ModelGoal, Objective
@@ -36,6 +37,7 @@ def goal_options(command: F) -> F:
         default="perf_throughput",
         metavar="METRIC[:WEIGHT],...",
         show_default=True,
+        shell_complete=complete_metrics,
         help="What is to be good.",
     )(command)
 
@@ -45,6 +47,37 @@ def subjects_of(checkpoint: Checkpoint) -> Mapping[str, int]:
     return {
         record.trial.models: len(record.trial.workloads) for record in checkpoint.profile.records
     }
+
+
+def subject_of(checkpoint: Checkpoint, model: str) -> str:
+    """The subject that is this model; or else the only one that the model is measured in, together
+    with others or called by another. Raises CheckpointError.
+    """
+    from model_analyzer.errors import CheckpointError
+
+    subjects = subjects_of(checkpoint)
+    if model in subjects:
+        return model
+    within = [name for name in subjects if model in name.split(",")]
+    within = within or [
+        record.trial.models
+        for record in checkpoint.profile.records
+        for work in record.trial.workloads
+        if model in {part.model for part in work.variant.with_parts()}
+    ]
+    match list(dict.fromkeys(within)):
+        case [only]:
+            return only
+        case []:
+            raise CheckpointError(
+                f"{checkpoint.path}: nothing was measured of model {model!r}: there is"
+                f" {', '.join(subjects)}"
+            )
+        case several:
+            raise CheckpointError(
+                f"{checkpoint.path}: {model!r} was measured as a part of several: name one of"
+                f" {', '.join(several)}"
+            )
 
 
 def goal_of(metrics: str, constraints: Sequence[str]) -> ModelGoal:

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 import click
 
+from model_analyzer.cli.complete import complete_checkpoint
+from model_analyzer.config.table import VARIABLE_PREFIX
 from model_analyzer.errors import ConfigError, Problem
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -33,7 +35,9 @@ def _file_prefix(ctx: click.Context, parameter: click.Parameter, value: str) -> 
         from model_analyzer.config.options import OPTIONS
 
         option = next(option for option in OPTIONS if option.key == "checkpoint_prefix")
-        option.kind.parse(Node(value, "--checkpoint-prefix"))
+        source = ctx.get_parameter_source(parameter.name or "")
+        is_variable = source is click.core.ParameterSource.ENVIRONMENT
+        option.kind.parse(Node(value, option.variable if is_variable else "--checkpoint-prefix"))
     return value
 
 
@@ -44,6 +48,8 @@ def prefix_option(command: F) -> F:
         "prefix",
         default="",
         metavar="NAME",
+        envvar=f"{VARIABLE_PREFIX}CHECKPOINT_PREFIX",
+        show_envvar=True,
         callback=_file_prefix,
         help="Name that the checkpoints of the run begin with: NAME-0.ckpt.",
     )(command)
@@ -59,13 +65,17 @@ def directory_options(command: F) -> F:
         default=Path("checkpoints"),
         show_default=True,
         metavar="DIR",
+        envvar=f"{VARIABLE_PREFIX}CHECKPOINT_DIRECTORY",
+        show_envvar=True,
         help="Directory where measurements are kept.",
     )(command)
 
 
 def checkpoint_argument(command: F) -> F:
     """Which checkpoint of the directory it is about."""
-    return click.argument("which", metavar="[CHECKPOINT]", default="latest")(command)
+    return click.argument(
+        "which", metavar="[CHECKPOINT]", default="latest", shell_complete=complete_checkpoint
+    )(command)
 
 
 def order_option(command: F) -> F:

@@ -14,6 +14,7 @@ import os
 import secrets
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +69,29 @@ def connect() -> DockerClient:
     return engine
 
 
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """A Docker engine that answers: its name and version, and whether it has the image."""
+
+    version: str
+    has_image: bool
+
+
+def look_at_engine(image: str) -> Engine:
+    """The engine that `connect` finds. Raises RuntimeNotFound if there is none."""
+    engine = connect()
+    import docker
+
+    try:
+        version = engine.version()
+        found = _find(engine, image)
+    except (docker.errors.DockerException, OSError) as error:
+        raise _no_engine(error) from error
+    finally:
+        engine.close()
+    return Engine(f"Docker {version.get('Version', 'of unknown version')}", found is not None)
+
+
 class ContainerLauncher:
     """Starts tritonserver in a container that sees `repository`, at the same path, read-only."""
 
@@ -120,7 +144,7 @@ class ContainerLauncher:
         import docker
 
         try:
-            found = self._find(image)
+            found = _find(self._engine, image)
             if found is None:
                 self._pull(image)
                 found = self._engine.images.get(image)
@@ -134,14 +158,6 @@ class ContainerLauncher:
         variables = found.attrs["Config"].get("Env") or ()
         return dict(text.split("=", 1) for text in variables if "=" in text)
 
-    def _find(self, image: str) -> Image | None:
-        import docker
-
-        try:
-            return self._engine.images.get(image)
-        except docker.errors.ImageNotFound:
-            return None
-
     def _pull(self, image: str) -> None:
         import docker
 
@@ -149,6 +165,15 @@ class ContainerLauncher:
         for event in self._engine.api.pull(image, stream=True, decode=True):
             if "error" in event:  # the status of the answer says nothing about it
                 raise docker.errors.APIError("not pulled", explanation=event["error"])
+
+
+def _find(engine: DockerClient, image: str) -> Image | None:
+    import docker
+
+    try:
+        return engine.images.get(image)
+    except docker.errors.ImageNotFound:
+        return None
 
 
 class _Container(Process):

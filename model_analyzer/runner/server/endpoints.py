@@ -84,26 +84,40 @@ def are_chosen(settings: ServerSettings) -> bool:
     return None in (settings.http_endpoint, settings.grpc_endpoint, settings.metrics_url)
 
 
+def given_addresses(settings: ServerSettings) -> Mapping[str, Address]:
+    """The addresses that the settings name, by option."""
+    given = {option: text for option, text in _texts(settings).items() if text is not None}
+    return {option: _parse(text) for option, text in given.items()}
+
+
 def choose_endpoints(settings: ServerSettings) -> Endpoints:
     """The addresses given in the settings, and free ports for the others.
 
     Raises ServerError if something listens on a given port.
     """
-    given = {
+    given = given_addresses(settings)
+    options = _texts(settings)
+    free = iter(_free_ports(len(options)))
+    addresses = [
+        given[option] if option in given else Address(LOOPBACK, next(free)) for option in options
+    ]
+    for option, address in given.items():
+        reason = why_not_free(address)
+        if reason:
+            raise ServerError(
+                f"cannot listen on {address.bind}:{address.port} ({reason}): stop what uses"
+                f" it, or leave {option} out to have a free port chosen"
+            )
+    http, grpc, metrics = addresses
+    return Endpoints(http, grpc, metrics)
+
+
+def _texts(settings: ServerSettings) -> Mapping[str, str | None]:
+    return {
         "triton_http_endpoint": settings.http_endpoint,
         "triton_grpc_endpoint": settings.grpc_endpoint,
         "triton_metrics_url": settings.metrics_url,
     }
-    free = iter(_free_ports(len(given)))
-    addresses = {
-        option: Address(LOOPBACK, next(free)) if text is None else _parse(text)
-        for option, text in given.items()
-    }
-    for option, text in given.items():
-        if text is not None:
-            _check_free(option, addresses[option])
-    http, grpc, metrics = addresses.values()
-    return Endpoints(http, grpc, metrics)
 
 
 def remote_endpoints(settings: ServerSettings) -> Endpoints:
@@ -143,16 +157,15 @@ def _parse(text: str) -> Address:
     )
 
 
-def _check_free(option: str, address: Address) -> None:
+def why_not_free(address: Address) -> str:
+    """Why a server cannot listen there, or "" if it can."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((address.bind, address.port))
         except OSError as error:
-            raise ServerError(
-                f"cannot listen on {address.bind}:{address.port} ({error.strerror}): stop what uses"
-                f" it, or leave {option} out to have a free port chosen"
-            ) from error
+            return error.strerror or str(error)
+    return ""
 
 
 def _free_ports(count: int) -> list[int]:

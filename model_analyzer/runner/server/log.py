@@ -24,13 +24,14 @@ _HINTS = (
     (r"unable to find backend library", "this server has no such backend: use one that has"),
     (
         r"ModuleNotFoundError: No module named '([\w.]+)'",
-        "install it for the models: model-analyzer runtime install --with PACKAGE",
+        "install it for the models: `model-analyzer runtime install --with PACKAGE`",
     ),
     (
         r"out of memory|CUDA error 2|cudaMalloc",
         "fewer instances or smaller batches need less memory",
     ),
     (r"preferred size must be <= max batch size", "lower preferred_batch_size"),
+    (r"Model '[^']+' is not ready", "name the models that it calls in bls_composing_models"),
     (r"is not healthy", "the model's process ended: see its own messages in the server's log"),
 )
 

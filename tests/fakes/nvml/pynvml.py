@@ -9,7 +9,8 @@ FAKE_NVML names a JSON file, read anew at each call:
 
 A GPU has `uuid`, `name`, `total` and `used` (bytes), and may have `utilization` (percent), `power`
 (milliwatts), `slices` (a list of the same, which puts it into MIG mode), `lost` (nothing can be
-read), `old` (a driver without the second version of memory information). A list of numbers is
+read), `old` (a driver without the second version of memory information), `persists` (persistence
+mode), `programs` (numbers of processes that compute on it). A list of numbers is
 gone through, one for each look; its last number stays.
 """
 
@@ -109,6 +110,24 @@ def nvmlDeviceGetHandleByIndex(index: int) -> str:
     uuid: str = _gpus()[index]["uuid"]
     _device(uuid)
     return uuid
+
+
+def nvmlSystemGetDriverVersion() -> str:
+    assert _open > 0, "NVML is not initialized"
+    return "999.99"
+
+
+def nvmlDeviceGetHandleByUUID(uuid: str) -> str:
+    _device(uuid)
+    return uuid
+
+
+def nvmlDeviceGetPersistenceMode(handle: str) -> int:
+    return int(_reading(handle, "persists"))
+
+
+def nvmlDeviceGetComputeRunningProcesses(handle: str) -> list[SimpleNamespace]:
+    return [SimpleNamespace(pid=pid) for pid in _device(handle).get("programs", ())]
 
 
 def nvmlDeviceGetUUID(handle: str) -> str:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""docs/options.md is what its tool would write today."""
+"""docs/options.md and docs/reference.md are what their tools would write today."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def test_the_reference_of_options_is_fresh() -> None:
+@pytest.mark.parametrize("name", ["options", "reference"])
+def test_the_reference_is_fresh(name: str) -> None:
     written = subprocess.run(
-        [sys.executable, ROOT / "tools" / "options.py"],
+        [sys.executable, ROOT / "tools" / f"{name}.py"],
         cwd=ROOT,
         check=True,
         capture_output=True,
         text=True,
     ).stdout
-    document = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
-    assert document == written, "run: python tools/options.py > docs/options.md"
+    document = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    assert document == written, f"run: python tools/{name}.py > docs/{name}.md"

@@ -470,7 +470,10 @@ def test_a_variant_has_its_own_plots_or_those_of_all() -> None:
             "plots: {p: {title: t, x_axis: batch, y_axis: perf_throughput}}",
             "f.yaml:1:31: no metric is called 'batch' (did you mean 'batch_size'?)",
         ),
-        ("output_formats: [pdf, doc]", "f.yaml:1:23: expected one of html, pdf, csv, png"),
+        (
+            "output_formats: [pdf, doc]",
+            "f.yaml:1:23: expected one of html, pdf, md, json, csv, parquet, png, svg",
+        ),
         ("report_model_configs: {x: {plot: {}}}", "f.yaml:1:28: 'plot' is not among the options"),
         ("report_model_configs: []", "f.yaml:1:23: names no variant"),
     ],

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from model_analyzer.domain.goals import Goal
@@ -17,7 +15,6 @@ from model_analyzer.reports.build import (
     build_summary,
     constraints_text,
     headline,
-    results_document,
 )
 from model_analyzer.results.ranking import Ranking
 from tests.unit.builders import (
@@ -357,46 +354,3 @@ def test_a_variant_on_cpus_is_reported_without_gpus_unless_asked_for() -> None:
     assert "1 measurement on GPU(s) 1 x H200 with total memory 14.9 GB." in asked.sentence
     assert "Max GPU Memory Usage (MB)" not in quiet.table.headers
     assert "Max GPU Memory Usage (MB)" in asked.table.headers
-
-
-# ---------------------------------------------------------------------------------- for machines
-
-
-def test_results_for_machines_are_plain_json() -> None:
-    found = ranking(
-        record(DEFAULT, measurement(100, 50.5, gpus={"a": {"gpu_used_memory": 7.0}})),
-        record(BEST, measurement(150, 5.5), concurrency=4, batch_size=2),
-        record(BEST, failure("too much", hint="less"), concurrency=8),
-        by=goal(*at_most(perf_latency_p99=10)),
-    )
-    document = results_document([found, ranking(model="n")], origin("H200", CPU="16 cores"))
-    assert json.loads(json.dumps(document, allow_nan=False)) == document
-    assert document["version"] == 1
-    assert document["written"] == "2026-01-02 03:04:05"
-    assert document["host"] == {"CPU": "16 cores"}
-    first, second = document["models"]
-    assert (first["model"], first["constraints"]) == ("m", "Max p99 Latency: 10 ms")
-    assert first["sentence"] == "".join(headline(found, gpus=1))
-    assert [(each["variant"], each["satisfies_constraints"]) for each in first["variants"]] == [
-        ("m_config_4", True),
-        ("m_config_default", False),
-    ]
-    assert first["variants"][0]["measurements"] == [
-        {
-            "load": "concurrency",
-            "value": 4,
-            "batch_size": 2,
-            "satisfies_constraints": True,
-            "metrics": {"perf_throughput": 150, "perf_latency_p99": 5.5},
-        }
-    ]
-    assert first["variants"][1]["measurements"][0]["metrics"]["gpu_used_memory"] == 7
-    assert first["failures"] == [
-        {
-            "trial": "m_config_4: concurrency=8",
-            "reason": "the model did not load",
-            "message": "too much",
-            "hint": "less",
-        }
-    ]
-    assert (second["variants"], second["failures"]) == ([], [])

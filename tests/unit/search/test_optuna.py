@@ -320,11 +320,12 @@ def test_a_default_that_fails_ends_the_search(caplog: pytest.LogCaptureFixture) 
 # -- replay ------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("what", KINDS, ids=NAMES)
-def test_interrupted_anywhere_it_goes_on_as_if_it_had_not_been(what: Subject) -> None:
+def test_interrupted_anywhere_it_goes_on_as_if_it_had_not_been(what: Subject, every: int) -> None:
     whole = trials_of(what, every_few_fail, TWENTY)
 
-    for known in range(len(whole)):
+    for known in range(0, len(whole), every):
         names = VariantNames.known(
             work.variant for trial in whole[:known] for work in trial.workloads
         )

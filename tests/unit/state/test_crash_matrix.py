@@ -202,7 +202,7 @@ def test_a_large_file_cut_anywhere(large: Path, name: str, times: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "times", [50, pytest.param(1000, marks=pytest.mark.slow)], ids=["some", "all"]
+    "times", [20, pytest.param(1000, marks=pytest.mark.slow)], ids=["some", "all"]
 )
 @pytest.mark.parametrize("name", ["0.ckpt", "journal"])
 def test_a_large_file_with_a_flipped_bit(large: Path, name: str, times: int) -> None:

@@ -1,0 +1,147 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Does `adaptive` find what measuring everything finds, on a real server, and how much sooner?
+
+    python benchmarks/brute_force.py
+    python benchmarks/brute_force.py --model-repository REPOSITORY --model MODEL --latency-budget 40
+
+Profiles one model in mode `brute` and in mode `adaptive` within the same bounds, then measures
+both recommended configurations again, in turn, on a server each. What counts is how far their
+medians lie apart; how far runs of one configuration lie apart is said beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import shutil
+import statistics
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from common import timed, write_config
+
+STARTER = Path(__file__).parents[1] / "model_analyzer" / "starter" / "model_repository"
+MODES = ("brute", "adaptive")
+
+Row = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a mode recommends: the configuration to deploy, its load, and what finding it took."""
+
+    config: Path
+    variant: str
+    concurrency: int
+    measurements: int
+    seconds: float
+
+
+def main() -> None:
+    given = _options()
+    tool = Path(sys.executable).with_name("model-analyzer")
+    with tempfile.TemporaryDirectory(prefix="brute-force-") as temporary:
+        directory = Path(temporary)
+        found = {mode: _search(tool, directory / mode, given, mode) for mode in MODES}
+        for mode, one in found.items():
+            print(
+                f"{mode:9} {one.measurements:4} measurements in {one.seconds:6.1f} s:"
+                f" {one.variant}, concurrency {one.concurrency}",
+                flush=True,
+            )
+        share = found["adaptive"].seconds / found["brute"].seconds
+        print(f"adaptive took {share:.3f} (1/{1 / share:.1f}) of the time")
+        again: dict[str, list[Row]] = {mode: [] for mode in MODES}
+        for turn in range(given.n):
+            for mode in MODES if turn % 2 else reversed(MODES):
+                place = directory / f"{mode}-{turn}"
+                again[mode].append(_again(tool, place, given, found[mode]))
+        for column in ("Throughput (infer/sec)", "p99 Latency (ms)"):
+            _compare(column, {mode: [float(row[column]) for row in again[mode]] for mode in MODES})
+
+
+def _options() -> argparse.Namespace:
+    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    options.add_argument("--model-repository", type=Path, default=STARTER)
+    options.add_argument("--model", default="sim_gpu")
+    options.add_argument("--instances", type=int, default=5, help="most instances")
+    options.add_argument("--batch", type=int, default=32, help="largest max_batch_size")
+    options.add_argument("--concurrency", type=int, default=256, help="highest concurrency")
+    options.add_argument("--latency-budget", type=int, help="highest p99 latency in ms")
+    options.add_argument("--window", type=int, default=500, help="ms of a measurement window")
+    options.add_argument("-n", type=int, default=5, help="measurements of each recommendation")
+    return options.parse_args()
+
+
+def _settings(given: argparse.Namespace, repository: Path) -> dict[str, object]:
+    settings: dict[str, object] = {
+        "model_repository": str(repository),
+        "profile_models": {given.model: {"cpu_only": True}},
+        "perf_analyzer_flags": {
+            "measurement-mode": "time_windows",
+            "measurement-interval": given.window,
+            "stability-percentage": 25,
+        },
+    }
+    if given.latency_budget is not None:
+        settings["latency_budget"] = given.latency_budget
+    return settings
+
+
+def _search(tool: Path, directory: Path, given: argparse.Namespace, mode: str) -> Found:
+    directory.mkdir()
+    bounds = {
+        "run_config_search_mode": mode,
+        "run_config_search_max_instance_count": given.instances,
+        "run_config_search_max_model_batch_size": given.batch,
+        "run_config_search_max_concurrency": given.concurrency,
+    }
+    seconds, rows = _profile(tool, directory, _settings(given, given.model_repository) | bounds)
+    best = rows[0]
+    return Found(
+        config=directory / "best" / given.model / "config.pbtxt",
+        variant=f"{best['Model Config Path']} ({best['Instance Group']},"
+        f" max batch size {best['Max Batch Size']})",
+        concurrency=int(best["Concurrency"]),
+        measurements=len(rows),
+        seconds=seconds,
+    )
+
+
+def _again(tool: Path, directory: Path, given: argparse.Namespace, found: Found) -> Row:
+    """One more measurement of what was found, as somebody who deploys it would get it."""
+    repository = directory / "repository"
+    shutil.copytree(given.model_repository / given.model, repository / given.model)
+    shutil.copy(found.config, repository / given.model / "config.pbtxt")
+    only = {"run_config_search_disable": True, "concurrency": found.concurrency}
+    return _profile(tool, directory, _settings(given, repository) | only)[1][0]
+
+
+def _profile(
+    tool: Path, directory: Path, config: Mapping[str, object]
+) -> tuple[float, Sequence[Row]]:
+    """Wall seconds of the command, and its table of measurements, best first."""
+    file = write_config(directory / "config.yaml", config)
+    command = [str(tool), "profile", "-f", str(file)]
+    seconds = timed(command, cwd=directory, log=directory / "log")
+    table = directory / "results" / "metrics-model-inference.csv"
+    return seconds, [row for row in csv.DictReader(table.read_text().splitlines()) if row["Model"]]
+
+
+def _compare(column: str, values: Mapping[str, Sequence[float]]) -> None:
+    brute, adaptive = (statistics.median(values[mode]) for mode in MODES)
+    spread = max(
+        (max(found) - min(found)) / 2 / statistics.median(found) for found in values.values()
+    )
+    print(
+        f"{column:24} brute {brute:8.1f}   adaptive {adaptive:8.1f}"
+        f"   difference {(adaptive / brute - 1) * 100:+.1f} %   spread ±{spread * 100:.1f} %"
+    )
+
+
+if __name__ == "__main__":
+    main()

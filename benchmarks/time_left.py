@@ -1,0 +1,108 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""How right the time left of the live view is: runs that ended are replayed from their checkpoints.
+
+    python benchmarks/time_left.py DIRECTORY...
+
+Each directory holds `config.yaml`, with every option of a run of `profile` that came to its end,
+and `checkpoints`, what that run kept. At several shares of the run's time the estimate is held
+against what was left then: an error of +25 % is an estimate that was a quarter too long. In
+brackets is the same for the number of trials left, which a machine that gets busy does not change.
+Starting and stopping programs and writing reports do not count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from model_analyzer.cli.progress.estimate import TimeLeft, time_left
+from model_analyzer.cli.subjects import subjects_of
+from model_analyzer.config.resolve import resolve_profile
+from model_analyzer.config.sources import read_yaml
+from model_analyzer.domain.models import ModelConfig
+from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.runner.repository import ModelRepository
+from model_analyzer.search.choose import mode_of
+from model_analyzer.state.checkpoint import load
+
+SHARES = (0.1, 0.25, 0.5, 0.75)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("directories", nargs="+", type=Path)
+    print("| run | search | trials | seconds |" + "".join(f" at {at:.0%} |" for at in SHARES))
+    print("|---" * (4 + len(SHARES)) + "|")
+    for directory in parser.parse_args().directories:
+        mode, count, seconds, errors = replayed(directory)
+        shown = "".join(f" {of_time:+.0%} ({of_trials:+.0%}) |" for of_time, of_trials in errors)
+        print(f"| {directory.name} | {mode} | {count} | {seconds:.0f} |{shown}")
+
+
+def replayed(directory: Path) -> tuple[str, int, float, Sequence[tuple[float, float]]]:
+    """Search mode, number of trials, seconds, and the errors at each of `SHARES`."""
+    settings = resolve_profile([], read_yaml(directory / "config.yaml"), directory).settings
+    records = sorted(
+        load(settings.checkpoint.directory).profile.records,
+        key=lambda record: record.outcome.started,
+    )
+    assert settings.repository.path is not None
+    repository = ModelRepository(settings.repository.path)
+    facts = {
+        model.name: repository.facts(model.name, complete=as_it_is, calls=settings.bls_calls)
+        for model in settings.models
+    }
+    os.chdir(directory)
+    subjects = [
+        replace(subject, setup=records[0].trial.setup).without_gpus()
+        for subject in subjects_of(settings, facts)
+    ]
+    names = [subject.name for subject in subjects]
+    began = records[0].outcome.started
+    ends = [record.outcome.started + record.outcome.duration_s for record in records]
+    total = ends[-1] - began
+    errors = [
+        errors_at(began + share * total, time_left(subjects, settings), names, records)
+        for share in SHARES
+    ]
+    mode = mode_of(subjects[0], settings.search).value
+    return mode, len(records), total, errors
+
+
+def errors_at(
+    now: float, left: TimeLeft, names: Sequence[str], records: Sequence[TrialRecord]
+) -> tuple[float, float]:
+    """The estimates at that time of the seconds and the trials left, against what was left."""
+    before = records[0].outcome.started
+    left.begin(0)
+    current, told = 0, 0
+    for record in records:
+        end = record.outcome.started + record.outcome.duration_s
+        if end > now:
+            break
+        told += 1
+        index = names.index(record.trial.models)
+        if index != current:
+            left.begin(index)
+            current = index
+        left.record(record.trial, record.outcome, end - before)
+        before = end
+    last = records[-1].outcome
+    seconds = left.seconds() - (now - before)
+    trials = sum(part.expectation.remaining().trials for part in left.parts[current:])
+    return (
+        seconds / (last.started + last.duration_s - now) - 1,
+        trials / (len(records) - told) - 1,
+    )
+
+
+def as_it_is(name: str, config: ModelConfig) -> ModelConfig:
+    return config
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,290 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""`model-analyzer best`: what was recommended, in the form in which it is deployed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from click.core import ParameterSource
+
+from model_analyzer.cli.checkpoint.goal import goal_of, goal_options, subject_of, subjects_of
+from model_analyzer.cli.checkpoint.options import (
+    checkpoint_argument,
+    directory_options,
+    path_option,
+    wrong,
+)
+from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, CheckpointError
+
+if TYPE_CHECKING:
+    from model_analyzer.domain.goals import Goal, ModelGoal
+    from model_analyzer.domain.models import ModelConfig
+    from model_analyzer.domain.settings import ReportSettings
+    from model_analyzer.reports.build import Origin
+    from model_analyzer.reports.write import ExportDirectory
+    from model_analyzer.results.ranking import Ranking
+    from model_analyzer.state.checkpoint import Checkpoint
+
+_PBTXT, _DIFF, _KUBERNETES, _JSON = "pbtxt", "diff", "kubernetes", "json"
+
+
+def best() -> click.Command:
+    return _best
+
+
+@click.command("best", context_settings={"help_option_names": ["-h", "--help"]})
+@checkpoint_argument
+@directory_options
+@path_option(
+    "-f",
+    "--config-file",
+    "config_file",
+    metavar="FILE",
+    help="YAML file of the run: its goals and its checkpoint directory are used.",
+)
+@click.option("-m", "--model", metavar="MODEL", help="Of this model; needed if there are several.")
+@goal_options
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice([_PBTXT, _DIFF, _KUBERNETES, _JSON]),
+    default=_PBTXT,
+    show_default=True,
+    help="What is printed: config.pbtxt, what it changes, a manifest, or all results.",
+)
+@click.option("--diff", is_flag=True, help="The same as --format diff.")
+@click.option(
+    "--throughput",
+    metavar="NUMBER",
+    help="Inferences per second that all replicas of the manifest are to serve.",
+)
+@path_option(
+    "--output-dir",
+    metavar="DIR",
+    help="Write config.pbtxt, config.diff and kubernetes.yaml below DIR/MODEL instead.",
+)
+@click.pass_context
+def _best(
+    ctx: click.Context,
+    which: str,
+    directory: Path,
+    prefix: str,
+    config_file: Path | None,
+    model: str | None,
+    metrics: str,
+    constraints: Sequence[str],
+    form: str,
+    diff: bool,
+    throughput: str | None,
+    output_dir: Path | None,
+) -> int:
+    """Print the recommended configuration, to be deployed.
+
+    It comes from a checkpoint: a number, a uuid, a file, or by default all that the directory
+    knows. Nothing is measured. The recommendation itself is told on standard error.
+
+    \b
+    Examples:
+      model-analyzer best -f start/config.yaml > config.pbtxt
+      model-analyzer best -m sim_gpu --constraint 'perf_latency_p99<20' --diff
+      model-analyzer best --format kubernetes --throughput 5000 | kubectl apply -f -
+    """
+    form = _form(ctx, form, diff=diff)
+    wanted = _number(throughput)
+    if wanted is not None and form != _KUBERNETES and output_dir is None:
+        raise wrong("--throughput", "only a manifest has replicas: give --format kubernetes")
+    own = goal_of(metrics, constraints)
+
+    from model_analyzer.cli.checkpoint.output import found
+    from model_analyzer.cli.export import origin_of, originals_of, results_text
+    from model_analyzer.reports.write import ExportDirectory
+    from model_analyzer.results.ranking import rank
+
+    settings = _settings(ctx, config_file, directory, prefix)
+    checkpoint = found(which, settings.checkpoint_directory, settings.checkpoint_prefix)
+    profile = checkpoint.profile
+    names = _chosen(checkpoint, model, several=form == _JSON or output_dir is not None)
+    rankings = [rank(profile, name, _goal(ctx, name, settings, own)) for name in names]
+    origin = origin_of(profile, checkpoint.path)
+    _tell(rankings, origin)
+    has_all = all(ranking.results for ranking in rankings)
+    if output_dir is not None:
+        target = ExportDirectory(output_dir, "--output-dir")
+        for ranking in rankings:
+            _write(target, ranking, origin, originals_of(profile), wanted)
+    elif form == _JSON:
+        click.echo(results_text(rankings, origin, complete=None), nl=False)
+    elif has_all:
+        (ranking,) = rankings
+        match form:
+            case "diff":
+                click.echo(_difference(ranking, originals_of(profile)), nl=False)
+            case "kubernetes":
+                click.echo(_manifest(ranking, origin, wanted), nl=False)
+            case _:
+                click.echo(_configuration(ranking, model), nl=False)
+    return EXIT_OK if has_all else EXIT_RUN_FAILED
+
+
+def _given(ctx: click.Context, name: str) -> bool:
+    """Whether somebody said so, rather than nobody."""
+    return ctx.get_parameter_source(name) is not ParameterSource.DEFAULT
+
+
+def _form(ctx: click.Context, form: str, *, diff: bool) -> str:
+    if not diff:
+        return form
+    if _given(ctx, "form") and form != _DIFF:
+        raise wrong("--diff", f"means --format diff, and --format {form} is given: choose one")
+    return _DIFF
+
+
+def _number(text: str | None) -> float | None:
+    """Raises ConfigError where it is no number above 0."""
+    from model_analyzer.config.kinds import Number
+    from model_analyzer.config.nodes import Node
+
+    return None if text is None else Number(0, above=True).parse(Node(text, "--throughput"))
+
+
+def _settings(
+    ctx: click.Context, config_file: Path | None, directory: Path, prefix: str
+) -> ReportSettings:
+    """The command line, then variables, the YAML file, and defaults. Raises ConfigError."""
+    from model_analyzer.config.environment import read_environment
+    from model_analyzer.config.nodes import Entry, Node
+    from model_analyzer.config.resolve import resolve_report
+    from model_analyzer.config.sources import read_yaml
+    from model_analyzer.config.table import BEST
+
+    values = {
+        "directory": ("checkpoint_directory", "--checkpoint-directory", str(directory)),
+        "prefix": ("checkpoint_prefix", "--checkpoint-prefix", prefix),
+    }
+    entries = [
+        Entry(key, flag, Node(value, flag))
+        for name, (key, flag, value) in values.items()
+        if _given(ctx, name)
+    ]
+    yaml = None if config_file is None else read_yaml(config_file)
+    variables = read_environment(os.environ)
+    resolved = resolve_report(entries, yaml, Path.cwd(), command=BEST, environment=variables)
+    return resolved.settings
+
+
+def _goal(ctx: click.Context, names: str, settings: ReportSettings, own: ModelGoal) -> Goal:
+    """By what models are judged: `own` where the command line said so, else the YAML file."""
+    from dataclasses import replace
+
+    from model_analyzer.domain.goals import Goal
+
+    given = {
+        field: getattr(own, field)
+        for name, field in (("metrics", "objectives"), ("constraints", "constraints"))
+        if _given(ctx, name)
+    }
+    goals = [settings.goals.get(name, settings.default_goal) for name in names.split(",")]
+    return Goal(models=tuple(replace(goal, **given) for goal in goals))
+
+
+def _chosen(checkpoint: Checkpoint, model: str | None, *, several: bool) -> Sequence[str]:
+    """The subjects that are meant: the one of the model, or all, where there may be `several`."""
+    names = list(subjects_of(checkpoint))
+    if model is not None:
+        return [subject_of(checkpoint, model)]
+    if not names:
+        raise CheckpointError(f"{checkpoint.path}: nothing was measured")
+    if len(names) > 1 and not several:
+        raise wrong("--model", f"there are several, name one of them: {', '.join(names)}")
+    return names
+
+
+def _tell(rankings: Sequence[Ranking], origin: Origin) -> None:
+    """What is recommended and why, where it does not get in the way."""
+    from model_analyzer.cli.checkpoint.output import warn
+    from model_analyzer.reports.build import headline, unchecked_remarks
+
+    for ranking in rankings:
+        click.echo("".join(headline(ranking, gpus=len(origin.devices))), err=True)
+        for remark in unchecked_remarks(ranking.results[:1], ranking.goal):
+            warn(remark)
+
+
+def _configuration(ranking: Ranking, model: str | None) -> str:
+    """The config.pbtxt of the model, or of the only one that was measured."""
+    from model_analyzer.cli.checkpoint.output import warn
+    from model_analyzer.cli.export import configurations_of
+
+    texts = configurations_of(ranking.results[0])
+    chosen = ranking.model if model is None else model
+    if chosen not in texts:
+        raise wrong("--model", f"each has a config.pbtxt: name one of {', '.join(texts)}")
+    calls = [
+        part.model
+        for variant in ranking.results[0].variants
+        if variant.model == chosen
+        for part in variant.with_parts()
+        if part is not variant
+    ]
+    if calls:
+        warn(f"{chosen} calls {', '.join(calls)}: see --model for theirs, --output-dir for all")
+    return texts[chosen]
+
+
+def _difference(ranking: Ranking, originals: Mapping[str, ModelConfig]) -> str:
+    from model_analyzer.cli.checkpoint.output import warn
+    from model_analyzer.cli.export import configuration_difference
+
+    unknown = _without_original(ranking, originals)
+    if unknown:
+        raise CheckpointError(
+            f"{', '.join(unknown)}: the configuration in the model repository was not measured, so"
+            " there is nothing to compare with: see --format pbtxt"
+        )
+    text = configuration_difference(ranking, originals)
+    if not text:
+        warn("it is the configuration in the model repository: there is nothing to change")
+        return ""
+    return f"{text}\n"
+
+
+def _without_original(ranking: Ranking, originals: Mapping[str, ModelConfig]) -> Sequence[str]:
+    """The models whose own configuration nobody knows."""
+    from model_analyzer.cli.export import parts_of
+
+    parts = parts_of(ranking.results[0])
+    return [part.model for part in parts if part.model not in originals]
+
+
+def _manifest(ranking: Ranking, origin: Origin, throughput: float | None) -> str:
+    from model_analyzer.cli.export import configurations_of
+    from model_analyzer.reports.kubernetes import manifest
+
+    texts = configurations_of(ranking.results[0])
+    return manifest(ranking, origin, texts, throughput=throughput)
+
+
+def _write(
+    directory: ExportDirectory,
+    ranking: Ranking,
+    origin: Origin,
+    originals: Mapping[str, ModelConfig],
+    throughput: float | None,
+) -> None:
+    """What is printed otherwise, as files below the directory."""
+    from model_analyzer.cli.export import configuration_difference, write_best
+
+    if not ranking.results:
+        return
+    is_known = not _without_original(ranking, originals)
+    difference = configuration_difference(ranking, originals) if is_known else None
+    paths = list(write_best(directory, ranking, difference))
+    text = _manifest(ranking, origin, throughput)
+    paths.append(directory.write(text, ranking.model, "kubernetes.yaml"))
+    for path in paths:
+        click.echo(f"wrote {path}")

@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""A run as log lines, one for each thing that happens: for logs of CI, and for scripts."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import AbstractContextManager, nullcontext
+
+from model_analyzer.cli.progress.events import (
+    BestChanged,
+    Event,
+    ModelStarted,
+    Phase,
+    PhaseStarted,
+    TrialFailed,
+    TrialFinished,
+    TrialStarted,
+)
+from model_analyzer.cli.progress.values import duration, values_text
+
+log = logging.getLogger(__name__)
+
+_PHASES = {
+    Phase.REFINING: "Refining the best of %s",
+    Phase.FINALISTS: "Measuring the best of %s again",
+}
+
+
+class Lines:
+    """Logs what happens."""
+
+    def __init__(self) -> None:
+        self._tags: tuple[str, ...] = ()
+        self._best = ""
+
+    def show(self, event: Event) -> None:
+        match event:
+            case ModelStarted():
+                self._tags, self._best = event.tags, ""
+                if event.of > 1:
+                    log.info("Model %d of %d: %s", event.number, event.of, event.model)
+            case PhaseStarted() if event.phase in _PHASES:
+                log.info(_PHASES[event.phase], event.model)
+            case TrialStarted():
+                for work in event.trial.workloads:
+                    # scripts count these lines
+                    log.info("Profiling %s: %s", work.variant.name, work.load)
+            case TrialFinished():
+                self._finished(event)
+            case TrialFailed(known=True):
+                log.info("Existing measurement found for run config. Skipping profile")
+            case BestChanged():
+                self._best = values_text(event.measurement, self._tags, separator=", ")
+
+    def paused(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _finished(self, event: TrialFinished) -> None:
+        if event.known:
+            log.info("Existing measurement found for run config. Skipping profile")
+            return
+        values = values_text(event.measurement, self._tags, separator=", ")
+        best = f"; best so far {self._best}" if self._best else ""
+        left = "" if event.time_left_s is None else f"; about {duration(event.time_left_s)} left"
+        log.info(
+            "  %s  (trial %d of about %d%s%s)",
+            values,
+            event.number,
+            event.expected_trials,
+            best,
+            left,
+        )

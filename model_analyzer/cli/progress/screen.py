@@ -1,0 +1,260 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the live view shows, as lines of a width: pure, from the events so far and the time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from model_analyzer.cli.progress.events import (
+    BestChanged,
+    Event,
+    ModelStarted,
+    Phase,
+    PhaseStarted,
+    RunStarted,
+    TrialFailed,
+    TrialFinished,
+    TrialStarted,
+)
+from model_analyzer.cli.progress.values import (
+    clock,
+    duration,
+    number,
+    value_text,
+    values_text,
+)
+from model_analyzer.domain.trials import Trial
+
+_PHASES = {
+    Phase.STARTING_SERVER: "starting the server",
+    Phase.OBSERVING_IDLE_SERVER: "observing the idle server",
+    Phase.MEASURING: "measuring",
+    Phase.REFINING: "refining the best",
+    Phase.FINALISTS: "measuring the best again",
+    Phase.REPORTS: "writing reports",
+}
+
+# Without outcomes; what is above this height of a terminal is for them, up to so many.
+_OTHERS = 9
+_OUTCOMES = 6
+
+# More values are wider than any terminal.
+_VALUES = 1000
+
+_BLOCKS = "▁▂▃▄▅▆▇█"
+_FAILED = "!"
+_LABEL = 6
+
+_STOPPING = "Stopping after this measurement (a third Ctrl-C: at once)"
+_STOPS = "Ctrl-C: finish this measurement, report what there is"
+
+
+@dataclass(slots=True)
+class Screen:
+    """What is known of the run. `show` takes events in their order."""
+
+    models: tuple[str, ...] = ()
+    phase: Phase | None = None
+    model: ModelStarted | None = None
+    current: TrialStarted | None = None
+    best: BestChanged | None = None
+    # values: they are drawn by another thread
+    outcomes: tuple[TrialFinished | TrialFailed, ...] = ()
+    series: tuple[float | None, ...] = ()
+    end_s: float | None = None  # when the run is expected to end
+    number: int = 0
+    expected: int = 0
+
+    def show(self, event: Event) -> None:
+        match event:
+            case RunStarted():
+                self.models = event.models
+            case PhaseStarted():
+                self.phase, self.current = event.phase, None
+            case ModelStarted():
+                self.model, self.best, self.current = event, None, None
+                self.outcomes, self.series = (), ()
+                self.number = self.expected = 0
+                self._expect(event)
+            case TrialStarted():
+                self.current = event
+                self.number, self.expected = event.number, event.expected_trials
+                self._expect(event)
+            case TrialFinished() | TrialFailed():
+                self._ended(event)
+            case BestChanged():
+                self.best = event
+
+    def _ended(self, event: TrialFinished | TrialFailed) -> None:
+        self.current = None
+        self.outcomes = (*self.outcomes, event)[-_OUTCOMES:]
+        self.number, self.expected = event.number, event.expected_trials
+        value = None
+        if isinstance(event, TrialFinished) and self.tags:
+            value = event.measurement.value(self.tags[0])
+        self.series = (*self.series, value)[-_VALUES:]
+        self._expect(event)
+
+    def _expect(self, event: ModelStarted | TrialStarted | TrialFinished | TrialFailed) -> None:
+        if event.time_left_s is not None:
+            self.end_s = event.elapsed_s + event.time_left_s
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        return self.model.tags if self.model is not None else ()
+
+    # -- lines ---------------------------------------------------------------------------------
+
+    def lines(self, width: int, height: int, elapsed_s: float, *, stopping: bool) -> list[Text]:
+        """At most `width` cells wide, and fewer than `height`."""
+        most = max(min(height - _OTHERS, _OUTCOMES), 0)
+        lines = [
+            _rule(self._title(), self._phase_text(), width),
+            self._bar(width, elapsed_s, stopping=stopping),
+            *self._now(elapsed_s),
+            *self._best_lines(),
+            *self._spark(width),
+            *self._ended_lines(self.outcomes[-most:] if most else ()),
+            *self._advice(stopping=stopping),
+        ]
+        lines = lines[: max(height - 1, 1)]
+        for line in lines:
+            line.no_wrap = True
+            line.truncate(width, overflow="ellipsis")
+        return lines
+
+    def _title(self) -> Text:
+        if self.model is None:
+            return Text.assemble((", ".join(self.models) or "model-analyzer", "bold"))
+        title = Text.assemble((self.model.model, "bold"))
+        if self.model.of > 1:
+            title.append(f"  model {self.model.number} of {self.model.of}", style="dim")
+        return title
+
+    def _phase_text(self) -> Text:
+        return Text(_PHASES[self.phase] if self.phase else "preparing", style="cyan")
+
+    def _bar(self, width: int, elapsed_s: float, *, stopping: bool) -> Text:
+        """How far the whole run is, in time."""
+        left_s = None if self.end_s is None else max(self.end_s - elapsed_s, 0.0)
+        trials = f"trial {self.number} of about {self.expected}" if self.number else ""
+        if self.phase is Phase.REPORTS or left_s is None or stopping:
+            left = ""
+        elif left_s < 1:
+            left = "nearly done"
+        else:
+            left = f"about {duration(left_s)} left"
+        told = "   ".join(filter(None, (trials, left or clock(elapsed_s))))
+        room = max(min(width - cell_len(told) - 3, 40), 0)
+        share = 0.0 if left_s is None else elapsed_s / max(elapsed_s + left_s, 1e-9)
+        if self.phase is Phase.REPORTS:
+            share = 1.0
+        done = round(share * room)
+        bar = Text.assemble(("━" * done, "green"), ("─" * (room - done), "dim"))
+        return bar.append("   " if room else "").append(told)
+
+    def _now(self, elapsed_s: float) -> Iterator[Text]:
+        if self.current is None:
+            yield _labelled("now", Text(self._between(), style="dim"))
+            return
+        since = clock(max(elapsed_s - self.current.elapsed_s, 0.0))
+        again = " again" if self.current.trial.repetition else ""
+        text = Text.assemble((f"{since}  ", "dim"), _named(self.current.trial) + again)
+        yield _labelled("now", text)
+
+    def _between(self) -> str:
+        """What is done while nothing is measured."""
+        if self.phase in (Phase.MEASURING, Phase.REFINING, Phase.FINALISTS):
+            return "choosing what to measure next"
+        return "ranking what was measured" if self.phase is Phase.REPORTS else "…"
+
+    def _advice(self, *, stopping: bool) -> Iterator[Text]:
+        if self.phase is not Phase.REPORTS:
+            yield Text(_STOPPING, style="bold yellow") if stopping else Text(_STOPS, style="dim")
+
+    def _best_lines(self) -> Iterator[Text]:
+        if self.best is None:
+            yield _labelled("best", Text("none yet", style="dim"))
+            yield Text()
+            return
+        misses = self.best.shortfall_percent
+        color = "yellow" if misses else "green"
+        text = Text.assemble((values_text(self.best.measurement, self.tags), f"bold {color}"))
+        if misses:
+            text.append(f"  misses the constraints by {number(misses)} %", style=color)
+        elif self.best.gain_percent is not None:
+            text.append(f"  {self.best.gain_percent:+.0f} % over the default", style=color)
+        yield _labelled("best", text)
+        yield _labelled("", Text(_named(self.best.trial)))
+
+    def _spark(self, width: int) -> Iterator[Text]:
+        measured = [value for value in self.series if value is not None]
+        if not measured or not self.tags:
+            yield Text()
+            return
+        lowest = f"{number(min(measured))} to " if len(measured) > 1 else ""
+        told = f"  {lowest}{value_text(self.tags[0], max(measured))}"
+        room = max(width - _LABEL - cell_len(told), 8)
+        text = Text()
+        for value in self.series[-room:]:
+            if value is None:
+                text.append(_FAILED, style="red")
+            else:
+                text.append(_block(value, max(measured)), style="cyan")
+        yield _labelled("trend", text.append(told, style="dim"))
+
+    def _ended_lines(self, events: Sequence[TrialFinished | TrialFailed]) -> Iterator[Text]:
+        values = [
+            values_text(event.measurement, self.tags[:2])
+            if isinstance(event, TrialFinished)
+            else ""
+            for event in events
+        ]
+        column = max(map(cell_len, values), default=0)
+        for event, told in zip(events, values, strict=True):
+            place = f"{event.number:>3}  "
+            if isinstance(event, TrialFailed):
+                yield Text.assemble(("✗", "red"), (place, "dim"), (event.failure.message, "red"))
+                continue
+            known = " (known)" if event.known else ""
+            passes = self._passes(event)
+            yield Text.assemble(
+                ("✓", "green") if passes else ("○", "yellow"),
+                (place, "dim"),
+                (told.ljust(column), "" if passes else "yellow"),
+                (f"  {_named(event.trial)}{known}", "dim"),
+            )
+
+    def _passes(self, event: TrialFinished) -> bool:
+        return self.model is None or self.model.goal.passes(event.measurement)
+
+
+def _block(value: float, largest: float) -> str:
+    if largest <= 0:
+        return _BLOCKS[0]
+    return _BLOCKS[min(int(max(value, 0.0) / largest * len(_BLOCKS)), len(_BLOCKS) - 1)]
+
+
+def _named(trial: Trial) -> str:
+    """The trial in few characters."""
+    return (
+        str(trial).replace("concurrency=", "concurrency ").replace("request-rate-range=", "rate ")
+    )
+
+
+def _labelled(label: str, text: Text) -> Text:
+    return Text.assemble((label.ljust(_LABEL), "dim"), text)
+
+
+def _rule(left: Text, right: Text, width: int) -> Text:
+    """A line across, with one text near its left and one near its right end."""
+    around = 10  # lines and blanks at both ends and between
+    left.truncate(max(width - right.cell_len - around, 8), overflow="ellipsis")
+    between = max(width - left.cell_len - right.cell_len - around + 2, 1)
+    parts = ("── ", left, " " + "─" * between + " ", right, " ──")
+    return Text.assemble(*((part, "dim") if isinstance(part, str) else part for part in parts))

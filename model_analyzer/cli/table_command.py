@@ -1,0 +1,231 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""click commands made from the option table: options, short and full help, what was given."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import click
+
+from model_analyzer.cli.complete import complete_option
+from model_analyzer.config.kinds import Boolean
+from model_analyzer.config.nodes import Entry, Node
+from model_analyzer.config.options import options_of
+from model_analyzer.config.table import ANALYZE, DOCTOR, PROFILE, Option, plain
+
+# What most people need first, as --help shows it; --help-all shows the other options, too.
+_FIRST: Mapping[str, Sequence[str]] = {
+    PROFILE: (
+        "config_file", "model_repository", "profile_models", "latency_budget", "concurrency",
+        "batch_sizes", "run_config_search_mode", "triton_launch_mode", "export_path",
+        "checkpoint_directory",
+    ),
+    ANALYZE: ("config_file", "profile_models", "checkpoint_directory", "export_path"),
+    DOCTOR: (
+        "config_file", "model_repository", "profile_models", "triton_launch_mode",
+        "triton_server_path", "perf_analyzer_path",
+    ),
+}  # fmt: skip
+_ALL = "help_all"
+
+
+class TableCommand(click.Command):
+    """Shows its options in the groups of the table, or only the `first` of them; accepts
+    unambiguous prefixes of them, and their names in YAML.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        table: Sequence[Option] = (),
+        first: Sequence[str] = (),
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self._table = table
+        self._first = first
+
+    @property
+    def groups(self) -> Mapping[str, Sequence[str]]:
+        """The keys of the table, by the headings under which they are shown."""
+        by_group = groupby(self._table, lambda option: option.group)
+        return {group: [option.key for option in options] for group, options in by_group}
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        records = {
+            parameter.name: record
+            for parameter in self.get_params(ctx)
+            if (record := parameter.get_help_record(ctx)) is not None
+        }
+        if self._first and not ctx.meta.get(_ALL):
+            with formatter.section("Options that most people need"):
+                formatter.write_dl([records[key] for key in self._first])
+            known = {option.key for option in self._table}
+            with formatter.section("Output"):
+                formatter.write_dl([row for key, row in records.items() if key not in known])
+            return
+        for group, keys in self.groups.items():
+            rows = [records.pop(key) for key in keys if key in records]
+            if rows:
+                with formatter.section(group):
+                    formatter.write_dl(rows)
+        with formatter.section("Output"):
+            formatter.write_dl(list(records.values()))
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_paragraph()
+        if self._first and not ctx.meta.get(_ALL):
+            formatter.write_text(
+                f"There are {len(self._table)} options, about: {', '.join(self.groups)}."
+                " --help-all lists them, docs/options.md tells more."
+            )
+            formatter.write_paragraph()
+        formatter.write_text(
+            "Each option is a key of the YAML file, and can be given as an environment variable:"
+            f" {self._table[0].variable} for {self._table[0].flags[-1]}. The command line counts"
+            " before the environment, that before the file."
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invocation:
+    """What the user said: options of the command line and of environment variables, the content of
+    the YAML file if there is one, verbosity (-1 quiet, 0, 1 verbose), whether mode offline was
+    chosen, and the switches that the command has beside its options, by name.
+    """
+
+    command_line: Sequence[Entry]
+    environment: Sequence[Entry]
+    yaml: Node | None
+    verbosity: int
+    offline: bool
+    switches: Mapping[str, bool]
+
+
+Run = Callable[[Invocation], int]
+
+
+def table_command(
+    name: str, run: Run, *, help_text: str, switches: Sequence[click.Option] = ()
+) -> click.Command:
+    """The click command `name` with its options from the table, and `switches` of its own.
+
+    `run` returns the exit status.
+    """
+    table = options_of(name)
+    first = _FIRST.get(name, ())
+    parameters: list[click.Parameter] = [_parameter(option) for option in table if option.flags]
+    parameters += [
+        *switches,
+        click.Option(["-q", "--quiet"], is_flag=True, help="Show errors only."),
+        click.Option(["-v", "--verbose"], is_flag=True, help="Show every detail."),
+    ]
+    # --help-all is left out: --he stays short for --help
+    long_flags = [
+        flag[2:] for parameter in parameters for flag in parameter.opts if flag.startswith("--")
+    ]
+    if first:
+        parameters.append(_help_all())
+
+    def callback(quiet: bool, verbose: bool, **values: Any) -> int:
+        own = {str(switch.name): bool(values.pop(str(switch.name))) for switch in switches}
+        flags = {option.key: option.flags[-1] for option in table if option.flags}
+        return run(
+            _invocation(
+                [
+                    Entry(key, flags[key], Node(value, flags[key]))
+                    for key, value in values.items()
+                    if value is not None
+                ],
+                verbosity=-1 if quiet else int(verbose),
+                switches=own,
+            )
+        )
+
+    return TableCommand(
+        name,
+        params=parameters,
+        callback=callback,
+        help=help_text,
+        table=table,
+        first=first,
+        context_settings={
+            "help_option_names": ["-h", "--help"],
+            "token_normalize_func": functools.partial(_complete, [*long_flags, "help"]),
+            "max_content_width": 100,
+        },
+    )
+
+
+def _invocation(
+    command_line: Sequence[Entry], *, verbosity: int, switches: Mapping[str, bool]
+) -> Invocation:
+    """With what the environment adds, and the file that one of them names."""
+    from model_analyzer.config.environment import misspelled, read_environment
+    from model_analyzer.config.sources import read_yaml
+
+    for remark in misspelled(os.environ):
+        click.echo(f"model-analyzer: warning: {remark}", err=True)
+    environment = read_environment(os.environ)
+    files = [entry for entry in (*command_line, *environment) if entry.key == "config_file"]
+    mode = (click.get_current_context().obj or {}).get("mode")
+    return Invocation(
+        command_line=command_line,
+        environment=environment,
+        yaml=read_yaml(Path(files[0].node.text).expanduser()) if files else None,
+        verbosity=verbosity,
+        offline=mode == "offline",
+        switches=switches,
+    )
+
+
+def _help_all() -> click.Option:
+    def show(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+        if value and not ctx.resilient_parsing:
+            ctx.meta[_ALL] = True
+            click.echo(ctx.get_help())
+            ctx.exit()
+
+    return click.Option(
+        ["--help-all"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=show,
+        help="Show all options and exit.",
+    )
+
+
+def _parameter(option: Option) -> click.Option:
+    flags = [option.key, *option.flags]
+    if isinstance(option.kind, Boolean):
+        return click.Option(flags, is_flag=True, default=None, help=option.help)
+    default = "" if option.default in (None, (), {}) else f"  [default: {_text(option.default)}]"
+    return click.Option(
+        flags,
+        type=str,
+        metavar=option.kind.metavar,
+        help=option.help + default,
+        shell_complete=functools.partial(complete_option, option),
+    )
+
+
+def _text(default: object) -> str:
+    value = plain(default)
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _complete(names: Sequence[str], word: str) -> str:
+    """The only one of `names` that begins with `word`, or `word` itself. `_` stands for `-`."""
+    word = word.replace("_", "-")
+    if word in names or len(word) < 2:
+        return word
+    matches = {name for name in names if name.startswith(word)}
+    return matches.pop() if len(matches) == 1 else word

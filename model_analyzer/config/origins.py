@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which options are given, where, and instead of what: for whoever wonders about a value."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from model_analyzer.config.kinds import Url
+from model_analyzer.config.nodes import Entry, Node
+from model_analyzer.config.table import VARIABLE_PREFIX, Option, plain
+from model_analyzer.domain.secrets import masked, masked_url
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """An option's value as it was written, secrets masked. `where` is `FILE:LINE:COLUMN`, a
+    variable, or "" for a default; `instead_of` are places that it goes before.
+    """
+
+    key: str
+    value: Any
+    where: str
+    instead_of: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The value in a line."""
+        return self.value if isinstance(self.value, str) else json.dumps(self.value)
+
+    @property
+    def is_variable(self) -> bool:
+        """Whether the environment has it."""
+        return self.where.startswith(VARIABLE_PREFIX)
+
+
+def origins(
+    sources: Sequence[Sequence[Entry]], options: Sequence[Option], *, with_defaults: bool
+) -> Sequence[Origin]:
+    """In table order, what `sources` give, of which the first counts. Unknown keys are left out."""
+    found = []
+    for option in options:
+        nodes = [
+            entry.node
+            for source in sources
+            for entry in source
+            if entry.key == option.key and not entry.node.is_null
+        ]
+        if nodes:
+            value = _masked_url(option, _plain(option.key, nodes[0]))
+            others = tuple(node.where for node in nodes[1:])
+            found.append(
+                Origin(key=option.key, value=value, where=nodes[0].where, instead_of=others)
+            )
+        elif with_defaults:
+            found.append(Origin(key=option.key, value=plain(option.default), where=""))
+    return found
+
+
+def _plain(name: str, node: Node) -> Any:
+    """What was written under this name, as JSON has it."""
+    if node.is_mapping:
+        return {entry.key: _plain(entry.key, entry.node) for entry in node.entries}
+    if node.is_list:
+        return [_plain(name, item) for item in node.items]
+    return masked(name, node.value) if isinstance(node.value, str) else node.value
+
+
+def _masked_url(option: Option, value: Any) -> Any:
+    return masked_url(value) if isinstance(option.kind, Url) and isinstance(value, str) else value

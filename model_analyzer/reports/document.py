@@ -1,0 +1,280 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""All results as one document for machines: results.json, described by results.schema.json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from model_analyzer.domain.goals import Constraint, ModelGoal
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement
+from model_analyzer.domain.metrics import ALIASES, METRICS
+from model_analyzer.domain.models import ModelVariant, thaw
+from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
+from model_analyzer.domain.trials import Trial
+from model_analyzer.reports.build import Origin, headline
+from model_analyzer.results.ranking import Ranking, VariantResult
+from model_analyzer.results.selection import gain_over_default
+
+# Of the layout: raised whenever a reader of the last one would misread this one.
+RESULTS_VERSION = 2
+
+
+def results_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of the document."""
+    schema: dict[str, Any] = json.loads(
+        Path(__file__).with_name("results.schema.json").read_text(encoding="utf-8")
+    )
+    return schema
+
+
+def results_document(
+    rankings: Sequence[Ranking], origin: Origin, *, complete: bool | None
+) -> dict[str, Any]:
+    """Rankings with everything that they are made of; `complete` tells whether all searches came
+    to their end, None that nobody knows.
+    """
+    gpus = len(origin.devices)
+    return {
+        "version": RESULTS_VERSION,
+        "complete": complete,
+        "origin": {
+            "tool": origin.tool,
+            "written": origin.written,
+            "checkpoint": origin.checkpoint,
+            "host": dict(origin.host),
+            "gpus": [
+                {"uuid": device.uuid, "name": device.name, "memory_mb": device.memory}
+                for device in origin.devices
+            ],
+        },
+        "metrics": {
+            tag: {
+                "name": METRICS[tag].name,
+                "unit": METRICS[tag].unit,
+                "better": METRICS[tag].better.value,
+            }
+            for tag in _tags(rankings)
+        },
+        "models": [_model(ranking, gpus) for ranking in rankings],
+    }
+
+
+def variant_document(result: VariantResult, ranking: Ranking, *, gpus: int) -> dict[str, Any]:
+    """A variant of the ranking, on a machine with so many `gpus`: its configuration, and all its
+    measurements, best first.
+    """
+    return {
+        "variant": result.name,
+        "is_default": result.is_default,
+        "satisfies_constraints": result.passes,
+        "models": [_variant(variant, gpus) for variant in result.variants],
+        "measurements": [_measured(item, ranking) for item in result.measured],
+    }
+
+
+def _tags(rankings: Sequence[Ranking]) -> Sequence[str]:
+    """The metrics that the document holds, in the order of the catalogue."""
+    present = {
+        tag
+        for ranking in rankings
+        for item in ranking.measured
+        for values in _all_values(item.measurement)
+        for tag in values
+    }
+    wished = {tag for ranking in rankings for tag in ranking.goal.tags}
+    return [tag for tag in METRICS if tag in present | wished]
+
+
+def _all_values(measurement: Measurement) -> Iterator[Mapping[str, float]]:
+    yield measurement.host
+    yield from measurement.gpus.values()
+    for model in measurement.models:
+        yield model.values
+        yield from model.composing.values()
+
+
+def _model(ranking: Ranking, gpus: int) -> dict[str, Any]:
+    names = ranking.model.split(",")
+    trials = [*(item.trial for item in ranking.measured), *(item.trial for item in ranking.failed)]
+    default = ranking.default
+    return {
+        "model": ranking.model,
+        "sentence": "".join(headline(ranking, gpus=gpus)),
+        "goals": [_goal(name, goal) for name, goal in zip(names, ranking.goal.models, strict=True)],
+        "server": thaw(trials[0].setup.meaning) if trials else None,
+        "recommended": _recommended(ranking) if ranking.results else None,
+        "default": None if default is None else default.name,
+        "variants": [variant_document(result, ranking, gpus=gpus) for result in ranking.results],
+        "failures": [_failed(item) for item in ranking.failed],
+    }
+
+
+def _goal(name: str, goal: ModelGoal) -> dict[str, Any]:
+    return {
+        "model": name,
+        "weighting": goal.weighting,
+        "objectives": [
+            {"metric": _tag(objective.tag), "weight": objective.weight}
+            for objective in goal.objectives
+        ],
+        "constraints": [_bounds(constraint) for constraint in goal.constraints],
+    }
+
+
+def _bounds(constraint: Constraint) -> dict[str, Any]:
+    return {
+        "metric": _tag(constraint.tag),
+        "minimum": constraint.minimum,
+        "maximum": constraint.maximum,
+    }
+
+
+def _tag(tag: str) -> str:
+    return ALIASES.get(tag, tag)
+
+
+def _recommended(ranking: Ranking) -> dict[str, Any]:
+    """The variant and the load to deploy: the first of the ranking, whether it passes or not."""
+    best = ranking.results[0]
+    gain = gain_over_default(ranking)
+    return {
+        "variant": best.name,
+        "loads": _loads(best.best.trial),
+        "metrics": _values(best.best.measurement),
+        "satisfies_constraints": best.passes,
+        "shortfall_percent": ranking.goal.shortfall(best.best.measurement),
+        "constraints": list(_verdicts(ranking, best.best.measurement)),
+        "gain_over_default": None
+        if gain is None
+        else {
+            "percent": gain.percent,
+            "noise_percent": gain.noise,
+            "is_clear": gain.is_clear,
+        },
+        "ties": [
+            {
+                "variant": item.trial.variants,
+                "loads": _loads(item.trial),
+                "metrics": _values(item.measurement),
+            }
+            for item in ranking.ties
+        ],
+    }
+
+
+def _verdicts(ranking: Ranking, measurement: Measurement) -> Iterator[dict[str, Any]]:
+    """What became of each constraint; `met` is None where its metric was not measured."""
+    names = ranking.model.split(",")
+    for index, (name, goal) in enumerate(zip(names, ranking.goal.models, strict=True)):
+        for constraint in goal.constraints:
+            value = measurement.model_value(index, constraint.tag)
+            missed = None if value is None else constraint.excess(value) * 100
+            yield {
+                "model": name,
+                **_bounds(constraint),
+                "value": value,
+                "met": None if missed is None else missed == 0,
+                "missed_by_percent": missed,
+            }
+
+
+def _variant(variant: ModelVariant, gpus: int) -> dict[str, Any]:
+    """A configuration, with those of the models that it calls."""
+    own = () if variant.is_ensemble else variant.instances(gpus=gpus)
+    return {
+        "model": variant.model,
+        "variant": variant.name,
+        "instances": [{"count": count, "kind": kind} for count, kind in own],
+        "max_batch_size": variant.max_batch_size,
+        "dynamic_batching": variant.has_dynamic_batching,
+        "configuration": thaw(variant.config),
+        "composing": [_variant(part, gpus) for part in variant.composing],
+    }
+
+
+def _measured(item: MeasuredTrial, ranking: Ranking) -> dict[str, Any]:
+    measurement = item.measurement
+    names = [work.variant.model for work in item.trial.workloads]
+    return {
+        "trial": item.trial.key,
+        "loads": _loads(item.trial),
+        "satisfies_constraints": ranking.goal.passes(measurement),
+        "shortfall_percent": ranking.goal.shortfall(measurement),
+        "metrics": _values(measurement),
+        "models": [
+            _of_model(name, model) for name, model in zip(names, measurement.models, strict=True)
+        ],
+        "gpus": {uuid: dict(values) for uuid, values in measurement.gpus.items()},
+        "notices": [
+            {"kind": notice.kind.value, "text": notice.text} for notice in measurement.notices
+        ],
+        "commands": list(measurement.commands),
+        "started": _time(measurement.started),
+        "duration_s": measurement.duration_s,
+    }
+
+
+def _of_model(name: str, model: ModelMeasurement) -> dict[str, Any]:
+    return {
+        "model": name,
+        "metrics": dict(model.values),
+        "requests": model.requests,
+        "windows": list(model.windows),
+        "composing": {part: dict(values) for part, values in model.composing.items()},
+    }
+
+
+def _failed(item: FailedTrial) -> dict[str, Any]:
+    failure = item.failure
+    return {
+        "trial": item.trial.key,
+        "variant": item.trial.variants,
+        "loads": _loads(item.trial),
+        "reason": failure.reason.name,
+        "message": failure.message,
+        "hint": failure.hint,
+        "log": list(failure.log),
+        "commands": list(failure.commands),
+        "started": _time(failure.started),
+        "duration_s": failure.duration_s,
+    }
+
+
+def _loads(trial: Trial) -> Sequence[dict[str, Any]]:
+    """The load of each model; with request intervals from a file there is no value."""
+    return [
+        {
+            "model": work.variant.model,
+            "kind": work.load.kind.value,
+            "value": work.load.value or None,
+            "batch_size": work.load.batch_size,
+        }
+        for work in trial.workloads
+    ]
+
+
+def _values(measurement: Measurement) -> dict[str, float]:
+    """The metrics over all models and GPUs."""
+    own = (
+        measurement.host,
+        *measurement.gpus.values(),
+        *(one.values for one in measurement.models),
+    )
+    present = {tag for values in own for tag in values}
+    return {
+        tag: value
+        for tag in METRICS
+        if tag in present and (value := measurement.value(tag)) is not None
+    }
+
+
+def _time(seconds: float) -> str | None:
+    """Seconds since the epoch as text in UTC; None where they are not known."""
+    if not seconds:
+        return None
+    return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="milliseconds")

@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Renders reports as Markdown, for a pull request or a wiki."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from model_analyzer.reports.build import Detail, Origin, Summary
+from model_analyzer.reports.markup import escaped, fenced, markdown_table
+from model_analyzer.reports.tables import Table
+
+# A comment of a pull request has room for 65 536 letters.
+_MOST_ROWS = 100
+
+
+def render_summary(report: Summary) -> str:
+    """The answer for a model: sentence, table, what to change, failures, how it was measured."""
+    sentence = "".join(
+        f"**{escaped(part)}**" if index % 2 else escaped(part)
+        for index, part in enumerate(report.headline)
+    )
+    lines = [f"# Result summary: {escaped(report.model)}", "", sentence, ""]
+    for remark in report.remarks:
+        lines += ["> [!WARNING]", f"> {escaped(remark)}", ""]
+    if report.gpus:
+        lines += [escaped(report.gpus), ""]
+    lines += [f"Constraint targets: {escaped(report.constraints)}", ""]
+    if report.table.rows:
+        lines += _section("Best configurations", markdown_table(report.table))
+    if report.composing is not None:
+        lines += _section("Inside the best configuration", markdown_table(report.composing))
+    if report.difference:
+        lines += _section("What to change in config.pbtxt", fenced(report.difference, "diff"))
+    if report.notices:
+        lines += _section("Handle with care", [f"* {escaped(text)}" for text in report.notices])
+    if report.failures:
+        failures = Table(
+            headers=("Trial", "What happened", "What to do"),
+            rows=tuple(
+                (str(failed.trial), failed.failure.message, failed.failure.hint)
+                for failed in report.failures
+            ),
+        )
+        lines += _section("Trials that failed", _cut(failures))
+    return _text([*lines, *_how(report.origin)])
+
+
+def render_detail(report: Detail) -> str:
+    """Everything about one variant that is no chart."""
+    lines = [f"# Detailed report: {escaped(report.variant)}", "", escaped(report.sentence), ""]
+    lines += _section("Measurements", _cut(report.table))
+    if report.composing is not None:
+        lines += _section("Inside, at the best measurement", markdown_table(report.composing))
+    lines += _section("Configuration", fenced(report.configuration))
+    if report.commands:
+        lines += _section("Command of the best measurement", fenced(report.commands[0], "sh"))
+    return _text([*lines, *_how(report.origin)])
+
+
+def _section(title: str, lines: Iterable[str]) -> Sequence[str]:
+    return [f"## {title}", "", *lines, ""]
+
+
+def _cut(table: Table) -> Sequence[str]:
+    """A table with at most so many rows as people read."""
+    more = len(table.rows) - _MOST_ROWS
+    lines = markdown_table(Table(headers=table.headers, rows=table.rows[:_MOST_ROWS]))
+    return [*lines, "", f"… and {more} more."] if more > 0 else lines
+
+
+def _how(origin: Origin) -> Sequence[str]:
+    gpus = ", ".join(device.name for device in origin.devices) or "none"
+    rows = {
+        **origin.host, "GPUs": gpus, "Checkpoint": origin.checkpoint,
+        "Written": f"{origin.written} by {origin.tool}",
+    }  # fmt: skip
+    table = Table(headers=("What", "Which"), rows=tuple(rows.items()))
+    return _section("How it was measured", markdown_table(table))
+
+
+def _text(lines: Sequence[str]) -> str:
+    return "\n".join(lines).rstrip() + "\n"

@@ -1,0 +1,32 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Markdown in which every text stays text, wherever it comes from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from model_analyzer.reports.tables import Table, show
+
+
+def escaped(text: str) -> str:
+    """A text on one line, without any meaning in Markdown or HTML."""
+    text = re.sub(r"\s+", " ", text).replace("&", "&amp;").replace("<", "&lt;")
+    return re.sub(r"([\\`*_|\[\]@#])", r"\\\1", text)
+
+
+def markdown_table(table: Table) -> Sequence[str]:
+    """The lines of a table: numbers to the right, `-` for what there is not."""
+    first = table.rows[0] if table.rows else ("",) * len(table.headers)
+    rules = ["---:" if isinstance(cell, (int, float)) else "---" for cell in first]
+    rows = [["-" if cell is None else escaped(show(cell)) for cell in row] for row in table.rows]
+    lines = [[escaped(header) for header in table.headers], rules, *rows]
+    return [f"| {' | '.join(cells)} |" for cells in lines]
+
+
+def fenced(text: str, language: str = "") -> Sequence[str]:
+    """The lines of a block that is shown as it is, whatever is in it."""
+    longest = max((len(ticks) for ticks in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [f"{fence}{language}", *text.splitlines(), fence]

@@ -1,0 +1,52 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The Docker engine, where it is needed or at least there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from model_analyzer.errors import RuntimeNotFound
+from model_analyzer.runner.checks.finding import Finding, ok, problem, warning
+from model_analyzer.runner.server.docker import Engine, look_at_engine
+
+_SOCKET = Path("/var/run/docker.sock")
+
+
+def check_docker(
+    environment: Mapping[str, str], *, image: str, is_needed: bool, socket: Path = _SOCKET
+) -> Finding:
+    is_there = "DOCKER_HOST" in environment or socket.exists()
+    if not is_needed and not is_there:
+        return ok("Docker", "none, and only launch mode docker needs it")
+    try:
+        return judge_engine(look_at_engine(image), image=image, is_needed=is_needed)
+    except RuntimeNotFound as error:
+        return judge_silence(str(error), is_needed=is_needed)
+
+
+def judge_engine(engine: Engine, *, image: str, is_needed: bool) -> Finding:
+    found = f"{engine.version} answers"
+    if not is_needed:
+        return ok("Docker", found)
+    if engine.has_image:
+        return ok("Docker", f"{found}, and has {image}")
+    return warning(
+        "Docker",
+        f"{found}, but has no image {image}: the run will pull it first",
+        f"`docker pull {image}`",
+    )
+
+
+def judge_silence(reason: str, *, is_needed: bool) -> Finding:
+    if not is_needed:
+        return ok("Docker", f"cannot be used ({reason}), and only launch mode docker needs it")
+    if "ermission denied" in reason:
+        return problem(
+            "Docker",
+            reason,
+            "`sudo usermod -aG docker $USER`, then log in again; or name an engine of yours by"
+            " DOCKER_HOST",
+        )
+    return problem("Docker", reason, "`systemctl start docker`, or mend what it says")

@@ -1,0 +1,153 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""GPUs: the driver, what CUDA programs see, MIG, persistence, who else uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from model_analyzer.errors import ConfigError
+from model_analyzer.runner.checks.finding import Finding, ok, problem, warning
+from model_analyzer.runner.gpus import VISIBLE_DEVICES, Gpu, select, visible
+from model_analyzer.runner.monitors.gpu import Nvml
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuState:
+    """A GPU; `persists` whether the driver stays loaded between programs, `programs` how many
+    compute on it now. None: the driver does not say.
+    """
+
+    gpu: Gpu
+    persists: bool | None
+    programs: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Driver:
+    """The NVIDIA driver as NVML shows it. Without NVML (`is_missing`), `on_host` says whether the
+    kernel has the driver all the same. `error` is why NVML does not start, or "".
+    """
+
+    version: str = ""
+    gpus: tuple[GpuState, ...] = ()
+    is_missing: bool = False
+    on_host: bool = False
+    error: str = ""
+
+
+def read_driver(root: Path = Path("/")) -> Driver:
+    import pynvml  # at the moment of use, as in the monitor
+
+    try:
+        pynvml.nvmlInit()
+    except (pynvml.NVMLError_LibraryNotFound, pynvml.NVMLError_DriverNotLoaded):
+        on_host = (root / "proc/driver/nvidia/version").exists()
+        return Driver(is_missing=True, on_host=on_host)
+    except pynvml.NVMLError as error:
+        return Driver(error=str(error))
+    try:
+        with Nvml() as nvml:
+            return Driver(
+                version=str(_answer(pynvml.nvmlSystemGetDriverVersion) or "of unknown version"),
+                gpus=tuple(map(_state, nvml.gpus)),
+            )
+    finally:
+        pynvml.nvmlShutdown()
+
+
+def _state(gpu: Gpu) -> GpuState:
+    import pynvml
+
+    handle = _answer(pynvml.nvmlDeviceGetHandleByUUID, gpu.device.uuid)
+    mode = _answer(pynvml.nvmlDeviceGetPersistenceMode, handle)
+    programs = _answer(pynvml.nvmlDeviceGetComputeRunningProcesses, handle)
+    return GpuState(
+        gpu=gpu,
+        persists=None if mode is None else bool(mode),
+        programs=None if programs is None else len(programs),
+    )
+
+
+def _answer(ask: Callable[..., Any], *arguments: Any) -> Any:
+    """What NVML says, or None where it has no answer."""
+    import pynvml
+
+    try:
+        return ask(*arguments)
+    except pynvml.NVMLError:
+        return None
+
+
+def judge_driver(
+    driver: Driver, *, requested: Sequence[str], variable: str | None
+) -> Iterator[Finding]:
+    """`requested` are the GPUs of the options, `variable` is CUDA_VISIBLE_DEVICES, if it is set."""
+    if driver.error:
+        yield warning(
+            "GPU driver",
+            f"does not answer: {driver.error}",
+            "see what `nvidia-smi` says; after an update of the driver, reboot",
+        )
+    elif driver.on_host:
+        yield warning(
+            "GPU driver",
+            "the kernel has an NVIDIA driver, but its libraries are not here",
+            "start the container with `docker run --gpus all` (NVIDIA Container Toolkit)",
+        )
+    elif driver.gpus:
+        yield ok("GPU driver", driver.version)
+    for state in driver.gpus:
+        yield _gpu(state)
+    yield _seen([state.gpu for state in driver.gpus], requested, variable)
+
+
+def _gpu(state: GpuState) -> Finding:
+    gpu = state.gpu
+    name = "GPU"
+    mig = "" if gpu.slices is None else f", MIG mode with {len(gpu.slices)} devices"
+    found = f"{gpu.device.name}, {gpu.device.uuid}{mig}"
+    if gpu.slices == ():
+        return warning(
+            name,
+            f"{found}: nothing can be computed on it",
+            "`nvidia-smi mig -cgi PROFILE -C` makes one, `nvidia-smi -mig 0` ends the mode",
+        )
+    if state.programs:
+        count = f"{state.programs} program{'s' * (state.programs != 1)}"
+        return warning(
+            name, f"{found}, in use by {count}", "see `nvidia-smi`: measurements will be noisy"
+        )
+    if state.persists is False:
+        return warning(
+            name,
+            f"{found}, persistence mode off: the first use after a pause takes seconds",
+            "`nvidia-smi -pm 1` (as root)",
+        )
+    return ok(name, found)
+
+
+def _seen(present: Sequence[Gpu], requested: Sequence[str], variable: str | None) -> Finding:
+    name = "GPUs of a run"
+    seen = visible(present, variable)
+    try:
+        chosen = select(seen, requested)
+    except ConfigError as error:
+        (first, *_) = error.problems
+        return problem(name, first.what, first.hint)
+    if chosen:
+        return ok(name, ", ".join(device.uuid for device in chosen.values()))
+    if requested and any(gpu.usable for gpu in present) and variable is not None:
+        return warning(
+            name,
+            f"none: {VISIBLE_DEVICES}={variable!r} leaves none",
+            f"`unset {VISIBLE_DEVICES}`, or name GPUs that are here",
+        )
+    return ok(name, "none, which is fine: instances of KIND_CPU are searched")
+
+
+def check_gpus(requested: Sequence[str], variable: str | None) -> Iterator[Finding]:
+    yield from judge_driver(read_driver(), requested=requested, variable=variable)

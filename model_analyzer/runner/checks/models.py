@@ -1,0 +1,175 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Models on a real server: each loads once and answers a request; and a tiny one is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from model_analyzer.domain.models import ModelConfig, ModelFacts, VariantNames
+from model_analyzer.domain.protocols import Server
+from model_analyzer.domain.settings import LoadGeneratorSettings, ModelType, Protocol
+from model_analyzer.domain.trials import Failure, FailureReason, Load, ServerSetup, Workload
+from model_analyzer.errors import ModelAnalyzerError
+from model_analyzer.runner.checks.finding import Finding, ok, problem, warning
+from model_analyzer.runner.client.interface import ServerCallError, has_fixed_shapes
+from model_analyzer.runner.load.command import Flag
+from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
+from model_analyzer.runner.runtime import Program
+from model_analyzer.runner.server.log import hint
+from model_analyzer.runner.server.triton import TritonServer
+
+_ANSWER_S = 60.0
+_UNKNOWN_BACKEND = "find backend library"
+
+_MEND_MODEL = "mend the model, or take it out of profile_models"
+_MEND_WAITING = "see what its initialize waits for, or give it time by --model-load-timeout"
+_MEND_PYTHON = "`model-analyzer runtime install` brings a server whose Python models work"
+_MEND_MEASURING = "`model-analyzer runtime install`, or name another by --perf-analyzer-path"
+
+# What a Python model says of its process that has ended.
+_DEAD = "is not healthy"
+
+
+def check_model(
+    server: TritonServer,
+    facts: ModelFacts,
+    setup: ServerSetup,
+    shapes: Mapping[str, tuple[int, ...]],
+) -> Finding:
+    """Loads the model as it is on a server of its own, and asks it once.
+
+    `shapes` are sizes of inputs that the configuration leaves open.
+    """
+    name = f"model {facts.name}"
+    variant = VariantNames().default(facts)
+    server.discard()
+    try:
+        failure = server.serve([variant], setup)
+    except ModelAnalyzerError as error:
+        return problem(name, str(error), _MEND_MODEL)
+    if failure is not None:
+        is_late = failure.reason is FailureReason.LOAD_TIMEOUT
+        mend = _MEND_WAITING if is_late else failure.hint or _MEND_MODEL
+        return problem(name, failure.message, mend, telling(failure.log))
+    request = sized(facts.config, shapes)
+    if not has_fixed_shapes(request):
+        return ok(name, "loads; not asked, since its requests are sequences, streams or unknown")
+    try:
+        server.client(setup).infer_zeros(request, 1, timeout_s=_ANSWER_S)
+    except ServerCallError as error:
+        log = telling(server.log_tail())
+        return judge_refusal(name, error, is_alive=server.is_alive, log=log)
+    return ok(name, "loads, and answers a request")
+
+
+def judge_refusal(
+    name: str, error: ServerCallError, *, is_alive: bool, log: tuple[str, ...]
+) -> Finding:
+    """What it means that a loaded model does not answer a request of zeros."""
+    reason = (str(error).splitlines() or ["no reason given"])[0][:300]
+    if error.timed_out:
+        found = f"loads, but did not answer a request within {_ANSWER_S:.0f} s"
+        return problem(name, found, _MEND_MODEL, log)
+    if not is_alive or _DEAD in reason:
+        return problem(name, f"loads, but dies of a request: {reason}", _MEND_MODEL, log)
+    return warning(
+        name,
+        f"loads, but refuses a request of zeros: {reason}",
+        hint(reason)
+        or "if it needs other input, give perf_analyzer_flags: {input-data: FILE} or {shape:"
+        " ['NAME:SIZE,…']}",
+        log,
+    )
+
+
+def telling(log: Sequence[str]) -> tuple[str, ...]:
+    """Lines of a log, each in one line and once; the log itself quotes and repeats them."""
+    lines = (" ".join(line.replace(r"\n", " ").strip('" ').split()) for line in log)
+    return tuple(dict.fromkeys(line for line in lines if len(line) > 1))
+
+
+def sized(config: ModelConfig, shapes: Mapping[str, tuple[int, ...]]) -> ModelConfig:
+    """The configuration with every size fixed: those in `shapes` by input, 1 where any will do."""
+
+    def fixed(tensor: Mapping[str, Any]) -> Mapping[str, Any]:
+        dims = shapes.get(tensor["name"], tuple(int(size) for size in tensor.get("dims", ())))
+        return {**tensor, "dims": [1 if size < 0 else size for size in dims]}
+
+    sides = {
+        side: [fixed(one) for one in config[side]] for side in ("input", "output") if side in config
+    }
+    return {**config, **sides}
+
+
+def shapes_of(flags: Mapping[str, Flag]) -> Mapping[str, tuple[int, ...]]:
+    """The sizes that perf_analyzer's flags give, by input."""
+    given = flags.get("shape", ())
+    found = {}
+    for text in (given,) if isinstance(given, str) else given:
+        name, _, sizes = text.rpartition(":")
+        if all(size.isdecimal() for size in sizes.split(",")):
+            found[name] = tuple(map(int, sizes.split(",")))
+    return found
+
+
+def check_tiny_model(server: TritonServer, facts: ModelFacts) -> Iterator[Finding]:
+    """Starts the server, loads a model of ours, and asks it once."""
+    try:
+        version = server.version(ServerSetup())
+    except ModelAnalyzerError as error:
+        yield problem(
+            "server starts", str(error), "see what it says; `model-analyzer runtime show`"
+        )
+        return
+    yield ok("server starts", f"tritonserver {version}")
+    name = "a tiny model"
+    try:
+        # checks the size of the answer, too
+        failure = server.serve([VariantNames().default(facts)], ServerSetup())
+    except ModelAnalyzerError as error:
+        yield problem(name, str(error), _MEND_PYTHON)
+        return
+    if failure is None:
+        yield ok(name, "loads, and its answer has the right size")
+    elif _UNKNOWN_BACKEND in " ".join((failure.message, *failure.log)):
+        yield warning(
+            name, "this server has no Python backend: nothing tried", "fine for other models"
+        )
+    else:
+        yield problem(name, failure.message, failure.hint or _MEND_PYTHON, failure.log)
+
+
+def check_measuring(
+    load: Program, server: Server, facts: ModelFacts, work_directory: Path
+) -> Finding:
+    """Lets perf_analyzer measure the model, which is loaded, for a moment."""
+    name = "perf_analyzer measures"
+    generator = PerfAnalyzer(
+        load,
+        LoadGeneratorSettings(
+            model_type=ModelType.GENERIC,
+            keep_output=False,
+            output=None,
+            path=None,
+            timeout_s=30,
+            max_launches=3,
+            most_cpu_percent=1e6,
+        ),
+        Protocol.GRPC,
+        work_directory=work_directory,
+        user_directory=work_directory,
+    )
+    flags = {"measurement-mode": "time_windows", "measurement-interval": "100"}
+    workload = Workload(
+        variant=VariantNames().default(facts),
+        load=Load(value=1),
+        flags={**flags, "stability-percentage": "999"},
+    )
+    reading = generator.generate([workload], server)
+    if isinstance(reading, Failure):
+        return problem(name, reading.message, reading.hint or _MEND_MEASURING, reading.log)
+    throughput = reading.models[0].values["perf_throughput"]
+    return ok(name, f"{throughput:.0f} infer/sec of the tiny model")

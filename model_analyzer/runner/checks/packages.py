@@ -1,0 +1,117 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Packages that models of the Python backend import, and whether their Python has them."""
+
+from __future__ import annotations
+
+import ast
+import json
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from model_analyzer.domain.models import ModelFacts
+from model_analyzer.runner.checks.finding import Finding, ok, problem
+from model_analyzer.runner.process import run
+from model_analyzer.runner.runtime import Program
+
+_LOOK_S = 30.0
+
+# What the backend itself gives to models.
+_GIVEN = frozenset({"triton_python_backend_utils", "c_python_backend_utils"})
+
+# Models that bring their own Python.
+_OWN_PYTHON = "EXECUTION_ENV_PATH"
+
+# Names of packages that are not those of their modules.
+_PACKAGES = {"PIL": "pillow", "cv2": "opencv-python-headless", "sklearn": "scikit-learn"} | {
+    "yaml": "pyyaml", "skimage": "scikit-image", "google": "protobuf",
+}  # fmt: skip
+
+_PROBE = """
+import importlib.util, json, sys
+def is_there(name):
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
+print(json.dumps([name for name in json.loads(sys.argv[1]) if not is_there(name)]))
+"""
+
+
+def imported(source: str) -> frozenset[str]:
+    """The modules that must be there to run this source, without their sub-modules.
+
+    What is imported in functions, or in a `try`, may be missing. Nothing of what cannot be parsed.
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return frozenset()
+    names: set[str] = set()
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            names.update(alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module.partition(".")[0])
+    return frozenset(names)
+
+
+def check_packages(
+    repository: Path, models: Sequence[ModelFacts], server: Program
+) -> Iterator[Finding]:
+    """For each Python model of the repository, whether what it imports is there."""
+    python = shutil.which("python3", path=server.environment.get("PATH"))
+    needed = {facts.name: _needed(repository / facts.name, facts) for facts in models}
+    names = frozenset[str]().union(*needed.values())
+    if python is None or not names:
+        return
+    missing = _missing(python, names, server.environment)
+    yield from judge_packages(needed, missing, python)
+
+
+def _needed(directory: Path, facts: ModelFacts) -> frozenset[str]:
+    if facts.config.get("backend") != "python" or _OWN_PYTHON in facts.config.get("parameters", {}):
+        return frozenset()
+    file = facts.config.get("default_model_filename") or "model.py"
+    names: frozenset[str] = frozenset()
+    for path in sorted(directory.glob(f"[0-9]*/{file}")):
+        beside = {one.stem if one.is_file() else one.name for one in path.parent.iterdir()}
+        try:
+            names |= imported(path.read_text(encoding="utf-8")) - beside - _GIVEN
+        except (OSError, UnicodeDecodeError):
+            continue  # what cannot be read is told by the check of the repository
+    return names
+
+
+def _missing(
+    python: str, names: frozenset[str], environment: Mapping[str, str]
+) -> frozenset[str] | None:
+    """Those of the modules that this Python has not; None if it does not say."""
+    command = [python, "-c", _PROBE, json.dumps(sorted(names))]
+    status, output = run(command, environment=environment, timeout_s=_LOOK_S)
+    try:
+        return frozenset(json.loads(output.splitlines()[-1])) if status == 0 else None
+    except (ValueError, IndexError):
+        return None
+
+
+def judge_packages(
+    needed: Mapping[str, frozenset[str]], missing: frozenset[str] | None, python: str
+) -> Iterator[Finding]:
+    """`needed` are modules by model; `missing` those that the models' Python has not."""
+    if missing is None:
+        yield problem("packages of the models", f"{python} does not start", f"`{python} -V`")
+        return
+    lacking = {model: names & missing for model, names in needed.items() if names & missing}
+    for model, names in lacking.items():
+        packages = sorted(_PACKAGES.get(name, name) for name in names)
+        given = " ".join(f"--with {name}" for name in packages)
+        yield problem(
+            "packages of the models",
+            f"model {model} needs {', '.join(sorted(names))}, which {python} does not have",
+            f"`model-analyzer runtime install {given}`, or install it for that Python",
+        )
+    if not lacking:
+        count = len(frozenset[str]().union(*needed.values()))
+        yield ok("packages of the models", f"the {count} modules that they import are there")

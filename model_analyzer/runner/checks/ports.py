@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Addresses of the server: those that the options name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import psutil
+
+from model_analyzer.domain.settings import LaunchMode, ServerSettings
+from model_analyzer.runner.checks.finding import Finding, ok, problem
+from model_analyzer.runner.server.endpoints import (
+    given_addresses,
+    remote_endpoints,
+    why_not_free,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Port:
+    """An address that `option` names for our server. `reason` says why it cannot listen there, or
+    is ""; `user` who does, if that can be known.
+    """
+
+    option: str
+    address: str
+    reason: str
+    user: str = ""
+
+
+def read_ports(settings: ServerSettings) -> Iterator[Port]:
+    for option, address in given_addresses(settings).items():
+        reason = why_not_free(address)
+        yield Port(
+            option=option,
+            address=f"{address.bind}:{address.port}",
+            reason=reason,
+            user=_listener(address.port) if reason else "",
+        )
+
+
+def _listener(port: int) -> str:
+    """Who listens on this port, by name and number of the process."""
+    try:
+        for connection in psutil.net_connections(kind="tcp"):
+            taken = connection.laddr and connection.laddr.port == port
+            if taken and connection.status == psutil.CONN_LISTEN and connection.pid:
+                return f"{psutil.Process(connection.pid).name()}, process {connection.pid}"
+    except psutil.Error:
+        pass  # other people's processes are not ours to see
+    return ""
+
+
+def judge_port(port: Port) -> Finding:
+    if not port.reason:
+        return ok("port", f"{port.address} is free ({port.option})")
+    user = f" by {port.user}" if port.user else ""
+    return problem(
+        "port",
+        f"{port.address} ({port.option}) cannot be used: {port.reason}{user}",
+        f"stop what uses it, or leave {port.option} out to have a free port chosen",
+    )
+
+
+def check_ports(settings: ServerSettings) -> Iterator[Finding]:
+    """Ports that our own server will listen on, or that somebody else's does."""
+    if settings.launch is LaunchMode.REMOTE:
+        yield _remote(settings)
+    elif settings.launch in (LaunchMode.LOCAL, LaunchMode.DOCKER):
+        found = [judge_port(port) for port in read_ports(settings)]
+        yield from found
+        if len(found) < 3:
+            yield ok("ports", "free ones are chosen on the loopback interface")
+
+
+def _remote(settings: ServerSettings) -> Finding:
+    endpoints = remote_endpoints(settings)
+    address = endpoints.of(settings.protocol)
+    protocol = settings.protocol.value
+    if address.accepts:
+        return ok("server elsewhere", f"{address} accepts connections ({protocol})")
+    return problem(
+        "server elsewhere",
+        f"nobody listens on {address} ({protocol})",
+        f"start the server, or name its address by --triton-{protocol}-endpoint",
+    )

@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Completion as a shell asks for it, in a real bash."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from model_analyzer.state.profile_state import ProfileState
+from tests.unit.builders import measurement, trial, variant
+
+SHELLS = ["bash", "zsh", "fish"]
+
+
+def needs(shell: str) -> str:
+    found = shutil.which(shell)
+    if found is None:
+        pytest.skip(f"no {shell} here")
+    return found
+
+
+@pytest.fixture(scope="module")
+def script(program: str, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The script for a shell, in a file."""
+    directory = tmp_path_factory.mktemp("completion")
+
+    @functools.cache
+    def write(shell: str) -> Path:
+        done = subprocess.run(
+            [program, "completion", shell], capture_output=True, text=True, timeout=60, check=True
+        )
+        assert done.stderr == ""
+        path = directory / shell
+        path.write_text(done.stdout)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def offered(script, program: str, tmp_path: Path, make_model) -> Callable[..., list[str]]:
+    """What bash offers for the last of these words, in a directory with models `m` and `n`."""
+    bash = needs("bash")
+    path = script("bash")
+    for name in ("m", "n"):
+        make_model(name)
+
+    def ask(*words: str) -> list[str]:
+        text = f"""
+            source {path}
+            COMP_WORDS=(model-analyzer {shlex.join(words)}); COMP_CWORD={len(words)}
+            function_of=$(complete -p model-analyzer | sed 's/.* -F \\([^ ]*\\) .*/\\1/')
+            $function_of model-analyzer {shlex.quote(words[-1])} ''
+            printf '%s\\n' "${{COMPREPLY[@]}}"
+        """
+        environment = {**os.environ, "PATH": f"{Path(program).parent}:{os.environ['PATH']}"}
+        done = subprocess.run(
+            [bash, "--norc", "-c", text], cwd=tmp_path, env=environment,
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout.split()
+
+    return ask
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_script_is_right_for_its_shell(script, shell: str) -> None:
+    executable = needs(shell)
+
+    done = subprocess.run(
+        [executable, "-n", str(script(shell))], capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_another_shell_is_a_usage_error(run) -> None:
+    status, _, error = run("completion", "tcsh")
+
+    assert status == 2
+    assert "tcsh" in error
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["pro"], ["profile"]),
+        (["checkpoint", "ex"], ["export"]),
+        (["profile", "--triton-launch-mode", ""], ["local", "docker", "remote", "c_api"]),
+        (["profile", "--triton-launch-mode", "=", "re"], ["remote"]),
+        (["report", "-o", "html,p"], ["html,pdf", "html,parquet", "html,png"]),
+        (["profile", "-m", "models", "--profile-models", ""], ["m", "n"]),
+        (["profile", "-m", "models", "--profile-models", "m,"], ["m,n"]),
+        (["profile", "-f", "config.yaml", "--profile-models", ""], ["m", "n"]),
+        (["compare", "a", "b", "--metrics", "perf_latency_p9"],
+         ["perf_latency_p90", "perf_latency_p95", "perf_latency_p99"]),
+        (["completion", "f"], ["fish"]),
+        (["profile", "--no-such-option", ""], []),
+    ],
+)  # fmt: skip
+def test_words_are_offered(offered, tmp_path: Path, words: list[str], expected: list[str]) -> None:
+    (tmp_path / "config.yaml").write_text("model_repository: models\n")
+
+    assert offered(*words) == expected
+
+
+def test_options_are_offered(offered) -> None:
+    found = offered("profile", "--checkpoint-l")
+
+    assert found == ["--checkpoint-load-directory", "--checkpoint-load-file"]
+
+
+def test_a_wrong_file_or_variable_is_silent(
+    offered, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MODEL_ANALYZER_CONSTRAINTS", "{")
+    (tmp_path / "config.yaml").write_text("model_repository: [")
+
+    assert offered("profile", "-f", "config.yaml", "--profile-models", "") == []
+
+
+def test_checkpoints_and_variants_are_offered(offered, tmp_path: Path) -> None:
+    with ProfileState(tmp_path / "checkpoints") as state:
+        state.describe(devices=(), host={})
+        for name in ("m_config_default", "m_config_0"):
+            state.record(trial(variant(name, model="m")), measurement(1.0, 1.0))
+        state.save()
+
+    assert offered("checkpoint", "show", "") == ["latest", "best", "0"]
+    assert offered("report", "-n", "m_config_") == ["m_config_0", "m_config_default"]

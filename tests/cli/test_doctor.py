@@ -1,0 +1,204 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""`doctor` on pretend programs: runs that would work, and runs that would not."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import gpu
+
+WORKS, FAILS, USAGE = 0, 1, 2
+
+
+@pytest.fixture
+def examine(setting):
+    """Exit status and findings by the name of their check."""
+
+    def call(*arguments: str, **changes: Any) -> tuple[int, dict[str, dict[str, Any]]]:
+        status, output = setting.profile(*arguments, "--json", command="doctor", **changes)
+        document = json.loads(output)
+        assert document["works"] is (status == WORKS)
+        assert sum(document["counts"].values()) == len(document["findings"])
+        return status, {one["check"]: one for one in document["findings"]}
+
+    return call
+
+
+def test_a_run_that_would_work(examine, pretend) -> None:
+    status, found = examine()
+
+    assert status == WORKS, found
+    assert found["server starts"]["found"] == "tritonserver 9.99.0"
+    assert found["perf_analyzer measures"]["level"] == "ok"
+    assert found["model m"]["found"] == "loads, and answers a request"
+    assert [call for call in pretend.server_calls if call.startswith("load m ")]
+    assert not [one for one in found.values() if one["level"] == "problem"]
+
+
+def test_it_tells_a_person_in_80_columns(setting) -> None:
+    setting.environment["COLUMNS"] = "80"
+
+    status, output = setting.profile(command="doctor")
+
+    assert status == WORKS
+    assert max(len(line) for line in output.splitlines() if "/" not in line) <= 80
+    for subject in ("Options", "Machine", "Storage", "Network", "GPUs", "Programs"):
+        assert f"\n{subject}\n" in "\n" + output
+    assert "Everything that a run needs is here" in output.splitlines()[-1]
+
+
+def test_without_models_no_server_is_started(examine, pretend) -> None:
+    status, found = examine("--no-models")
+
+    assert status == WORKS
+    assert found["models"]["found"] == "not loaded (--no-models)"
+    assert pretend.server_calls == []
+
+
+def test_each_model_that_does_not_work_is_told_with_its_fix(examine, make_model) -> None:
+    words = {
+        "fail": "No module named 'nosuch'",
+        "hang": "was not loaded within 2 s",
+        "die": "the server died while it loaded",
+        "empty": "answers with empty tensors",
+    }
+    for fake in words:
+        make_model(fake, fake=fake)
+
+    status, found = examine(
+        "--model-load-timeout", "2", profile_models=dict.fromkeys((*words, "m"))
+    )
+
+    assert status == FAILS
+    for name, text in words.items():
+        assert found[f"model {name}"]["level"] == "problem"
+        assert text in found[f"model {name}"]["found"]
+        assert found[f"model {name}"]["fix"]
+    assert found["model m"]["level"] == "ok"
+
+
+def test_without_names_every_model_of_the_repository_is_tried(examine, setting) -> None:
+    (setting.directory / "models" / "broken").mkdir()
+    del setting.config["profile_models"]
+
+    status, found = examine()
+
+    assert status == FAILS
+    assert found["model m"]["level"] == "ok"
+    assert "no version directory" in found["model broken"]["found"]
+
+
+def test_a_program_that_is_not_there_is_a_problem_with_its_fix(examine, tmp_path: Path) -> None:
+    status, found = examine(perf_analyzer_path=str(tmp_path / "none"))
+
+    assert status == FAILS
+    assert "does not exist" in found["perf_analyzer"]["found"]
+    assert "model-analyzer runtime install" in found["perf_analyzer"]["fix"]
+    assert "perf_analyzer measures" not in found
+    assert found["model m"]["level"] == "ok"
+
+
+def test_a_port_that_is_taken_does_not_keep_models_from_being_tried(examine) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
+
+        status, found = examine(triton_http_endpoint=f"localhost:{port}")
+
+    assert status == FAILS
+    assert f"process {os.getpid()}" in found["port"]["found"]
+    assert found["model m"]["level"] == "ok"
+
+
+def test_directories_that_cannot_be_written_are_problems(examine, setting) -> None:
+    (setting.directory / "file").touch()
+
+    status, found = examine("--no-models", checkpoint_directory="file", export_path="/proc/x")
+
+    assert status == FAILS
+    assert found["checkpoints"]["level"] == found["export path"]["level"] == "problem"
+    assert "--export-path" in found["export path"]["fix"]
+
+
+def test_a_directory_of_variants_that_must_not_be_replaced_is_a_problem(examine, setting) -> None:
+    (setting.directory / "output_model_repository").mkdir()
+
+    status, found = examine("--no-models", override_output_model_repository=False)
+
+    assert status == FAILS
+    assert found["variants"]["level"] == "problem"
+    assert "--override-output-model-repository" in found["variants"]["fix"]
+    assert examine("--no-models")[0] == WORKS
+
+
+def test_gpus_are_told_as_the_driver_shows_them(examine, setting, driver) -> None:
+    driver.has(gpu(0, persists=0), gpu(1, programs=[7]))
+    setting.environment = driver.environment
+
+    status, found = examine("--no-models", gpus="GPU-1111")
+
+    assert status == WORKS
+    assert found["GPU driver"]["found"] == "999.99"
+    assert "in use by 1 program" in found["GPU"]["found"]
+    assert found["GPUs of a run"]["found"] == "GPU-1111"
+
+
+def test_a_gpu_that_is_not_here_is_a_problem(examine, setting, driver) -> None:
+    setting.environment = driver.environment
+
+    status, found = examine("--no-models", gpus="GPU-9999")
+
+    assert status == FAILS
+    assert "there is no GPU GPU-9999 here" in found["GPUs of a run"]["found"]
+
+
+def test_in_mode_docker_the_engine_has_to_answer(examine, setting, engine, tmp_path: Path) -> None:
+    engine.plan(images={"tritonserver:test": {"Env": []}})
+    setting.environment["DOCKER_HOST"] = engine.host
+    image = {"triton_launch_mode": "docker", "triton_docker_image": "tritonserver:test"}
+
+    status, found = examine("--no-models", **image)
+    assert status == WORKS
+    assert "has tritonserver:test" in found["Docker"]["found"]
+
+    setting.environment["DOCKER_HOST"] = f"unix://{tmp_path}/none"
+    status, found = examine("--no-models", **image)
+    assert status == FAILS
+    assert "no Docker engine answers" in found["Docker"]["found"]
+
+
+def test_a_server_elsewhere_has_to_listen(examine, elsewhere) -> None:
+    server = elsewhere(loaded=["m"])
+    remote = {"triton_launch_mode": "remote", "triton_http_endpoint": server.http}
+
+    status, found = examine(**remote, triton_grpc_endpoint=server.grpc)
+    assert status == WORKS
+    assert "accepts connections" in found["server elsewhere"]["found"]
+
+    server.process.kill()
+    server.process.wait()
+    status, found = examine(**remote, triton_grpc_endpoint=server.grpc)
+    assert status == FAILS
+
+
+def test_variables_are_told_and_wrong_ones_are_usage_errors(examine, setting) -> None:
+    setting.environment["MODEL_ANALYZER_CHECKPOINT_DIRECTORY"] = "elsewhere"
+    _, found = examine("--no-models")
+
+    assert found["MODEL_ANALYZER_CHECKPOINT_DIRECTORY"]["found"] == "elsewhere"
+    assert "/elsewhere" in found["checkpoints"]["found"]
+
+    setting.environment["MODEL_ANALYZER_CONCURRENCY"] = "many"
+    status, output = setting.profile("--no-models", command="doctor")
+    assert (status, output) == (
+        USAGE,
+        "model-analyzer: MODEL_ANALYZER_CONCURRENCY: expected a whole number, found 'many'\n",
+    )

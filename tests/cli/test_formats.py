@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""`--output-formats` of profile, analyze and report."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from model_analyzer.reports.document import results_schema
+from model_analyzer.state.profile_state import ProfileState
+from tests.unit.builders import failure, measurement, trial, variant
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def measured(tmp_path: Path) -> Path:
+    """A directory with a checkpoint of one model."""
+    best = variant("m_config_0", max_batch_size=4)
+    with ProfileState(tmp_path / "checkpoints") as state:
+        state.record(trial(best, concurrency=1), measurement(100.0, 5.0))
+        state.record(trial(best, concurrency=2), measurement(150.0, 6.0))
+        state.record(trial(best, concurrency=4), failure("m did not load"))
+        state.save()
+    return tmp_path
+
+
+def files(directory: Path) -> set[str]:
+    """What was exported."""
+    return {
+        path.relative_to(directory).as_posix()
+        for path in directory.rglob("*")
+        if path.is_file() and "best" not in path.parts
+    }
+
+
+def test_every_format_is_written_where_it_belongs(run: Run, measured: Path) -> None:
+    pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    status, _, error = run(
+        *("analyze", "--profile-models", "m", "-m", "models", "--skip-detailed-reports"),
+        *("-e", "out", "--output-formats", "md,json,csv,parquet,png,svg"),
+    )
+
+    assert status == 0, error
+    out = measured / "out"
+    assert files(out) == {
+        "plots/simple/m/throughput_v_latency.png",
+        "plots/simple/m/throughput_v_latency.svg",
+        "reports/summaries/m/result_summary.html",
+        "reports/summaries/m/result_summary.md",
+        "results/measurements.csv",
+        "results/measurements.parquet",
+        "results/metrics-model-inference.csv",
+        "results/results.json",
+        "perf_analyzer_error.log",
+    }
+    jsonschema.validate(json.loads((out / "results/results.json").read_text()), results_schema())
+    table = parquet.read_table(out / "results/measurements.parquet").to_pydict()
+    assert table["concurrency"] == [2, 1, 4]
+    assert table["failure"] == [None, None, "MODEL_NOT_LOADED"]
+    assert len((out / "results/measurements.csv").read_text().splitlines()) == 4
+    assert (out / "plots/simple/m/throughput_v_latency.svg").read_text().startswith("<svg")
+
+
+def test_only_what_is_asked_for_is_written_and_html_always(run: Run, measured: Path) -> None:
+    status, _, error = run(
+        *("analyze", "--profile-models", "m", "-m", "models", "--skip-detailed-reports"),
+        *("-e", "out", "-o", "md"),
+    )
+
+    assert status == 0, error
+    assert files(measured / "out") == {
+        "reports/summaries/m/result_summary.html",
+        "reports/summaries/m/result_summary.md",
+        "perf_analyzer_error.log",
+    }
+
+
+def test_report_writes_the_measurements_of_a_variant(run: Run, measured: Path) -> None:
+    status, output, error = run("report", "-n", "m_config_0", "-e", "out", "-o", "csv,json,svg")
+
+    assert status == 0, error
+    folder = measured / "out/reports/detailed/m_config_0"
+    assert {path.name for path in folder.iterdir()} == {
+        "detailed_report.html", "measurements.csv", "measurements.json",
+    }  # fmt: skip
+    assert not list((measured / "out/plots").rglob("*.png"))
+    assert list((measured / "out/plots").rglob("latency_breakdown.svg"))
+    document = json.loads((folder / "measurements.json").read_text())
+    assert [one["metrics"]["perf_throughput"] for one in document["measurements"]] == [150, 100]
+    assert output.count("wrote ") == 3
+
+
+@pytest.mark.parametrize("command", ["profile", "analyze", "report"])
+def test_an_unknown_format_is_one_line_with_those_there_are(run: Run, command: str) -> None:
+    subject = ["-n", "v"] if command == "report" else ["--profile-models", "m", "-m", "."]
+
+    status, output, error = run(command, *subject, "-o", "html,docx")
+
+    assert (status, output) == (2, "")
+    assert error.splitlines() == [
+        "model-analyzer: --output-formats: expected one of html, pdf, md, json, csv, parquet, png,"
+        " svg, found 'docx'"
+    ]
+
+
+@pytest.mark.parametrize(("form", "module"), [("pdf", "weasyprint"), ("parquet", "pyarrow")])
+def test_what_is_not_installed_is_told_before_anything_starts(
+    setting, pretend, form: str, module: str
+) -> None:
+    absent = setting.directory / "absent"
+    absent.mkdir()
+    (absent / f"{module}.py").write_text(f"raise ImportError('no {module}')\n")
+    path = filter(None, [str(absent), os.environ.get("PYTHONPATH")])
+    setting.environment["PYTHONPATH"] = os.pathsep.join(path)
+
+    status, output = setting.profile("--output-formats", form)
+
+    assert status == 1
+    (line,) = [line for line in output.splitlines() if "pip install" in line]
+    assert f"pip install 'model-analyzer[{form}]'" in line
+    assert "Traceback" not in output
+    assert pretend.server_calls == []
+    assert not (setting.directory / "results").exists()

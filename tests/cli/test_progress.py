@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What `profile --progress` writes, and where."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import Any
+
+import pytest
+import yaml
+
+
+@pytest.fixture
+def written(setting):
+    """Runs `profile` with flags: status, standard output, standard error."""
+
+    def run(*flags: str, **changes: Any) -> tuple[int, str, str]:
+        path = setting.directory / "config.yaml"
+        path.write_text(yaml.safe_dump({**setting.config, **changes}, sort_keys=False))
+        done = subprocess.run(
+            [setting.program, "profile", "-f", str(path), *flags],
+            cwd=setting.directory,
+            env=setting.mark.environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    return run
+
+
+SMALL = {"run_config_search_disable": True, "concurrency": [1, 2]}
+
+
+def test_json_is_all_there_is_on_standard_output(written) -> None:
+    status, output, errors = written("--progress", "json", **SMALL)
+
+    assert status == 0, errors
+    events = [json.loads(line) for line in output.splitlines()]
+    assert [event["event"] for event in events] == [
+        "run_started",
+        "phase",
+        "model_started",
+        "phase",
+        "trial_started",
+        "trial_finished",
+        "best",
+        "trial_started",
+        "trial_finished",
+        "best",
+        "model_finished",
+        "phase",
+        "run_finished",
+    ]
+    finished = [event for event in events if event["event"] == "trial_finished"]
+    assert [event["number"] for event in finished] == [1, 2]
+    assert all(event["metrics"]["perf_throughput_infer_per_s"] > 0 for event in finished)
+    assert finished[-1]["expected_trials"] == 2
+    assert finished[0]["trial"] != finished[1]["trial"]
+    assert finished[0]["workloads"][0]["concurrency"] == 1
+    assert events[-1]["exit_status"] == 0
+    assert "Profile complete" in errors  # for people
+
+
+def test_failures_are_told_in_json(written, setting) -> None:
+    fails = {"fake": {"string_value": "fail"}}
+    setting.config["profile_models"] = {
+        "m": {"cpu_only": True, "model_config_parameters": {"parameters": [fails]}}
+    }
+
+    status, output, _ = written("--progress", "json", **{**SMALL, "concurrency": [1]})
+
+    assert status == 0  # the default is measured
+    events = [json.loads(line) for line in output.splitlines()]
+    (failed,) = [event for event in events if event["event"] == "trial_failed"]
+    assert failed["reason"] == "model_not_loaded"
+    assert "No module named 'nosuch'" in failed["message"]
+    assert failed["workloads"][0]["variant"] == "m_config_0"
+    (finished,) = [event for event in events if event["event"] == "model_finished"]
+    assert (finished["trials"], finished["failures"]) == (2, 1)
+    assert events[-1] == {
+        "event": "run_finished", "elapsed_s": events[-1]["elapsed_s"], "exit_status": 0,
+    }  # fmt: skip
+
+
+def test_without_a_terminal_there_are_lines(written) -> None:
+    status, output, errors = written(**SMALL)
+
+    assert status == 0, errors
+    assert "Profiling m_config_default: concurrency=2" in output
+    assert "(trial 2 of about 2; best so far" in output
+    assert errors == ""
+
+
+def test_none_tells_only_the_answer(written) -> None:
+    status, output, _ = written("--progress", "none", **SMALL)
+
+    assert status == 0
+    assert "Profiling m_config" not in output
+    assert "best so far" not in output
+    assert "Profile complete" in output

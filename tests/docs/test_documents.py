@@ -1,0 +1,179 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What README.md and docs/ say is so: flags exist, commands are accepted, YAML is valid, messages
+are those of the program, links lead somewhere.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+import yaml
+
+from model_analyzer.cli.main import program
+from model_analyzer.config.resolve import check_file
+from model_analyzer.config.sources import parse_yaml
+from tests.docs.documents import DOCS, DOCUMENTS, ROOT, Block, blocks, parts_of
+
+# Flags of other programs that the documents speak of.
+OF_OTHERS = {
+    "perf_analyzer": {"--request-count", "--collect-metrics"},
+    "tritonserver": {
+        "--disable-auto-complete-config",
+        "--model-control-mode",
+        "--model-repository",
+    },
+    "docker": {"--gpus", "--shm-size"},
+    "any": {"--flag"},
+    "gh": {"--body-file", "--repo"},
+}
+_FLAG = re.compile(r"(?<![\w-])--[a-z][a-z0-9_-]*[a-z0-9]")
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+documents = pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+
+
+def commands(group: click.Group) -> Iterator[click.Command]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        yield command
+        if isinstance(command, click.Group):
+            yield from commands(command)
+
+
+@pytest.fixture(scope="module")
+def flags() -> set[str]:
+    """Every long flag of every command."""
+    found = {"--help", "--version"}
+    for command in (program, *commands(program)):
+        for parameter in command.params:
+            found.update(name.replace("_", "-") for name in parameter.opts)
+    return found
+
+
+@documents
+def test_every_flag_exists(document: Path, flags: set[str]) -> None:
+    named = {flag.replace("_", "-") for flag in _FLAG.findall(document.read_text("utf-8"))}
+
+    assert named <= flags | set().union(*OF_OTHERS.values())
+
+
+@documents
+def test_every_command_is_accepted(document: Path) -> None:
+    """By the parser of the program, which knows commands, arguments, flags and choices."""
+    for block in blocks(document):
+        for line in block.commands:
+            for words in parts_of(line):
+                is_outline = words[-1].isupper() or any(word[0] == "[" for word in words)
+                if words[0] != "model-analyzer" or is_outline:
+                    continue
+                try:
+                    accept(program, "model-analyzer", list(words[1:]))
+                except click.exceptions.Exit:
+                    pass  # --help and --version say what they have to say
+                except click.ClickException as error:
+                    pytest.fail(f"{line}: {error.format_message()}")
+
+
+def accept(command: click.Command, name: str, words: list[str]) -> None:
+    """Parses the words of a command and of the commands below it, and runs none."""
+    context = command.make_context(name, words)
+    rest = [*context._protected_args, *context.args]
+    if isinstance(command, click.Group) and rest:
+        below_name, below, below_words = command.resolve_command(context, rest)
+        assert below is not None
+        accept(below, below_name or "", below_words)
+
+
+@documents
+def test_every_configuration_is_valid(document: Path) -> None:
+    for block in blocks(document):
+        if block.language != "yaml":
+            continue
+        content = yaml.safe_load(block.text)
+        if "jobs" in content:  # a workflow
+            assert all(job["steps"] for job in content["jobs"].values())
+            continue
+        check_file(parse_yaml(block.text, name_of(document)), ROOT)
+
+
+GUIDES = [path for path in sorted((DOCS / "guides").glob("*.md")) if path.name != "index.md"]
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.stem)
+def test_a_guide_shows_a_configuration_that_runs(guide: Path) -> None:
+    """A file of config/, which qa/test_config_examples.py runs as its first lines say."""
+    shown = [block for block in blocks(guide) if block.language == "yaml"]
+
+    assert shown
+    for block in shown:
+        text = (ROOT / title_of(block)).read_text("utf-8")
+        head, _, body = text.partition("\n\n")
+        assert block.text == body
+        told = [line[6:] for line in head.splitlines() if line.startswith("#     ")]
+        wanted = {one.strip() for line in told for one in line.split("&&")}
+        assert wanted <= {line.strip() for one in blocks(guide) for line in one.commands}
+
+
+def title_of(block: Block) -> str:
+    found = re.fullmatch(r'title="([^"]+)"', block.title)
+    assert found, block.title
+    return found[1]
+
+
+# -- messages --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def messages() -> str:
+    """Every text in the program, with … for what is filled in."""
+    texts = []
+    for path in (ROOT / "model_analyzer").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                parts = [
+                    str(part.value) if isinstance(part, ast.Constant) else "…"
+                    for part in node.values
+                ]
+                texts.append("".join(parts))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                texts.append(re.sub(r"%[-\d.]*[sd]", "…", node.value))
+    return "\n".join(text.replace("`", "") for text in texts)
+
+
+def told() -> list[str]:
+    """The first column of the tables about messages."""
+    text = (DOCS / "troubleshooting.md").read_text("utf-8")
+    return re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("message", told())
+def test_a_message_is_that_of_the_program(message: str, messages: str) -> None:
+    assert message in messages
+
+
+def test_there_are_messages() -> None:
+    assert len(told()) > 50
+
+
+# -- links -----------------------------------------------------------------------------------------
+
+
+def test_the_links_of_the_readme_lead_somewhere() -> None:
+    """Those of the site are checked where it is built."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    targets = [one for one in re.findall(r"\]\(([^)#]+)", text) if "://" not in one]
+
+    assert targets
+    assert [one for one in targets if not (ROOT / one).exists()] == []

@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""A short run, told to a tracker with a clock of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+
+from model_analyzer import profiling
+from model_analyzer.cli.progress.estimate import Part, TimeLeft
+from model_analyzer.cli.progress.events import Event, Phase, Silence, Sink
+from model_analyzer.cli.progress.tracker import Tracker
+from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.settings import AdaptiveSettings
+from model_analyzer.search.expectation import Expectation
+from model_analyzer.search.plan import Subject
+from tests.unit.search.surfaces import (
+    SHARES,
+    UNBOUNDED,
+    counts,
+    failure,
+    latency_within,
+    limits,
+    measurement,
+    search,
+    subject,
+)
+
+WHERE = limits()
+
+
+class Kept(Silence):
+    """Keeps the events."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def show(self, event: Event) -> None:
+        self.events.append(event)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def listed(**settings: object) -> Subject:
+    """A model with three listed loads, by default as it is and with two instances."""
+    given = {"parameters": counts(2), "constraints": [latency_within(80)], **settings}
+    return subject(loads=(1, 2, 4), **given)  # type: ignore[arg-type]
+
+
+OUTCOMES: Sequence[Outcome] = (
+    measurement(100.0, latency=10.0),
+    measurement(150.0, latency=90.0),  # breaks the constraint
+    measurement(140.0, latency=60.0),
+    measurement(210.0, latency=20.0),
+    failure(),
+)
+
+
+def told(
+    sink: Sink,
+    what: Subject | None = None,
+    outcomes: Sequence[Outcome] = OUTCOMES,
+    *,
+    known: int = 0,
+    model_ends: bool = True,
+) -> Clock:
+    """Tells `sink` a run over `what` with these outcomes, each after two seconds; the first ones
+    are `known`.
+    """
+    what = what or listed()
+    clock = Clock()
+    tracker = Tracker(sink, clock=clock, hypothetically=nullcontext)
+    tracker.run_started([what.name])
+    tracker.phase(Phase.STARTING_SERVER)
+    clock.now += 3
+    expectation = Expectation(what, WHERE, UNBOUNDED, SHARES, AdaptiveSettings(), best=3)
+    part = Part(expectation, trial_s=1.5, load_s=1.0)
+    tracker.searches([what], lambda _: TimeLeft([part]))
+    chosen = search(what, WHERE)
+    tracker.model_started(0, chosen.most_trials)
+    for number, outcome in enumerate(outcomes):
+        trial = chosen.ask()
+        assert trial is not None
+        if number >= known:
+            tracker.tell(profiling.TrialStarted(trial))
+            clock.now += 2
+        tracker.tell(profiling.TrialFinished(trial, outcome, number < known))
+        chosen.tell(trial, outcome)
+    if model_ends:
+        tracker.model_finished()
+        tracker.phase(Phase.REPORTS)
+        tracker.run_finished(0)
+        tracker.close()
+    return clock

@@ -1,0 +1,316 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What each sink shows of the same run: a screen of a width, lines, JSON."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from model_analyzer.cli.console import View, is_ci
+from model_analyzer.cli.progress.events import Silence
+from model_analyzer.cli.progress.jsonlines import JsonLines
+from model_analyzer.cli.progress.live import LiveView
+from model_analyzer.cli.progress.plain import Lines
+from model_analyzer.cli.progress.screen import Screen
+from model_analyzer.cli.progress.values import clock, duration, number, shown_tags, values_text
+from model_analyzer.domain.settings import ProgressMode
+from tests.unit.builders import measurement as one
+from tests.unit.builders import together as two_models
+from tests.unit.cli.progress.runs import Clock, told
+from tests.unit.search.surfaces import subject, together
+
+
+def lines(width: int, height: int = 24, *, stopping: bool = False, **run: Any) -> list[str]:
+    screen = Screen()
+    sink = Silence()
+    sink.show = screen.show  # type: ignore[method-assign]
+    now = told(sink, **run)
+    elapsed_s = now.now - 100.0
+    return [
+        line.plain.rstrip() for line in screen.lines(width, height, elapsed_s, stopping=stopping)
+    ]
+
+
+def test_the_screen_in_eighty_columns() -> None:
+    assert lines(79, model_ends=False) == [
+        "── m ───────────────────────────────────────────────────────────── measuring ──",
+        "━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━   trial 5 of about 5   nearly done",
+        "now   choosing what to measure next",
+        "best  210.0 infer/s · p99 20.0 ms  +50 % over the default",
+        "      m_config_0: concurrency 1",
+        "trend ▄▆▆█!  100.0 to 210.0 infer/s",
+        "✓  1  100.0 infer/s · p99 10.0 ms  m_config_default: concurrency 1",
+        "○  2  150.0 infer/s · p99 90.0 ms  m_config_default: concurrency 2",
+        "✓  3  140.0 infer/s · p99 60.0 ms  m_config_default: concurrency 4",
+        "✓  4  210.0 infer/s · p99 20.0 ms  m_config_0: concurrency 1",
+        "✗  5  m did not load",
+        "Ctrl-C: finish this measurement, report what there is",
+    ]
+
+
+@pytest.mark.parametrize("width", [20, 40, 59, 79, 119, 200])
+@pytest.mark.parametrize("height", [1, 4, 10, 20, 40])
+def test_it_fits_every_terminal(width: int, height: int) -> None:
+    shown = lines(width, height, model_ends=False)
+
+    assert max(map(len, shown)) <= width
+    assert len(shown) <= max(height - 1, 1)
+
+
+def test_few_lines_leave_out_outcomes_first() -> None:
+    shown = lines(59, 12, model_ends=False)
+
+    assert [line[:1] for line in shown].count("✓") + [line[:1] for line in shown].count("✗") == 3
+    assert shown[-1].startswith("Ctrl-C")
+
+
+def test_a_wish_to_stop_is_seen() -> None:
+    shown = lines(79, stopping=True, model_ends=False)
+
+    assert shown[-1] == "Stopping after this measurement (a third Ctrl-C: at once)"
+    assert "left" not in shown[1]
+
+
+def test_reports_are_a_phase() -> None:
+    shown = lines(79)
+
+    assert "writing reports" in shown[0]
+    assert not any("Ctrl-C" in line for line in shown)
+
+
+def test_a_run_that_goes_on_says_what_was_known() -> None:
+    shown = lines(79, known=2, model_ends=False)
+
+    assert shown[6].endswith("m_config_default: concurrency 1 (known)")
+
+
+def test_before_anything_is_measured() -> None:
+    shown = lines(79, outcomes=[], model_ends=False)
+
+    assert "best  none yet" in shown
+
+
+class _Unsteady(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def on(terminal: io.StringIO) -> Console:
+    return Console(
+        file=terminal,
+        force_terminal=True,
+        force_interactive=True,
+        width=80,
+        height=24,
+        color_system=None,
+    )
+
+
+def test_the_live_view_draws_itself_below_what_is_printed() -> None:
+    terminal = _Unsteady()
+    console = on(terminal)
+    view = LiveView(console, clock=Clock(), stopping=lambda: False)
+
+    told(view, model_ends=False)
+    console.print("a log line")
+    view.close()
+    view.close()
+
+    text = terminal.getvalue()
+    assert "trial 5 of about 5" in text[: text.index("a log line")]
+    assert text.rindex("trial 5 of about 5") > text.rindex("a log line")  # drawn again below it
+
+
+def test_a_pause_takes_the_live_view_away() -> None:
+    terminal = _Unsteady()
+    console = on(terminal)
+    view = LiveView(console, clock=Clock(), stopping=lambda: False)
+    told(view, model_ends=False)
+
+    with view.paused():
+        before = len(terminal.getvalue())
+        terminal.write("Stop? ")
+        assert terminal.getvalue()[before:] == "Stop? "
+    view.close()
+
+    assert "measuring" in terminal.getvalue()[before:]
+
+
+# -- lines -----------------------------------------------------------------------------------------
+
+
+def test_lines(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="model_analyzer.cli.progress.plain"):
+        told(Lines(), known=1)
+
+    messages = [record.getMessage() for record in caplog.records if record.name.endswith(".plain")]
+    assert messages[:3] == [
+        "Existing measurement found for run config. Skipping profile",
+        "Profiling m_config_default: concurrency=2",
+        "  150.0 infer/s, p99 90.0 ms  (trial 2 of about 6; best so far 100.0 infer/s,"
+        " p99 10.0 ms; about 6 s left)",
+    ]
+
+
+# -- JSON ------------------------------------------------------------------------------------------
+
+
+def documents(**run: Any) -> list[Mapping[str, Any]]:
+    text = io.StringIO()
+    told(JsonLines(text.write), **run)
+    return [json.loads(line) for line in text.getvalue().splitlines()]
+
+
+def test_json_names_units_and_trials() -> None:
+    found = documents()
+
+    finished = [event for event in found if event["event"] == "trial_finished"]
+    assert finished[0]["metrics"]["perf_throughput_infer_per_s"] == 100.0
+    assert finished[0]["metrics"]["perf_latency_p99_ms"] == 10.0
+    assert len({event["trial"] for event in finished}) == 4
+    (failed,) = (event for event in found if event["event"] == "trial_failed")
+    assert (failed["reason"], failed["hint"]) == ("model_not_loaded", None)
+    best = [event for event in found if event["event"] == "best"]
+    assert best[-1]["gain_percent"] == 50.0
+    assert found[0]["schema"] == 1
+    assert found[-1]["event"] == "run_finished"
+    assert all(event["elapsed_s"] >= 0 for event in found)
+
+
+def test_json_has_the_metrics_of_each_of_several_models() -> None:
+    what = together(subject(loads=(1,)), subject(loads=(2,)))
+    outcome = two_models({"perf_throughput": 10.0}, {"perf_throughput": 30.0})
+
+    found = documents(what=what, outcomes=[outcome])
+
+    (finished,) = (event for event in found if event["event"] == "trial_finished")
+    assert finished["metrics"] == {"perf_throughput_infer_per_s": 40.0}
+    own = [work["metrics"]["perf_throughput_infer_per_s"] for work in finished["workloads"]]
+    assert own == [10.0, 30.0]
+
+
+# -- which one -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def logger() -> Iterator[logging.Logger]:
+    found = logging.getLogger("model_analyzer")
+    before = (found.handlers, found.level, found.propagate)
+    yield found
+    found.handlers, found.propagate = before[0], before[2]
+    found.setLevel(before[1])
+
+
+@pytest.mark.parametrize(
+    ("mode", "verbosity", "kind"),
+    [
+        (ProgressMode.AUTO, 0, Lines),
+        (ProgressMode.PLAIN, 0, Lines),
+        (ProgressMode.LIVE, 0, Lines),
+        (ProgressMode.AUTO, -1, Silence),
+        (ProgressMode.JSON, -1, JsonLines),
+        (ProgressMode.NONE, 1, Silence),
+    ],
+)
+def test_without_a_terminal_nothing_is_live(
+    logger: logging.Logger, mode: ProgressMode, verbosity: int, kind: type
+) -> None:
+    sink = View(verbosity).progress(mode, clock=Clock(), stopping=lambda: False)
+
+    assert type(sink) is kind
+
+
+@pytest.mark.parametrize(
+    ("terminal", "ci", "mode", "verbosity", "kind"),
+    [
+        ("xterm", "", ProgressMode.AUTO, 0, LiveView),
+        ("dumb", "", ProgressMode.AUTO, 0, Lines),
+        ("dumb", "", ProgressMode.LIVE, 0, Lines),
+        ("xterm", "true", ProgressMode.AUTO, 0, Lines),
+        ("xterm", "true", ProgressMode.LIVE, 0, LiveView),
+        ("xterm", "", ProgressMode.AUTO, 1, Lines),
+        ("xterm", "", ProgressMode.PLAIN, 0, Lines),
+    ],
+)
+def test_on_a_terminal(
+    logger: logging.Logger,
+    monkeypatch: pytest.MonkeyPatch,
+    terminal: str,
+    ci: str,
+    mode: ProgressMode,
+    verbosity: int,
+    kind: type,
+) -> None:
+    monkeypatch.setattr("sys.stdout", _Unsteady())
+    monkeypatch.setenv("TERM", terminal)
+    monkeypatch.setenv("CI", ci)
+
+    sink = View(verbosity).progress(mode, clock=Clock(), stopping=lambda: False)
+
+    assert type(sink) is kind
+
+
+def test_what_searches_log_hypothetically_is_not_shown(
+    logger: logging.Logger, capsys: pytest.CaptureFixture[str]
+) -> None:
+    view = View(0)
+
+    with view.hypothetically():
+        logging.getLogger("model_analyzer.search.brute").info("Starting brute search")
+        logging.getLogger("model_analyzer.cli.signals").warning("Received SIGINT")
+    logging.getLogger("model_analyzer.search.brute").info("Done")
+
+    shown = capsys.readouterr().out
+    assert "Starting" not in shown
+    assert "Received SIGINT" in shown
+    assert "Done" in shown
+
+
+@pytest.mark.parametrize(("value", "is_one"), [("", False), ("false", False), ("true", True)])
+def test_ci(value: str, is_one: bool) -> None:
+    assert is_ci({"CI": value}) is is_one
+
+
+# -- values ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("objective", "tags"),
+    [
+        ("perf_throughput", ("perf_throughput", "perf_latency_p99")),
+        ("perf_latency_avg", ("perf_latency_avg", "perf_throughput", "perf_latency_p99")),
+        ("cpu_used_ram", ("cpu_used_ram", "perf_throughput", "perf_latency_p99")),
+    ],
+)
+def test_shown_are_the_goal_and_what_is_usual(objective: str, tags: tuple[str, ...]) -> None:
+    shown = shown_tags(subject(objective=objective))
+
+    assert shown[:2] == tags[:2]
+
+
+def test_of_language_models_tokens_are_shown() -> None:
+    plain = subject(objective="output_token_throughput")
+    (model,) = plain.models
+    of_tokens = replace(plain, models=(replace(model, times_tokens=True),))
+
+    assert shown_tags(of_tokens) == ("output_token_throughput", "time_to_first_token_p99")
+    values = one(output_token_throughput=812.4, time_to_first_token_p99=45.67)
+    assert values_text(values, shown_tags(of_tokens)) == "812.4 tokens/s · TTFT p99 45.7 ms"
+
+
+def test_numbers_and_times_are_short() -> None:
+    assert [number(value) for value in (1382.31, 48.392, 1.2345, 0.01234)] == [
+        "1382", "48.4", "1.23", "0.012",
+    ]  # fmt: skip
+    assert [duration(seconds) for seconds in (7, 42, 119, 128, 1000, 7300)] == [
+        "7 s", "40 s", "2 min", "2 min 10 s", "17 min", "2 h 02 min",
+    ]  # fmt: skip
+    assert [clock(seconds) for seconds in (7, 65, 3700)] == ["0:07", "1:05", "1:01:40"]

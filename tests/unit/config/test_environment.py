@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Options from environment variables: what is read, what wins, and what is told about it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model_analyzer.config.environment import misspelled, read_environment
+from model_analyzer.config.options import OPTIONS
+from model_analyzer.config.origins import origins
+from model_analyzer.config.resolve import resolve_profile, resolve_report
+from model_analyzer.domain.settings import ProfileSettings
+from model_analyzer.errors import ConfigError
+from tests.unit.builders import on_line, yaml
+
+CWD = Path("/work")
+FILE = "model_repository: models\nprofile_models: m\n"
+
+
+def resolved(variables: dict[str, str], text: str = "", **flags: str) -> ProfileSettings:
+    environment = read_environment({f"MODEL_ANALYZER_{key}": v for key, v in variables.items()})
+    return resolve_profile(
+        on_line(**flags), yaml(FILE + text), CWD, environment=environment
+    ).settings
+
+
+def problems(variables: dict[str, str], text: str = "", **flags: str) -> list[str]:
+    with pytest.raises(ConfigError) as raised:
+        resolved(variables, text, **flags)
+    return [str(problem) for problem in raised.value.problems]
+
+
+def test_every_option_has_a_variable_of_its_own() -> None:
+    variables = [option.variable for option in OPTIONS]
+
+    assert len(set(variables)) == len(variables)
+    assert "MODEL_ANALYZER_CHECKPOINT_DIRECTORY" in variables
+
+
+def test_the_command_line_is_before_the_environment_and_that_before_the_file() -> None:
+    variables = {"CHECKPOINT_DIRECTORY": "of-variable", "EXPORT_PATH": "of-variable"}
+
+    settings = resolved(
+        variables,
+        "checkpoint_directory: of-file\nexport_path: of-file\ncheckpoint_prefix: of-file\n",
+        export_path="of-line",
+    )
+
+    assert settings.export.path == CWD / "of-line"
+    assert settings.checkpoint.directory == CWD / "of-variable"
+    assert settings.checkpoint.prefix == "of-file"
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "value"),
+    [
+        ("BATCH_SIZES", "1,2,4", (1, 2, 4)),
+        ("CONCURRENCY", "1:9:2", (1, 3, 5, 7, 9)),
+    ],
+)
+def test_the_text_is_that_of_the_flag(key: str, text: str, value: Any) -> None:
+    (model,) = resolved({key: text}).models
+
+    assert value in (model.batch_sizes, model.loads)
+
+
+@pytest.mark.parametrize(("text", "value"), [("true", True), ("1", True), ("off", False)])
+def test_a_flag_without_a_value_is_true_or_false(text: str, value: bool) -> None:
+    assert resolved({"FRESH": text}, "fresh: true\n").checkpoint.fresh is value
+
+
+def test_what_has_no_flag_is_yaml() -> None:
+    settings = resolved({"CONSTRAINTS": "{perf_latency_p99: {max: 50}}"})
+
+    (constraint,) = settings.models[0].goal.constraints
+    assert (constraint.tag, constraint.maximum) == ("perf_latency_p99", 50)
+
+
+def test_an_empty_variable_counts_as_not_set() -> None:
+    assert resolved({"CHECKPOINT_PREFIX": "", "CONSTRAINTS": " "}).checkpoint.prefix == ""
+
+
+def test_what_cannot_be_used_names_the_variable() -> None:
+    found = problems({"BATCH_SIZES": "many", "FRESH": "perhaps"})
+
+    assert found == [
+        "MODEL_ANALYZER_BATCH_SIZES: expected a whole number, found 'many'",
+        "MODEL_ANALYZER_FRESH: expected true or false, found 'perhaps'",
+    ]
+
+
+def test_what_is_no_yaml_names_the_variable() -> None:
+    (found,) = problems({"CONSTRAINTS": "{perf: ["})
+
+    assert found.startswith("MODEL_ANALYZER_CONSTRAINTS:")
+    assert "not valid YAML" in found
+
+
+def test_rules_name_the_variable() -> None:
+    (found,) = problems({"NO_CHECKPOINT": "1"}, fresh="true")
+
+    assert found == "MODEL_ANALYZER_NO_CHECKPOINT: fresh and no_checkpoint exclude each other"
+
+
+def test_models_are_named_in_one_place() -> None:
+    (found,) = problems({"PROFILE_MODELS": "a"})
+
+    assert found.startswith("MODEL_ANALYZER_PROFILE_MODELS: models are named here and at ")
+
+
+def test_the_command_line_may_name_other_models_than_the_environment() -> None:
+    environment = read_environment({"MODEL_ANALYZER_PROFILE_MODELS": "a"})
+
+    settings = resolve_profile(
+        on_line(profile_models="b", model_repository="models"), None, CWD, environment=environment
+    ).settings
+
+    assert [model.name for model in settings.models] == ["b"]
+
+
+def test_report_reads_variables_too_and_not_what_is_only_for_profile() -> None:
+    environment = read_environment(
+        {
+            "MODEL_ANALYZER_REPORT_MODEL_CONFIGS": "m_config_1",
+            "MODEL_ANALYZER_CHECKPOINT_DIRECTORY": "/there",
+            "MODEL_ANALYZER_CONCURRENCY": "4",
+        }
+    )
+
+    settings = resolve_report((), None, CWD, environment=environment).settings
+
+    assert settings.variants == ("m_config_1",)
+    assert settings.checkpoint_directory == Path("/there")
+
+
+def test_a_variable_that_is_nearly_one_gets_a_remark() -> None:
+    environment = {
+        "MODEL_ANALYZER_CONCURENCY": "4",
+        "MODEL_ANALYZER_TEST": "1",
+        "MODEL_ANALYZER_CONTAINER": "{}",
+        "MODEL_ANALYZER_UPSTREAM": "x",
+        "MODEL_ANALYZER_PORT": "tcp://10.0.0.1:80",
+        "MODEL_ANALYZER_SERVICE_HOST": "10.0.0.1",
+        "CONCURENCY": "4",
+    }
+
+    assert list(misspelled(environment)) == [
+        "MODEL_ANALYZER_CONCURENCY: no option has it, did you mean MODEL_ANALYZER_CONCURRENCY?"
+    ]
+
+
+def test_of_each_option_is_told_what_it_is_where_and_instead_of_what() -> None:
+    environment = read_environment(
+        {
+            "MODEL_ANALYZER_BATCH_SIZES": "4",
+            "MODEL_ANALYZER_CHECKPOINT_STORAGE": "s3://user:word@bucket/x",
+            "MODEL_ANALYZER_TRITON_SERVER_ENVIRONMENT": "{API_KEY: x, MODE: fast}",
+        }
+    )
+    file = yaml("batch_sizes: 8\nconcurrency: [1, 2]\nexport_path:\n")
+
+    found = {
+        one.key: one for one in origins((environment, file.entries), OPTIONS, with_defaults=False)
+    }
+
+    assert list(found) == [
+        "batch_sizes", "concurrency", "triton_server_environment", "checkpoint_storage",
+    ]  # fmt: skip
+    assert found["batch_sizes"].where == "MODEL_ANALYZER_BATCH_SIZES"
+    assert found["batch_sizes"].instead_of == (file.entries[0].node.where,)
+    assert found["concurrency"].value == [1, 2]
+    assert found["triton_server_environment"].value == {"API_KEY": "******", "MODE": "fast"}
+    assert "word" not in found["checkpoint_storage"].text
+
+
+def test_defaults_are_told_where_they_are_wanted() -> None:
+    found = {one.key: one for one in origins((), OPTIONS, with_defaults=True)}
+
+    assert found["checkpoint_directory"].value == "checkpoints"
+    assert found["checkpoint_directory"].where == ""
+    assert set(found) == {option.key for option in OPTIONS}

@@ -1,0 +1,214 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""results.json: everything for machines, as its schema says."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+
+from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.measurements import (
+    Measurement,
+    ModelMeasurement,
+    Notice,
+    NoticeKind,
+)
+from model_analyzer.domain.profiles import Profile, TrialRecord
+from model_analyzer.domain.trials import (
+    FailureReason,
+    Load,
+    LoadKind,
+    ServerSetup,
+    Trial,
+    Workload,
+)
+from model_analyzer.reports.build import headline
+from model_analyzer.reports.document import (
+    RESULTS_VERSION,
+    results_document,
+    results_schema,
+    variant_document,
+)
+from model_analyzer.results.ranking import Ranking, rank
+from tests.unit.builders import (
+    at_least,
+    at_most,
+    failure,
+    goal,
+    measurement,
+    objectives,
+    origin,
+    ranking,
+    record,
+    variant,
+)
+
+DEFAULT = variant("m_config_default", instance_group=[{"kind": "KIND_CPU", "count": 1}])
+BEST = variant("m_config_4", max_batch_size=8, dynamic_batching={})
+
+
+def document(*rankings: Ranking, complete: bool | None = True) -> dict[str, Any]:
+    """The document, as whoever reads the file sees it; it is as the schema says."""
+    made = results_document(rankings, origin("H200", CPU="16 cores"), complete=complete)
+    read: dict[str, Any] = json.loads(json.dumps(made, allow_nan=False))
+    jsonschema.Draft202012Validator(results_schema()).validate(read)
+    return read
+
+
+def test_the_schema_is_one_and_closed() -> None:
+    schema = results_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["properties"]["version"]["const"] == RESULTS_VERSION
+    reasons = schema["$defs"]["failure"]["properties"]["reason"]["enum"]
+    assert set(reasons) == {reason.name for reason in FailureReason}
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**document(), "more": 1}, schema)
+
+
+def test_what_is_recommended_with_its_gain_and_its_constraints() -> None:
+    found = ranking(
+        record(DEFAULT, measurement(100, 5.5, windows=[98, 102])),
+        record(BEST, measurement(150, 12.0, windows=[149, 151]), concurrency=4, batch_size=2),
+        by=goal(*at_most(perf_latency_p99=10, gpu_used_memory=5), *at_least(perf_throughput=120)),
+    )
+
+    (model,) = document(found)["models"]
+
+    recommended = model["recommended"]
+    assert recommended["variant"] == "m_config_default"
+    assert recommended["loads"] == [
+        {"model": "m", "kind": "concurrency", "value": 1, "batch_size": 1}
+    ]
+    assert not recommended["satisfies_constraints"]
+    assert recommended["shortfall_percent"] == pytest.approx(100 / 6)
+    told = [(each["metric"], each["met"], each["value"]) for each in recommended["constraints"]]
+    assert told == [
+        ("perf_latency_p99", True, 5.5),
+        ("gpu_used_memory", None, None),
+        ("perf_throughput", False, 100),
+    ]
+    assert recommended["constraints"][2]["missed_by_percent"] == pytest.approx(100 / 6)
+    assert recommended["gain_over_default"] is None
+    assert model["sentence"] == "".join(headline(found, gpus=1))
+    assert model["default"] == "m_config_default"
+    assert [each["variant"] for each in model["variants"]] == ["m_config_default", "m_config_4"]
+
+    (model,) = document(ranking(*_records(found)))["models"]
+    gain = model["recommended"]["gain_over_default"]
+    assert (gain["percent"], gain["is_clear"]) == (pytest.approx(50), True)
+    assert 0 < gain["noise_percent"] < 5
+
+
+def _records(found: Ranking) -> list[TrialRecord]:
+    return [TrialRecord(trial=item.trial, outcome=item.measurement) for item in found.measured]
+
+
+def test_every_measurement_with_its_values_by_model_and_by_gpu() -> None:
+    notice = Notice(kind=NoticeKind.UNSTABLE, text="so and so")
+    found = ranking(
+        record(
+            BEST,
+            measurement(
+                150, 5.5, gpus={"a": {"gpu_used_memory": 7.0}, "b": {"gpu_used_memory": 8.0}},
+                host={"cpu_used_ram": 70.5}, windows=[149.0], requests=500, notices=[notice],
+                commands=["perf_analyzer -m m"],
+            ),
+        )
+    )  # fmt: skip
+
+    made = document(found)
+
+    (measured,) = made["models"][0]["variants"][0]["measurements"]
+    assert measured["metrics"] == {
+        "perf_throughput": 150, "perf_latency_p99": 5.5, "gpu_used_memory": 15,
+        "cpu_used_ram": 70.5,
+    }  # fmt: skip
+    assert measured["gpus"]["b"] == {"gpu_used_memory": 8}
+    assert measured["models"][0]["requests"] == 500
+    assert measured["notices"] == [{"kind": "unstable", "text": "so and so"}]
+    assert measured["trial"] == found.measured[0].trial.key
+    assert measured["started"] is None
+    assert made["metrics"]["gpu_used_memory"] == {
+        "name": "GPU Memory Usage", "unit": "MB", "better": "lower",
+    }  # fmt: skip
+    assert set(made["metrics"]) == set(measured["metrics"])
+
+
+def test_failures_origin_and_whether_it_is_complete() -> None:
+    found = ranking(
+        record(DEFAULT, measurement(100)),
+        record(BEST, failure("too much", hint="less"), concurrency=8),
+    )
+
+    made = document(found, ranking(model="n"), complete=False)
+
+    assert made["complete"] is False
+    assert made["origin"]["host"] == {"CPU": "16 cores"}
+    assert made["origin"]["gpus"] == [{"uuid": "GPU-0", "name": "H200", "memory_mb": 16_000}]
+    (failed,) = made["models"][0]["failures"]
+    assert (failed["variant"], failed["reason"]) == ("m_config_4", "MODEL_NOT_LOADED")
+    assert (failed["message"], failed["hint"]) == ("too much", "less")
+    assert failed["loads"][0]["value"] == 8
+    nothing = made["models"][1]
+    assert (nothing["recommended"], nothing["server"], nothing["variants"]) == (None, None, [])
+
+
+def test_models_measured_together_and_what_they_call_have_their_own_values() -> None:
+    part = variant("p_config_0", model="p", max_batch_size=2)
+    whole = variant(
+        "e_config_0",
+        model="e",
+        composing=[part],
+        ensemble_scheduling={"step": [{"model_name": "p"}]},
+    )
+    trial = Trial(
+        workloads=(
+            Workload(variant=whole, load=Load(value=2)),
+            Workload(variant=BEST, load=Load(kind=LoadKind.REQUEST_INTERVALS, value=0)),
+        ),
+        setup=ServerSetup(version="2.51.0", flags={"rate-limit": "off"}),
+    )
+    outcome = Measurement(
+        models=(
+            ModelMeasurement(
+                values={"perf_throughput": 10.0}, composing={"p": {"perf_server_queue": 0.5}}
+            ),
+            ModelMeasurement(values={"perf_throughput": 5.0}),
+        ),
+        started=1_700_000_000.5,
+    )
+    wished = ModelGoal(objectives=objectives(perf_latency=1))
+    found = rank(
+        Profile(records=(TrialRecord(trial=trial, outcome=outcome),)),
+        "e,m",
+        Goal(models=(ModelGoal(weighting=3), wished)),
+    )
+
+    made = document(found, complete=None)
+
+    (model,) = made["models"]
+    assert made["complete"] is None
+    assert [each["weighting"] for each in model["goals"]] == [3, 1]
+    assert model["goals"][1]["objectives"][0]["metric"] == "perf_latency_p99"
+    assert model["server"]["flags"] == {"rate-limit": "off"}
+    measured = model["variants"][0]["measurements"][0]
+    assert measured["metrics"]["perf_throughput"] == 15
+    assert measured["loads"][1] == {
+        "model": "m", "kind": "request_intervals", "value": None, "batch_size": 1,
+    }  # fmt: skip
+    assert measured["models"][0]["composing"] == {"p": {"perf_server_queue": 0.5}}
+    assert measured["started"] == "2023-11-14T22:13:20.500+00:00"
+    configured = model["variants"][0]["models"][0]
+    assert configured["instances"] == []
+    assert configured["composing"][0]["instances"] == [{"count": 1, "kind": "GPU"}]
+    assert configured["composing"][0]["configuration"] == {"max_batch_size": 2}
+
+
+def test_a_variant_alone_is_a_part_of_the_document() -> None:
+    found = ranking(record(BEST, measurement(150)))
+    (model,) = document(found)["models"]
+    assert variant_document(found.results[0], found, gpus=1) == model["variants"][0]

@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reports as Markdown: the answer, and whatever a name holds is text."""
+
+from __future__ import annotations
+
+from model_analyzer.domain.measurements import Notice, NoticeKind
+from model_analyzer.reports.build import build_detail, build_summary
+from model_analyzer.reports.markdown import render_detail, render_summary
+from model_analyzer.reports.markup import escaped, fenced, markdown_table
+from model_analyzer.reports.tables import Table
+from tests.unit.builders import (
+    at_most,
+    failure,
+    goal,
+    measurement,
+    origin,
+    ranking,
+    record,
+    variant,
+)
+
+DEFAULT = variant("m_config_default", backend="python")
+BEST = variant("m_config_0", max_batch_size=4, backend="python")
+
+
+def summary(name: str = "m", *, complete: bool = True) -> str:
+    notice = Notice(kind=NoticeKind.UNSTABLE, text=f"unstable {name}")
+    found = ranking(
+        record(DEFAULT, measurement(100.5, 5.5)),
+        record(BEST, measurement(200.5, 6.5, notices=[notice])),
+        record(BEST, failure(f"failed {name}", hint="mend it"), concurrency=2),
+        by=goal(*at_most(perf_latency_p99=10)),
+    )
+    report = build_summary(
+        found, best=3, origin=origin("H200", CPU="16 cores"), difference=f"-a\n+{name}",
+        complete=complete,
+    )  # fmt: skip
+    return render_summary(report)
+
+
+def test_the_answer_comes_first_with_its_table_and_how_it_was_measured() -> None:
+    lines = summary().splitlines()
+    assert lines[0] == "# Result summary: m"
+    assert "**m\\_config\\_0**" in lines[2]
+    assert "200.5 infer/sec at p99 6.5 ms" in lines[2]
+    assert "Constraint targets: Max p99 Latency: 10 ms" in lines
+    rows = [line for line in lines if line.startswith("| m\\_config")]
+    assert [row.split(" | ")[0] for row in rows[:2]] == [
+        "| m\\_config\\_0", "| m\\_config\\_default",
+    ]  # fmt: skip
+    assert rows[0].endswith("| met |")
+    assert "| m\\_config\\_0: concurrency=2 | failed m | mend it |" in lines
+    assert "* unstable m" in lines
+    assert lines[lines.index("```diff") + 2] == "+m"
+    assert "| CPU | 16 cores |" in lines
+    assert "| GPUs | H200 |" in lines
+    assert "[!WARNING]" not in summary()
+    assert "> The run ended before the search was complete" in summary(complete=False)
+
+
+def test_names_are_text() -> None:
+    evil = "<script>|`**x**\n# y```"
+    text = summary(evil)
+    outside = "".join(text.split("````")[::2])
+    assert "<script>" not in outside
+    assert "\n# y" not in outside
+    assert "\\|" in outside
+    assert "````diff\n-a\n+<script>|`**x**\n# y```\n````" in text
+
+
+def test_a_detailed_report_has_measurements_configuration_and_command() -> None:
+    records = [
+        record(BEST, measurement(float(n), 1.5, commands=[f"perf -c {n}"]), concurrency=n)
+        for n in range(1, 121)
+    ]
+    found = ranking(*records)
+    text = render_detail(build_detail(found.results[0], origin=origin(), configuration='name: "m"'))
+    assert text.startswith("# Detailed report: m\\_config\\_0\n")
+    assert text.count("| concurrency=") == 100
+    assert "… and 20 more." in text
+    assert '```\nname: "m"\n```' in text
+    assert "```sh\nperf -c 120\n```" in text
+
+
+def test_tables_align_numbers_and_show_what_there_is_not() -> None:
+    table = Table(headers=("Name", "Value"), rows=(("a|b", 1.5), (None, None)))
+    assert markdown_table(table) == [
+        "| Name | Value |",
+        "| --- | ---: |",
+        "| a\\|b | 1.5 |",
+        "| - | - |",
+    ]
+    assert escaped("a\n  <b> [c](d) & @e") == "a &lt;b> \\[c\\](d) &amp; \\@e"
+    assert fenced("x````y")[0] == "`````"
