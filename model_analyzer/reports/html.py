@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Renders reports as HTML: one self-contained file each, everything escaped.
 
-A page draws its charts twice: as drawings that need no script, for paper and PDF, and by the script
+A page draws its charts twice: as drawings that need no script, for paper, and by the script
 when it is open. It allows its own scripts, by their hashes, and nothing else.
 """
 
