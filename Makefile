@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: quickstart test check qa fast fuzz site environment clean
+.PHONY: quickstart test check qa fast fuzz site environment browser clean
 
 # Everything from nothing: environment, server and perf_analyzer, a first profile.
 quickstart: environment
@@ -13,7 +13,7 @@ quickstart: environment
 	$(BIN)/model-analyzer profile -f quick-start/config.yaml
 
 # All tests but the slow ones, with those on the real server and the real perf_analyzer.
-test: environment
+test: environment browser
 	$(BIN)/model-analyzer runtime install
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
@@ -29,6 +29,10 @@ qa: environment
 # 200 000 configurations, right and wrong: none may end in a traceback.
 fuzz: environment
 	$(BIN)/python tools/fuzz.py --examples 200000
+
+# A Chromium for the tests of reports; without one they are skipped.
+browser:
+	tools/browser.sh
 
 check: environment
 	$(BIN)/ruff format --check

@@ -16,6 +16,9 @@ from model_analyzer.domain.trials import Failure
 # Metric values by tag, in catalogue units.
 Values = Mapping[str, float]
 
+# Requests needed in a window to claim a 99th percentile with 95 % confidence.
+REQUESTS_FOR_P99 = 299
+
 
 class NoticeKind(Enum):
     """What the user should know about a result."""
@@ -78,6 +81,8 @@ class Measurement:
     def value(self, tag: str) -> float | None:
         """The metric over all models and GPUs, or None where it was not measured."""
         metric = METRICS[ALIASES.get(tag, tag)]
+        if len(self.models) == 1 and metric.tag in self.models[0].values:
+            return self.models[0].values[metric.tag]  # as nearly always
         match metric.source:
             case Source.GPU:
                 values = [gpu.get(metric.tag) for gpu in self.gpus.values()]

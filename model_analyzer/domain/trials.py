@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from model_analyzer.domain.flags import (
@@ -209,6 +209,12 @@ class ServerSetup:
         return fingerprint(list(self.meaning.values()))
 
 
+@lru_cache(maxsize=4096)
+def _fingerprint_of_all(identities: tuple[str, ...]) -> str:
+    """Many trials are of the same variants."""
+    return fingerprint(identities)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Trial:
     """The workloads measured together, on a server set up in one way.
@@ -279,7 +285,7 @@ class Trial:
     @cached_property
     def content(self) -> str:
         """Fingerprint of what the server loads for it."""
-        return fingerprint([work.variant.identity for work in self.workloads])
+        return _fingerprint_of_all(tuple(work.variant.identity for work in self.workloads))
 
     @property
     def models(self) -> str:

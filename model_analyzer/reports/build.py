@@ -15,7 +15,12 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Device, FailedTrial, MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.domain.trials import Load, LoadKind, Trial
-from model_analyzer.reports.plots import Chart, detailed_charts, latency_breakdown, summary_charts
+from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown
+from model_analyzer.reports.explorer import Explorer, explorer_of
+from model_analyzer.reports.front import front_charts, front_of
+from model_analyzer.reports.method import method_of
+from model_analyzer.reports.parameters import Importance, importance_rows
+from model_analyzer.reports.plots import Chart, detailed_charts, summary_charts
 from model_analyzer.reports.tables import (
     Table,
     composing_table,
@@ -25,6 +30,15 @@ from model_analyzer.reports.tables import (
     show,
     summary_table,
 )
+from model_analyzer.reports.verdict import (
+    Figure,
+    Limit,
+    Verdict,
+    figures_of,
+    limits_of,
+    verdict_of,
+)
+from model_analyzer.results.effects import effects
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.selection import gain_over_default, top, top_with_default
 
@@ -47,11 +61,17 @@ class Summary:
     """The answer for one model.
 
     `headline` is a sentence in parts, of which every second one (1, 3, …) is to be stressed.
-    `gpus` is a line about the GPUs whose metrics are shown, or "".
+    `recommended` is the name of the first variant and what it is, both "" without any. `gpus` is
+    a line about the GPUs whose metrics are shown, or "". `method` says how it was measured, as
+    names with texts.
     """
 
     model: str
     headline: tuple[str, ...]
+    verdict: Verdict
+    recommended: tuple[str, str]
+    figures: tuple[Figure, ...]
+    limits: tuple[Limit, ...]
     remarks: tuple[str, ...]
     gpus: str
     constraints: str
@@ -59,9 +79,12 @@ class Summary:
     winners: int
     composing: Table | None
     charts: tuple[Chart, ...]
+    importance: Importance | None
+    explorer: Explorer
     failures: tuple[FailedTrial, ...]
     notices: tuple[str, ...]
     difference: str
+    method: tuple[tuple[str, str], ...]
     origin: Origin
 
     @property
@@ -78,8 +101,10 @@ class Detail:
     table: Table
     composing: Table | None
     charts: tuple[Chart, ...]
+    explorer: Explorer
     configuration: str
     commands: tuple[str, ...]
+    method: tuple[tuple[str, str], ...]
     origin: Origin
 
 
@@ -120,6 +145,10 @@ def build_summary(
     return Summary(
         model=ranking.model,
         headline=headline(ranking, gpus=gpus),
+        verdict=verdict_of(ranking),
+        recommended=_recommended(ranking, gpus),
+        figures=figures_of(ranking),
+        limits=limits_of(ranking),
         remarks=tuple(remarks),
         gpus=_gpus_line(
             _observed([result.best for result in chosen], origin, always_gpus=always_gpus)
@@ -128,12 +157,37 @@ def build_summary(
         table=summary_table(chosen, ranking, gpus=gpus, always_gpus=always_gpus),
         winners=len(top(ranking, best)),
         composing=composing_table(chosen[0]) if chosen else None,
-        charts=tuple(summary_charts(chosen, ranking.goal, offline=offline)),
+        charts=_charts(ranking, chosen, offline=offline),
+        importance=importance_rows(effects(ranking)),
+        explorer=explorer_of(
+            ranking.results,
+            ranking.goal,
+            front_of(ranking),
+            gpus=gpus,
+            always_gpus=always_gpus,
+        ),
         failures=ranking.failed,
         notices=tuple(dict.fromkeys(notices)),
         difference=difference,
+        method=method_of(ranking.measured, ranking.failed),
         origin=origin,
     )
+
+
+def _charts(
+    ranking: Ranking, chosen: Sequence[VariantResult], *, offline: bool
+) -> tuple[Chart, ...]:
+    places = {id(item): place for place, item in enumerate(ranking.measured)}
+    over_latency = () if offline else front_charts(ranking, chosen, places)
+    curves = summary_charts(chosen, ranking.goal, offline=offline, places=places)
+    return (*over_latency, *curves, *breakdown_of_variants(chosen, places=places))
+
+
+def _recommended(ranking: Ranking, gpus: int) -> tuple[str, str]:
+    if not ranking.results:
+        return "", ""
+    best = ranking.results[0]
+    return best.name, f"{_what(best, gpus)}, {_under(best.best.trial)}"
 
 
 def build_detail(
@@ -155,6 +209,7 @@ def build_detail(
     place = f"GPU(s) {_names(devices)} with total memory {_gigabytes(devices)} GB"
     sentences = [_described(variant, gpus) for variant in result.variants]
     count = _counted(len(result.measured), "measurement")
+    places = {id(item): place for place, item in enumerate(result.measured)}
     sentences.append(f"{count} on {place if devices else 'CPU'}.")
     return Detail(
         variant=result.name,
@@ -162,15 +217,17 @@ def build_detail(
         table=detailed_table(result, gpus=gpus, offline=offline, always_gpus=always_gpus),
         composing=composing_table(result),
         charts=(
-            latency_breakdown(result),
-            *detailed_charts(result, plots, offline=offline),
+            latency_breakdown(result, places=places),
+            *detailed_charts(result, plots, offline=offline, places=places),
         ),
+        explorer=explorer_of([result], Goal(models=()), (), gpus=gpus, always_gpus=always_gpus),
         configuration=configuration,
         commands=tuple(
             dict.fromkeys(
                 command for item in result.measured for command in item.measurement.commands
             )
         ),
+        method=method_of(result.measured),
         origin=origin,
     )
 

@@ -1,9 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Renders reports as HTML: one self-contained file each, everything escaped."""
+"""Renders reports as HTML: one self-contained file each, everything escaped.
+
+A page draws its charts twice: as drawings that need no script, for paper, and by the script
+when it is open. It allows its own scripts, by their hashes, and nothing else.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -12,18 +19,72 @@ import jinja2
 import markupsafe
 
 from model_analyzer.reports.build import Detail, Summary
+from model_analyzer.reports.explorer import Explorer
 from model_analyzer.reports.images import to_svg
+from model_analyzer.reports.plots import Chart, chart_config
 from model_analyzer.reports.tables import show
 
 _TEMPLATES = Path(__file__).with_name("templates")
+_STATIC = Path(__file__).with_name("static")
+_SCRIPTS = ("vega.js", "report.js")
+
+# Where scripts do not run, so many measurements are listed, and in any case so many failures.
+_MOST_ROWS = 25
+_MOST_FAILURES = 50
 
 
 def render_summary(report: Summary) -> str:
-    return _environment().get_template("summary.html.j2").render(report=report)
+    """The page of a summary."""
+    return _render("summary.html.j2", report, report.charts, report.explorer)
 
 
 def render_detail(report: Detail) -> str:
-    return _environment().get_template("detailed.html.j2").render(report=report)
+    """The page of a detailed report."""
+    return _render("detailed.html.j2", report, report.charts, report.explorer)
+
+
+def _render(
+    template: str, report: Summary | Detail, charts: tuple[Chart, ...], explorer: Explorer
+) -> str:
+    configs = {"light": chart_config(), "dark": chart_config(dark=True)}
+    specs = {chart.name: chart.spec for chart in charts}
+    scripts = _scripts()
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            report=report,
+            first=explorer.first(_MOST_ROWS),
+            most_failures=_MOST_FAILURES,
+            policy=_policy(scripts),
+            style=markupsafe.Markup((_STATIC / "report.css").read_text(encoding="utf-8")),
+            charts=_as_data(
+                json.dumps({"configs": configs, "specs": specs}, separators=(",", ":"))
+            ),
+            rows=_as_data(explorer.to_json()),
+            scripts=[markupsafe.Markup(script) for script in scripts],
+        )
+    )
+
+
+@lru_cache(maxsize=1)
+def _scripts() -> tuple[str, ...]:
+    return tuple((_STATIC / name).read_text(encoding="utf-8") for name in _SCRIPTS)
+
+
+@lru_cache(maxsize=1)
+def _policy(scripts: tuple[str, ...]) -> str:
+    """What the browser is to allow: these scripts, styles, and no loading from anywhere."""
+    hashes = [
+        base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts
+    ]
+    allowed = " ".join(f"'sha256-{one}'" for one in hashes)
+    return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:"
+
+
+def _as_data(text: str) -> markupsafe.Markup:
+    """JSON inside a script element: nothing in it may look like markup."""
+    return markupsafe.Markup(text.replace("<", "\\u003c"))
 
 
 @lru_cache(maxsize=1)

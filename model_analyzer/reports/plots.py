@@ -5,52 +5,94 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.metrics import METRICS
+from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.results.ranking import VariantResult
 
-_SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
-_WIDTH, _HEIGHT = 820, 380
+_SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+_WIDTH, HEIGHT = 820, 380
+
+# The parameter of every chart that holds the row which the reader has chosen, and no row.
+CHOSEN = "chosen"
+NOWHERE = -1
+
+# Where measurements (by their `id`) stand among the rows of a page.
+Places = Mapping[int, int]
+NO_PLACES: Places = MappingProxyType({})
 
 # latencies that span more than this factor get a logarithmic axis
 _WIDE = 10
 
 # Distinguishable with any kind of colour vision (Okabe and Ito); the default is always grey.
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+_COLOURS = ("#2480c4", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 _DEFAULT_COLOUR = "#8a8a8a"
-_CONFIG = {
-    "font": "system-ui, sans-serif",
-    "background": "#ffffff",
-    "axis": {
-        "labelFontSize": 12,
-        "titleFontSize": 12,
-        "gridColor": "#e6e6e6",
-        "titlePadding": 14,  # the browser's font may be wider than the one it was drawn with
-        "labelLimit": 320,
-    },
-    "legend": {"labelFontSize": 12, "labelLimit": 260, "columnPadding": 28},
-    "view": {"stroke": None},
-}
 
-_PHASES = {
-    "Queue": "perf_server_queue",
-    "Compute input": "perf_server_compute_input",
-    "Compute infer": "perf_server_compute_infer",
-    "Compute output": "perf_server_compute_output",
-}
-_PHASE_COLOURS = ("#e69f00", "#56b4e9", "#009e73", "#f0e442")
+
+def chart_config(*, dark: bool = False) -> dict[str, Any]:
+    """How charts look, apart from what they show: on a light page, or on a dark one."""
+    text, soft, grid = (
+        ("#e8eaee", "#a3abb8", "#343a44") if dark else ("#1a1c20", "#4a5160", "#e4e7ec")
+    )
+    limit = "#ff8a94" if dark else "#b00020"
+    return {
+        "mark": {"aria": False},  # what they show is in a table, too
+        "font": "system-ui, sans-serif",
+        "background": "#1e2126" if dark else "#ffffff",
+        "axis": {
+            "labelFontSize": 12,
+            "titleFontSize": 12,
+            "titleFontWeight": "normal",
+            "labelColor": soft,
+            "titleColor": text,
+            "gridColor": grid,
+            "domainColor": grid,
+            "tickColor": grid,
+            "aria": False,
+            "titlePadding": 14,  # the browser's font may be wider than the one it was drawn with
+            "labelLimit": 320,
+        },
+        "legend": {
+            "labelFontSize": 12,
+            "labelLimit": 260,
+            "labelColor": text,
+            "columnPadding": 28,
+            "columns": 2,
+            "aria": False,
+        },
+        "style": {
+            "ring": {"size": 260, "strokeWidth": 2.5, "color": text, "filled": False, "opacity": 1},
+            "pin": {
+                "size": 420,
+                "strokeWidth": 3,
+                "color": "#e69f00",
+                "filled": False,
+                "opacity": 1,
+            },
+            "other": {"size": 22, "color": soft, "filled": True, "opacity": 0.35},
+            "front": {"color": "#12a05c", "opacity": 0.3, "strokeWidth": 9},
+        },
+        "rule": {"color": limit, "strokeDash": [6, 4]},
+        "text": {"color": limit, "fontSize": 11},
+        "view": {"stroke": None},
+    }
+
 
 # The charts of summaries: by latency online, by the client's batch size offline.
 THROUGHPUT_OVER_LATENCY = PlotSettings(
     name="throughput_v_latency", title="Throughput vs. Latency",
     x_axis="perf_latency_p99", y_axis="perf_throughput", monotonic=False,
+)  # fmt: skip
+TOKENS_OVER_FIRST = PlotSettings(
+    name="token_throughput_v_first_token", title="Token Throughput vs. Time To First Token",
+    x_axis="time_to_first_token_p99", y_axis="output_token_throughput", monotonic=False,
 )  # fmt: skip
 _MEMORY_OVER_LATENCY = (
     PlotSettings(
@@ -62,6 +104,17 @@ _MEMORY_OVER_LATENCY = (
         x_axis="perf_latency_p99", y_axis="cpu_used_ram", monotonic=False,
     ),
 )  # fmt: skip
+_OVER_LOAD = tuple(
+    PlotSettings(name=f"{name}_v_{load}", title=f"{title} vs. {load.replace('_', ' ').title()}",
+                 x_axis=f"{load}_range", y_axis=tag, monotonic=False)
+    for load in ("concurrency", "request_rate")
+    for name, title, tag in (
+        ("token_throughput", "Token Throughput", "output_token_throughput"),
+        ("first_token", "Time To First Token", "time_to_first_token_p99"),
+        ("throughput", "Throughput", "perf_throughput"),
+        ("latency", "p99 Latency", "perf_latency_p99"),
+    )
+)  # fmt: skip
 _THROUGHPUT_OVER_BATCH_SIZE = PlotSettings(
     name="through_v_batch_size", title="Throughput vs. Batch Size",
     x_axis="batch_size", y_axis="perf_throughput", monotonic=False,
@@ -69,6 +122,7 @@ _THROUGHPUT_OVER_BATCH_SIZE = PlotSettings(
 
 # The charts of detailed reports where the user defined none.
 _DETAILED_ONLINE = (
+    TOKENS_OVER_FIRST,
     THROUGHPUT_OVER_LATENCY,
     *_MEMORY_OVER_LATENCY,
     PlotSettings(
@@ -102,34 +156,39 @@ class Chart:
 
 
 def summary_charts(
-    results: Sequence[VariantResult], goal: Goal, *, offline: bool
+    results: Sequence[VariantResult], goal: Goal, *, offline: bool, places: Places = NO_PLACES
 ) -> Sequence[Chart]:
-    """The charts of a summary; those without data are left out."""
-    plots = (
-        (_THROUGHPUT_OVER_BATCH_SIZE,)
-        if offline
-        else (THROUGHPUT_OVER_LATENCY, *_MEMORY_OVER_LATENCY)
-    )
-    return [draw(results, plot, goal) for plot in plots if _has_data(results, plot)]
+    """The curves of a summary; those without data are left out."""
+    plots = (_THROUGHPUT_OVER_BATCH_SIZE,) if offline else (*_OVER_LOAD, *_MEMORY_OVER_LATENCY)
+    return [draw(results, plot, goal, places=places) for plot in plots if has_data(results, plot)]
 
 
 def detailed_charts(
-    result: VariantResult, plots: Sequence[PlotSettings], *, offline: bool
+    result: VariantResult,
+    plots: Sequence[PlotSettings],
+    *,
+    offline: bool,
+    places: Places = NO_PLACES,
 ) -> Sequence[Chart]:
     """The charts of one variant: `plots` of the user, or else those for the mode."""
     chosen = plots or (_DETAILED_OFFLINE if offline else _DETAILED_ONLINE)
-    return [draw([result], plot, Goal(models=())) for plot in chosen if _has_data([result], plot)]
+    return [
+        draw([result], plot, Goal(models=()), places=places)
+        for plot in chosen
+        if has_data([result], plot)
+    ]
 
 
-def _has_data(results: Sequence[VariantResult], plot: PlotSettings) -> bool:
+def has_data(results: Sequence[VariantResult], plot: PlotSettings) -> bool:
+    """Whether any measurement of these has both values."""
     return any(
-        _value(item, plot.x_axis) is not None and _value(item, plot.y_axis) is not None
+        value_of(item, plot.x_axis) is not None and value_of(item, plot.y_axis) is not None
         for result in results
         for item in result.measured
     )
 
 
-def _value(item: MeasuredTrial, axis: str) -> float | None:
+def value_of(item: MeasuredTrial, axis: str) -> float | None:
     """A metric, or a parameter of the (first) load."""
     if axis in METRICS:
         return item.measurement.value(axis)
@@ -144,19 +203,25 @@ def _value(item: MeasuredTrial, axis: str) -> float | None:
 
 
 def _points(result: VariantResult, plot: PlotSettings) -> Sequence[MeasuredTrial]:
-    """The measurements in the order of the line: by load over latency, else from left to right."""
+    """The measurements in the order of the line: by load over latency, else from left to right.
+
+    Over the load, only those with the client's batch size of the best.
+    """
     items = [
         item
-        for item in sorted(result.measured, key=_load_order)
-        if _value(item, plot.x_axis) is not None and _value(item, plot.y_axis) is not None
+        for item in sorted(result.measured, key=load_order)
+        if value_of(item, plot.x_axis) is not None and value_of(item, plot.y_axis) is not None
     ]
-    if plot is not THROUGHPUT_OVER_LATENCY:
-        items.sort(key=lambda item: _value(item, plot.x_axis) or 0)
+    if plot in _OVER_LOAD:
+        size = value_of(result.best, "batch_size")
+        items = [item for item in items if value_of(item, "batch_size") == size]
+    if plot not in (THROUGHPUT_OVER_LATENCY, TOKENS_OVER_FIRST):
+        items.sort(key=lambda item: value_of(item, plot.x_axis) or 0)
     if plot.monotonic:
         highest = -math.inf
         rising = []
         for item in items:
-            height = _value(item, plot.y_axis) or 0
+            height = value_of(item, plot.y_axis) or 0
             if height > highest:
                 rising.append(item)
                 highest = height
@@ -164,142 +229,180 @@ def _points(result: VariantResult, plot: PlotSettings) -> Sequence[MeasuredTrial
     return items
 
 
-def draw(results: Sequence[VariantResult], plot: PlotSettings, goal: Goal) -> Chart:
+def draw(
+    results: Sequence[VariantResult],
+    plot: PlotSettings,
+    goal: Goal,
+    *,
+    places: Places = NO_PLACES,
+) -> Chart:
     """One line for each variant; constraints on either axis are dashed."""
-    points: list[dict[str, Any]] = [
-        {
-            "variant": result.name,
-            "load": item.trial.loads,
-            "x": _value(item, plot.x_axis),
-            "y": _value(item, plot.y_axis),
-            "best": result is results[0] and item is result.best,
-        }
-        for result in results
-        for item in _points(result, plot)
-    ]
-    for order, point in enumerate(points):
-        point["order"] = order
-    names = [result.name for result in results]
-    colours = iter(_COLOURS * (len(names) // len(_COLOURS) + 1))
-    scale = {
-        "domain": names,
-        "range": [_DEFAULT_COLOUR if result.is_default else next(colours) for result in results],
-    }
-    x = {
-        "field": "x", "type": "quantitative", "title": _axis_title(plot.x_axis),
-        "scale": _scale([point["x"] for point in points]),
-        # there is no half of a request
-        "axis": {} if plot.x_axis in METRICS else {"tickMinStep": 1},
-    }  # fmt: skip
-    y = {"field": "y", "type": "quantitative", "title": _axis_title(plot.y_axis)}
-    colour = {
-        "field": "variant", "type": "nominal", "scale": scale, "sort": names,
-        "legend": {"title": None, "orient": "bottom", "columns": 2},
-    }  # fmt: skip
-    limits = [*_limits(goal, plot.x_axis, "x"), *_limits(goal, plot.y_axis, "y")]
-    layers: list[dict[str, Any]] = [
-        {
-            "mark": {"type": "line", "strokeWidth": 2},
-            "encoding": {"x": x, "y": y, "color": colour, "order": {"field": "order"}},
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 45},
-            "encoding": {"x": x, "y": y, "color": colour},
-        },
-        {
-            "transform": [{"filter": "datum.best"}],
-            "mark": {"type": "point", "size": 260, "strokeWidth": 2.5, "color": "#111111"},
-            "encoding": {"x": x, "y": y},
-        },
+    points = line_points(results, plot, places)
+    values = [point["x"] for point in points]
+    x, y = x_axis(plot.x_axis, values), y_axis(plot.y_axis)
+    limits = limit_layers(goal, plot)
+    layers = [
+        *line_layers(results, x, y),
+        *mark_layers(x, y),
         *limits,
     ]
     caption = f"{plot.title}; the ring marks the recommended load"
     return Chart(
         name=plot.name,
         caption=f"{caption}, dashed lines are constraints." if limits else f"{caption}.",
-        spec=_spec(points, layers),
+        spec=vega_lite(points, layers),
     )
 
 
+def line_points(
+    results: Sequence[VariantResult], plot: PlotSettings, places: Places
+) -> list[dict[str, Any]]:
+    """The measurements of the variants as data of a chart, in the order of their lines."""
+    points: list[dict[str, Any]] = [
+        {
+            "variant": result.name,
+            "load": item.trial.loads,
+            "x": value_of(item, plot.x_axis),
+            "y": value_of(item, plot.y_axis),
+            "best": result is results[0] and item is result.best,
+            "row": places.get(id(item), NOWHERE),
+        }
+        for result in results
+        for item in _points(result, plot)
+    ]
+    for order, point in enumerate(points):
+        point["order"] = order
+    return points
+
+
+def line_layers(
+    results: Sequence[VariantResult], x: Mapping[str, Any], y: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """A line with points for each variant, each in its colour."""
+    names = [result.name for result in results]
+    colours = iter(_COLOURS * (len(names) // len(_COLOURS) + 1))
+    scale = {
+        "domain": names,
+        "range": [_DEFAULT_COLOUR if result.is_default else next(colours) for result in results],
+    }
+    colour = {
+        "field": "variant", "type": "nominal", "scale": scale, "sort": names,
+        "legend": {"title": None, "orient": "bottom"},
+    }  # fmt: skip
+    return [
+        {
+            "mark": {"type": "line", "strokeWidth": 2, "interpolate": "linear"},
+            "encoding": {"x": x, "y": y, "color": colour, "order": {"field": "order"}},
+        },
+        {
+            # not to be seen, but easy to hit
+            "mark": {"type": "point", "filled": True, "size": 350, "opacity": 0},
+            "encoding": {"x": x, "y": y},
+        },
+        {
+            "mark": {"type": "point", "filled": True, "size": 60, "opacity": 0.9},
+            "encoding": {"x": x, "y": y, "color": colour},
+        },
+    ]
+
+
+def mark_layers(x: Mapping[str, Any], y: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A ring around the recommendation; and one around what the reader of a page has chosen."""
+    return [
+        {
+            "transform": [{"filter": f"datum.row >= 0 && datum.row === {CHOSEN}"}],
+            "mark": {"type": "point", "style": "pin"},
+            "encoding": {"x": x, "y": y},
+        },
+        {
+            "transform": [{"filter": "datum.best"}],
+            "mark": {"type": "point", "style": "ring"},
+            "encoding": {"x": x, "y": y},
+        },
+    ]
+
+
+def x_axis(axis: str, values: Sequence[float]) -> dict[str, Any]:
+    return {
+        "field": "x", "type": "quantitative", "title": _axis_title(axis),
+        "scale": _scale(values, base=10 if axis in METRICS else 2),
+        # there is no half of a request
+        "axis": {"tickCount": 10} if axis in METRICS else {"tickCount": 10, "tickMinStep": 1},
+    }  # fmt: skip
+
+
+def y_axis(axis: str) -> dict[str, Any]:
+    return {
+        "field": "y", "type": "quantitative", "title": _axis_title(axis), "axis": {"tickCount": 8},
+    }  # fmt: skip
+
+
 def _axis_title(axis: str) -> str:
-    return METRICS[axis].header if axis in METRICS else axis.replace("_", " ").title()
+    if axis in METRICS:
+        return METRICS[axis].header
+    return axis.removesuffix("_range").replace("_", " ").capitalize()
 
 
-def _scale(values: Sequence[float]) -> dict[str, Any]:
+def _scale(values: Sequence[float], *, base: int = 10) -> dict[str, Any]:
     """A logarithmic axis for values that span much."""
     positive = [value for value in values if value > 0]
     wide = len(positive) == len(values) > 0 and max(positive) > _WIDE * min(positive)
     if wide:
-        return {"type": "log", "nice": False, "padding": 24}  # nice would go to powers of ten
+        # nice would go to powers of ten
+        return {"type": "log", "base": base, "nice": False, "padding": 24}
     return {"type": "linear", "nice": True, "zero": True}
 
 
-def latency_breakdown(result: VariantResult) -> Chart:
-    """Where the time goes inside the server, for each load."""
-    loads = sorted(result.measured, key=_load_order)
-    order = [item.trial.loads for item in loads]
-    points = [
-        {
-            "load": item.trial.loads,
-            "phase": phase,
-            "rank": rank,
-            "time": item.measurement.value(tag),
-        }
-        for item in loads
-        for rank, (phase, tag) in enumerate(_PHASES.items())
-    ]
-    layer = {
-        "mark": {"type": "bar"},
-        "encoding": {
-            "x": {
-                "field": "load", "type": "nominal", "sort": order, "title": None,
-                "axis": {"labelAngle": -30},
-            },
-            "y": {"field": "time", "type": "quantitative", "title": "Average time (ms)"},
-            "color": {
-                "field": "phase", "type": "nominal", "sort": list(_PHASES),
-                "scale": {"domain": list(_PHASES), "range": list(_PHASE_COLOURS)},
-                "legend": {"title": None, "orient": "bottom"},
-            },
-            "order": {"field": "rank"},
-        },
-    }  # fmt: skip
-    return Chart(
-        name="latency_breakdown",
-        caption=f"Average time inside the server, by load, for {result.name}.",
-        spec=_spec(points, [layer]),
-    )
-
-
-def _load_order(item: MeasuredTrial) -> tuple[int, int]:
+def load_order(item: MeasuredTrial) -> tuple[int, int]:
+    """By the client's batch size, then by what it keeps constant."""
     load = item.trial.workloads[0].load
     return load.batch_size, load.value
 
 
+def limit_layers(goal: Goal, plot: PlotSettings) -> list[dict[str, Any]]:
+    """The constraints on both axes, as labelled lines."""
+    return [*_limits(goal, plot.x_axis, "x"), *_limits(goal, plot.y_axis, "y")]
+
+
 def _limits(goal: Goal, tag: str, axis: str) -> list[dict[str, Any]]:
     limits = {
-        limit
+        (limit, sign)
         for model in goal.models
         for constraint in model.constraints
-        if constraint.tag == tag
-        for limit in (constraint.minimum, constraint.maximum)
+        if ALIASES.get(constraint.tag, constraint.tag) == tag
+        for limit, sign in ((constraint.minimum, "≥"), (constraint.maximum, "≤"))
         if limit is not None
     }
-    return [
-        {
-            "mark": {"type": "rule", "strokeDash": [6, 4], "color": "#b00020"},
-            "encoding": {axis: {"datum": limit}},
-        }
-        for limit in sorted(limits)
-    ]
+    place = (
+        {"align": "left", "baseline": "top", "dx": 5, "y": 0}
+        if axis == "x"
+        else {"align": "left", "baseline": "bottom", "dy": -4, "x": 4}
+    )
+    layers: list[dict[str, Any]] = []
+    for limit, sign in sorted(limits):
+        at = {axis: {"datum": limit}}
+        label = f"{sign} {limit:g} {METRICS[tag].unit}"
+        once = {"data": {"values": [{}]}, "encoding": at}
+        layers.append({"mark": {"type": "rule"}, **once})
+        layers.append({"mark": {"type": "text", "text": label, **place}, **once})
+    return layers
 
 
-def _spec(points: list[dict[str, Any]], layers: list[dict[str, Any]]) -> dict[str, Any]:
+def vega_lite(
+    points: Sequence[Mapping[str, Any]],
+    layers: Sequence[Mapping[str, Any]],
+    *,
+    height: int = HEIGHT,
+) -> dict[str, Any]:
+    """A chart of layers over the same data, as it looks on paper. The row that the reader of a
+    page has chosen is the parameter CHOSEN.
+    """
     return {
         "$schema": _SCHEMA,
         "width": _WIDTH,
-        "height": _HEIGHT,
-        "config": _CONFIG,
+        "height": height,
+        "config": chart_config(),
+        "params": [{"name": CHOSEN, "value": NOWHERE}],
         "data": {"values": points},
         "layer": layers,
     }

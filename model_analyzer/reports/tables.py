@@ -263,6 +263,7 @@ def _gpu_columns(
 
 # What the tables of variants show anyway.
 _IN_ANSWER = ("perf_throughput", "perf_latency_p99")
+_TOKENS = ("output_token_throughput", "time_to_first_token_p99", "inter_token_latency_p99")
 _IN_SUMMARY = (*_IN_ANSWER, "cpu_used_ram", "gpu_used_memory", "gpu_utilization")
 
 
@@ -287,13 +288,19 @@ def summary_table(
     of_gpus = _gpu_columns([result.best for result in results], gpus=gpus, always=always_gpus)
     has_ram = _has_ram(results)
     several = "," in ranking.model
-    of_goal = _goal_tags(results, ranking.goal, _IN_SUMMARY)
+    tokens = [
+        tag
+        for tag in _TOKENS
+        if any(result.best.measurement.value(tag) is not None for result in results)
+    ]
+    of_goal = _goal_tags(results, ranking.goal, (*_IN_SUMMARY, *tokens))
     headers = [
         "Model Config Name",
         "Max Batch Size",
         "Dynamic Batching",
         "Total Instance Count",
         "Load",
+        *(METRICS[tag].header for tag in tokens),
         "Average p99 Latency (ms)" if several else "p99 Latency (ms)",
         "Total Throughput (infer/sec)" if several else "Throughput (infer/sec)",
     ]
@@ -312,6 +319,7 @@ def summary_table(
             _joined("Enabled" if part.has_dynamic_batching else "Disabled" for part in served),
             ",".join(instances_text(variant, gpus=gpus) for variant in result.variants),
             best.trial.loads,
+            *(_metric(tag)(best, ranking) for tag in tokens),
             _metric("perf_latency_p99")(best, ranking),
             _metric("perf_throughput")(best, ranking),
             *(_metric(tag)(best, ranking) for tag in of_goal),

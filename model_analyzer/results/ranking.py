@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import averaged
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile
+from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
 from model_analyzer.domain.ties import confirmed_first, cost, tied
 from model_analyzer.domain.trials import Trial
 
@@ -107,7 +107,7 @@ def rank(
     records = [record for record in profile.records if record.trial.models == model]
     if circumstances is None and records:
         circumstances = Circumstances.of(records[-1].trial)
-    records = [record for record in records if Circumstances.of(record.trial) == circumstances]
+    records = _under(circumstances, records) if circumstances is not None else []
     newest = {record.trial.variants: {record.trial.content} for record in records}
     contents: Mapping[str, Set[str]] = {**newest, **(current or {})}
     comparable = Profile(
@@ -123,6 +123,25 @@ def rank(
         failed=comparable.failed,
         ties=ties,
     )
+
+
+def _under(circumstances: Circumstances, records: Sequence[TrialRecord]) -> list[TrialRecord]:
+    """The records under these circumstances. Trials of a checkpoint share setups and flags: of
+    those that share everything, one is looked at.
+    """
+    known: dict[tuple[object, ...], bool] = {}
+    found = []
+    for record in records:
+        works = record.trial.workloads
+        shared = (
+            id(record.trial.setup),
+            *((work.load.kind, id(work.flags), work.inputs, work.variant.files) for work in works),
+        )
+        if shared not in known:
+            known[shared] = Circumstances.of(record.trial) == circumstances
+        if known[shared]:
+            found.append(record)
+    return found
 
 
 def rank_across(rankings: Sequence[Ranking], goal: Goal, name: str) -> Ranking:

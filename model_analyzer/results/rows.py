@@ -46,7 +46,7 @@ def rows_of(records: Iterable[tuple[str, TrialRecord]]) -> Sequence[Row]:
     parameters = {
         identity: differing
         for of_model in variants.values()
-        for identity, differing in _differing(of_model).items()
+        for identity, differing in differing_parameters(of_model.values()).items()
     }
     for row, identity in zip(rows, identities, strict=True):
         row.update(parameters[identity])
@@ -130,9 +130,9 @@ def _row(key: str, record: TrialRecord, index: int, work: Workload) -> Row:
     return row
 
 
-def _differing(variants: Mapping[str, ModelVariant]) -> Mapping[str, Row]:
-    """By identity, the parameters in which the variants of one model differ."""
-    parameters = {identity: dict(_parameters(one)) for identity, one in variants.items()}
+def differing_parameters(variants: Iterable[ModelVariant]) -> Mapping[str, Row]:
+    """By identity, the parameters in which the variants of one model differ (`config.…`)."""
+    parameters = {one.identity: dict(_parameters(one)) for one in variants}
     names = dict.fromkeys(name for values in parameters.values() for name in values)
     differing = [
         name for name in names if len({str(values.get(name)) for values in parameters.values()}) > 1

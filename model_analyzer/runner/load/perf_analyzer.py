@@ -16,7 +16,12 @@ from pathlib import Path
 
 import psutil
 
-from model_analyzer.domain.measurements import ModelMeasurement, Notice, NoticeKind
+from model_analyzer.domain.measurements import (
+    REQUESTS_FOR_P99,
+    ModelMeasurement,
+    Notice,
+    NoticeKind,
+)
 from model_analyzer.domain.protocols import Route, Server
 from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol
@@ -51,9 +56,6 @@ _CPU_PERCENT = 80.0
 
 # Strict launches with larger and larger windows, before an unstable result is taken as it is.
 _STRICT_LAUNCHES = 3
-
-# Requests needed in a window to claim a 99th percentile with 95 % confidence.
-_REQUESTS_FOR_P99 = 299
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +285,7 @@ class PerfAnalyzer:
             )
             if window.accepting:
                 notices.append(_unstable(work, report))
-            if report.requests is not None and report.requests < _REQUESTS_FOR_P99:
+            if report.requests is not None and report.requests < REQUESTS_FOR_P99:
                 notices.append(_few_requests(work, report.requests))
         commands = tuple(one.command for one in ended)
         return Reading(tuple(models), tuple(notices), commands)
@@ -367,7 +369,7 @@ def _few_requests(work: Workload, requests: int) -> Notice:
     return Notice(
         kind=NoticeKind.FEW_REQUESTS,
         text=f"{work.variant.name} at {work.load}: p99 rests on {requests} requests,"
-        f" {_REQUESTS_FOR_P99} are needed to be 95 % sure of it",
+        f" {REQUESTS_FOR_P99} are needed to be 95 % sure of it",
     )
 
 

@@ -196,7 +196,9 @@ def test_the_summary_shows_the_best_and_the_default_for_comparison() -> None:
     assert rows(report) == ["m_config_4", "m_config_3", "m_config_default"]
     assert report.winners == 2
     assert report.sentence == "".join(report.headline)
-    assert [chart.name for chart in report.charts] == ["throughput_v_latency"]
+    assert [chart.name for chart in report.charts] == [
+        "throughput_v_latency", "throughput_v_concurrency", "latency_v_concurrency",
+    ]  # fmt: skip
 
 
 def test_enough_configurations_need_no_remark() -> None:

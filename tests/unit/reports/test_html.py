@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import re
 from html.parser import HTMLParser
 
@@ -104,8 +107,18 @@ def quotes() -> tuple[Page, Page]:
 
 def test_a_script_in_a_name_is_no_script_on_the_page(evil: tuple[Page, Page]) -> None:
     for page in evil:
-        assert "script" not in page.elements
+        assert page.elements.count("script") == 4  # two of data, and our own two
+        assert not [name for tag, name, _ in page.attributes if tag == "script" and name != "type"
+                    and name != "id"]  # fmt: skip
         assert page.unclosed == []
+
+
+def test_data_in_the_page_cannot_end_its_element(evil: tuple[Page, Page]) -> None:
+    for page in evil:
+        data = [text for path, text in page.texts if path.endswith("script") and '"specs"' in text]
+        assert len(data) == 1
+        assert "<" not in data[0]
+        assert EVIL in json.dumps(json.loads(data[0]))
 
 
 def test_the_name_is_shown_as_text_on_the_page_and_inside_the_chart(
@@ -137,12 +150,21 @@ def test_nothing_is_loaded_from_elsewhere(
         assert not {"link", "iframe", "object", "embed", "base", "form"} & set(page.elements)
 
 
-def test_the_page_itself_forbids_scripts_and_loading(evil: tuple[Page, Page]) -> None:
+def test_the_page_itself_forbids_loading_and_all_scripts_but_its_own(
+    evil: tuple[Page, Page],
+) -> None:
     for page in evil:
         (policy,) = [value for tag, name, value in page.attributes
                      if tag == "meta" and name == "content" and "default-src" in value]  # fmt: skip
         assert "default-src 'none'" in policy
-        assert "script-src" not in policy
+        assert "unsafe-eval" not in policy
+        (allowed,) = re.findall("script-src ([^;]*);", policy)
+        own = [text for path, text in page.texts
+               if path == "html/body/script" and not text.startswith("{")]  # fmt: skip
+        assert allowed.split() == [
+            f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+            for text in own
+        ]
 
 
 # ------------------------------------------------------------------------------- what it shows
@@ -181,7 +203,7 @@ def test_the_summary_shows_answer_table_chart_difference_and_failures(
 ) -> None:
     summary, _ = plain
     assert summary.text("strong") == "m_config_0"
-    assert summary.elements.count("svg") == 1
+    assert summary.elements.count("svg") == 3
     assert "+max_batch_size: 4" in summary.text("pre")
     cells = summary.text("td")
     for shown in ("m_config_0", "m_config_default", "200.5", "the model ran out of memory"):

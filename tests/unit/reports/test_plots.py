@@ -8,7 +8,8 @@ import json
 from typing import Any
 
 from model_analyzer.domain.goals import Goal
-from model_analyzer.reports.plots import THROUGHPUT_OVER_LATENCY, Chart, draw, latency_breakdown
+from model_analyzer.reports.breakdown import latency_breakdown, phases
+from model_analyzer.reports.plots import THROUGHPUT_OVER_LATENCY, Chart, draw, summary_charts
 from tests.unit.builders import at_least, at_most, goal, measurement, ranking, record, variant
 
 DEFAULT = variant("m_config_default")
@@ -99,14 +100,9 @@ def test_the_breakdown_has_a_bar_for_each_load_in_order() -> None:
         record(BEST, measurement(1, perf_server_queue=1.5), concurrency=2),
     )
     chart = latency_breakdown(found.results[0])
-    queue = [(point["load"], point["time"]) for point in points(chart) if point["phase"] == "Queue"]
+    queue = [(point["bar"], point["time"]) for point in points(chart) if point["phase"] == "Queue"]
     assert queue == [("concurrency=2", 1.5), ("concurrency=10", 4.5)]
-    assert [point["phase"] for point in points(chart)][:4] == [
-        "Queue",
-        "Compute input",
-        "Compute infer",
-        "Compute output",
-    ]
+    assert {point["phase"] for point in points(chart)} == {"Queue"}
     (layer,) = chart.spec["layer"]
     assert layer["encoding"]["x"]["sort"] == ["concurrency=2", "concurrency=10"]
     assert "m_config_0" in chart.caption
@@ -118,3 +114,38 @@ def test_charts_are_plain_data() -> None:
 
 def test_nothing_measured_can_be_drawn() -> None:
     assert points(draw([], THROUGHPUT_OVER_LATENCY, goal())) == []
+
+
+def test_variants_are_drawn_over_the_load_at_the_batch_size_of_the_best() -> None:
+    found = ranking(
+        record(BEST, measurement(300, 9.5), concurrency=8),
+        record(BEST, measurement(100, 5.5), concurrency=1),
+        record(BEST, measurement(200, 9.9), concurrency=8, batch_size=4),
+    )
+    charts = {chart.name: chart for chart in summary_charts(found.results, goal(), offline=False)}
+    assert list(charts) == ["throughput_v_concurrency", "latency_v_concurrency"]
+    drawn = [(point["x"], point["y"]) for point in points(charts["throughput_v_concurrency"])]
+    assert drawn == [(1, 100), (8, 300)]
+
+
+def test_times_outside_the_server_are_told_apart_from_those_inside() -> None:
+    parts = phases(
+        measurement(
+            1,
+            perf_server_queue=1.0,
+            perf_server_compute_infer=2.0,
+            perf_client_send_recv=0.5,
+            perf_client_response_wait=4.0,
+        )
+    )
+    assert parts == {
+        "Queue": 1.0,
+        "Compute infer": 2.0,
+        "Client send/receive": 0.5,
+        "Network and the rest": 1.0,
+    }
+
+
+def test_what_the_server_accounts_for_beyond_the_wait_leaves_no_rest() -> None:
+    parts = phases(measurement(1, perf_server_queue=9.0, perf_client_response_wait=4.0))
+    assert parts == {"Queue": 9.0}

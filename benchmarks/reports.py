@@ -1,0 +1,159 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a report costs: from a checkpoint to the page, the page's size, and opening it.
+
+    python benchmarks/reports.py [--sizes 1000 10000 100000] [--keep DIR] [--chromium PROGRAM]
+
+Making a page is measured in a process of its own from its start to its end, with its peak memory.
+A page is open when its answer, its first chart and the first rows of its table are there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from model_analyzer.domain.goals import Constraint, Goal, ModelGoal
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.models import DEFAULT_SUFFIX
+from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.trials import Trial
+from model_analyzer.reports.build import Origin, build_summary
+from model_analyzer.reports.html import render_summary
+from model_analyzer.results.ranking import rank
+from model_analyzer.state.checkpoint import Checkpoint, Header, read_file
+from model_analyzer.state.codec import Encoder
+from model_analyzer.state.lines import encode
+from model_analyzer.state.records import Records
+
+GOAL = Goal(models=(ModelGoal(constraints=(Constraint(tag="perf_latency_p99", maximum=50),)),))
+
+
+def measured(number: int) -> Measurement:
+    """What a server might give: variants differ, throughput saturates, latency grows, noise."""
+    import checkpoints  # what it needs is not part of what a report costs
+
+    found = checkpoints.measurement(number)
+    variant, load = divmod(number, checkpoints.LOADS)
+    noise = random.Random(number).gauss(1, 0.02)
+    limit = 200 + 1800 * random.Random(variant).random()
+    throughput = limit * (load + 1) / (load + 5) * noise
+    p99 = 1300 * (load + 1) / throughput
+    values = {**found.models[0].values, "perf_throughput": throughput, "perf_latency_p99": p99}
+    return replace(found, models=(replace(found.models[0], values=values),))
+
+
+def tried(number: int) -> Trial:
+    """The trial of that number; the first variant is the default."""
+    import checkpoints
+
+    one = checkpoints.trial(number)
+    if number >= checkpoints.LOADS:
+        return one
+    work = one.workloads[0]
+    default = replace(work.variant, name=work.variant.model + DEFAULT_SUFFIX)
+    return replace(one, workloads=(replace(work, variant=default),))
+
+
+def checkpoint(path: Path, count: int) -> None:
+    made, encoder = Records(), Encoder()
+    for number in range(count):
+        one = tried(number)
+        for entry in encoder.record(one.key, TrialRecord(trial=one, outcome=measured(number))):
+            made.take(entry, encode(entry))
+    path.write_bytes(Checkpoint(records=made, header=Header(uuid="benchmark")).to_bytes())
+
+
+def make(source: Path, target: Path) -> None:
+    """A summary from a checkpoint, as `analyze` makes it; tells seconds and peak memory (MB)."""
+    begin = time.perf_counter()
+    profile = read_file(source).profile
+    loaded = time.perf_counter()
+    ranking = rank(profile, "resnet", GOAL)
+    ranked = time.perf_counter()
+    origin = Origin(host=profile.host, devices=(), written="now", checkpoint=str(source))
+    page = render_summary(
+        build_summary(ranking, best=3, origin=origin, difference="", complete=True)
+    )
+    target.write_text(page)
+    status = Path("/proc/self/status").read_text().splitlines()
+    (high_water,) = (line for line in status if line.startswith("VmHWM:"))
+    told = {
+        "load": loaded - begin,
+        "rank": ranked - loaded,
+        "page": time.perf_counter() - ranked,
+        "cpu": time.process_time(),
+        "peak_mb": int(high_water.split()[1]) * 1024 / 1e6,
+    }
+    print(json.dumps(told))
+
+
+def opened(page: Path, program: str) -> float:
+    """Seconds until the page can be used in Chromium, which must not complain."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox", "--disable-quic"]
+        )
+        window = browser.new_page(viewport={"width": 1280, "height": 900})
+        complaints: list[str] = []
+        window.on("console", lambda message: complaints.append(message.text))
+        window.on("pageerror", lambda error: complaints.append(str(error)))
+        window.goto("about:blank")
+        begin = time.perf_counter()
+        window.goto(page.as_uri())
+        window.wait_for_selector(".rows tbody tr", state="attached")
+        window.wait_for_selector("figure .live svg", state="attached")
+        seconds = time.perf_counter() - begin
+        browser.close()
+    assert not complaints, complaints
+    return seconds
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 10_000, 100_000])
+    parser.add_argument("--keep", type=Path, help="where checkpoints and pages are kept")
+    parser.add_argument("--chromium", default=shutil.which("chromium"))
+    parser.add_argument("--make", type=Path, nargs=2, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.make:
+        make(*arguments.make)
+        return
+    print(
+        "measurements  process [s]  load  rank  page   CPU [s]  peak memory [MB]"
+        "  page [MB]  opened [s]"
+    )
+    with tempfile.TemporaryDirectory() as scratch:
+        directory = arguments.keep or Path(scratch)
+        directory.mkdir(exist_ok=True)
+        for size in arguments.sizes:
+            source, page = directory / f"{size}.ckpt", directory / f"{size}.html"
+            if not source.exists():
+                checkpoint(source, size)
+            begin = time.perf_counter()
+            done = subprocess.run(
+                [sys.executable, __file__, "--make", str(source), str(page)],
+                check=True, capture_output=True, text=True,
+            )  # fmt: skip
+            seconds = time.perf_counter() - begin
+            told = json.loads(done.stdout)
+            open_s = f"{opened(page, arguments.chromium):10.2f}" if arguments.chromium else ""
+            print(
+                f"{size:12,}  {seconds:11.2f}  {told['load']:4.1f}  {told['rank']:4.1f}"
+                f"  {told['page']:4.1f}  {told['cpu']:8.2f}  {told['peak_mb']:16.0f}"
+                f"  {page.stat().st_size / 1e6:9.2f}  {open_s}"
+            )
+
+
+if __name__ == "__main__":
+    main()

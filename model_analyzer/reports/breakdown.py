@@ -1,0 +1,123 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Charts of where the time of a request goes: in the client, on the way, inside the server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.reports.plots import (
+    HEIGHT,
+    NO_PLACES,
+    NOWHERE,
+    Chart,
+    Places,
+    load_order,
+    vega_lite,
+)
+from model_analyzer.results.ranking import VariantResult
+
+_IN_SERVER = {
+    "Queue": "perf_server_queue",
+    "Compute input": "perf_server_compute_input",
+    "Compute infer": "perf_server_compute_infer",
+    "Compute output": "perf_server_compute_output",
+}
+_CLIENT, _WAY = "Client send/receive", "Network and the rest"
+_COLOURS = {
+    "Queue": "#e69f00",
+    "Compute input": "#56b4e9",
+    "Compute infer": "#009e73",
+    "Compute output": "#f0e442",
+    _CLIENT: "#cc79a7",
+    _WAY: "#9aa1ad",
+}
+
+
+def latency_breakdown(result: VariantResult, *, places: Places = NO_PLACES) -> Chart:
+    """Where the time goes, for each load of a variant."""
+    loads = sorted(result.measured, key=load_order)
+    return Chart(
+        name="latency_breakdown",
+        caption=f"Where the time of a request goes on average, by load, for {result.name}.",
+        spec=_bars([(item.trial.loads, item) for item in loads], places, horizontal=False),
+    )
+
+
+def breakdown_of_variants(
+    results: Sequence[VariantResult], *, places: Places = NO_PLACES
+) -> Sequence[Chart]:
+    """Where the time goes, for each variant at its best measurement; none if nothing was told."""
+    bars = [(result.name, result.best) for result in results if phases(result.best.measurement)]
+    if not bars:
+        return ()
+    chart = Chart(
+        name="latency_breakdown",
+        caption="Where the time of a request goes on average, for each configuration at its best.",
+        spec=_bars(bars, places, horizontal=True),
+    )
+    return (chart,)
+
+
+def phases(measurement: Measurement) -> Mapping[str, float]:
+    """The parts of the average latency (ms), as far as they are known. What the client waits for
+    and the server does not account for is the way between them, and what else there is.
+    """
+    inside = {
+        phase: value
+        for phase, tag in _IN_SERVER.items()
+        if (value := measurement.value(tag)) is not None
+    }
+    parts = dict(inside)
+    client = measurement.value("perf_client_send_recv")
+    if client is not None:
+        parts[_CLIENT] = client
+    wait = measurement.value("perf_client_response_wait")
+    # a decoupled or streaming answer, or parts in parallel, take more time in sum than the wait
+    if wait is not None and inside and wait > sum(inside.values()):
+        parts[_WAY] = wait - sum(inside.values())
+    return parts
+
+
+def _bars(
+    bars: Sequence[tuple[str, MeasuredTrial]], places: Places, *, horizontal: bool
+) -> dict[str, Any]:
+    points = [
+        {
+            "bar": name,
+            "phase": phase,
+            "rank": rank,
+            "time": times[phase],
+            "row": places.get(id(item), NOWHERE),
+        }
+        for name, item in bars
+        for times in [phases(item.measurement)]
+        for rank, phase in enumerate(_COLOURS)
+        if phase in times
+    ]
+    names = list(dict.fromkeys(name for name, _ in bars))
+    present = [phase for phase in _COLOURS if any(point["phase"] == phase for point in points)]
+    bar = {"field": "bar", "type": "nominal", "sort": names, "title": None}
+    time = {
+        "field": "time",
+        "type": "quantitative",
+        "title": "Average time (ms)",
+        "axis": {"tickCount": 8},
+    }
+    layer = {
+        "mark": {"type": "bar"},
+        "encoding": {
+            "x": time if horizontal else {**bar, "axis": {"labelAngle": -30}},
+            "y": bar if horizontal else time,
+            "color": {
+                "field": "phase", "type": "nominal", "sort": present,
+                "scale": {"domain": present, "range": [_COLOURS[phase] for phase in present]},
+                "legend": {"title": None, "orient": "bottom", "columns": 3},
+            },
+            "order": {"field": "rank"},
+        },
+    }  # fmt: skip
+    return vega_lite(points, [layer], height=34 * len(names) + 20 if horizontal else HEIGHT)

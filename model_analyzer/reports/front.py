@@ -1,0 +1,146 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The chart of all measurements: what throughput costs in latency, and what nothing beats."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.settings import PlotSettings
+from model_analyzer.reports.plots import (
+    THROUGHPUT_OVER_LATENCY,
+    TOKENS_OVER_FIRST,
+    Chart,
+    Places,
+    has_data,
+    limit_layers,
+    line_layers,
+    line_points,
+    mark_layers,
+    value_of,
+    vega_lite,
+    x_axis,
+    y_axis,
+)
+from model_analyzer.results.pareto import pareto_front
+from model_analyzer.results.ranking import Ranking, VariantResult
+
+_HEIGHT = 430
+
+# Of more measurements than this, one for each small cell of the chart is drawn.
+_MOST_POINTS = 800
+_CELLS = 40  # in each direction
+
+
+def front_charts(
+    ranking: Ranking, shown: Sequence[VariantResult], places: Places
+) -> Sequence[Chart]:
+    """Throughput over latency, of tokens first where they were counted; lines are drawn for the
+    variants that are `shown`.
+    """
+    return [
+        _front(ranking, shown, plot, places)
+        for plot in (TOKENS_OVER_FIRST, THROUGHPUT_OVER_LATENCY)
+        if has_data(ranking.results, plot)
+    ]
+
+
+def front_of(
+    ranking: Ranking, plot: PlotSettings = THROUGHPUT_OVER_LATENCY
+) -> Sequence[MeasuredTrial]:
+    """The measurements that no other beats in both, lowest latency first."""
+    return [point.item for point in _front_of(_points_of(ranking, plot))]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Point:
+    """A measurement where it is drawn."""
+
+    item: MeasuredTrial
+    x: float
+    y: float
+
+
+def _points_of(ranking: Ranking, plot: PlotSettings) -> Sequence[_Point]:
+    return [
+        _Point(item=item, x=x, y=y)
+        for item in ranking.measured
+        if (x := value_of(item, plot.x_axis)) is not None
+        and (y := value_of(item, plot.y_axis)) is not None
+    ]
+
+
+def _front_of(points: Sequence[_Point]) -> Sequence[_Point]:
+    return [points[index] for index in pareto_front([(point.x, point.y) for point in points])]
+
+
+def _front(
+    ranking: Ranking, shown: Sequence[VariantResult], plot: PlotSettings, places: Places
+) -> Chart:
+    points = _points_of(ranking, plot)
+    lines = line_points(shown, plot, places)
+    drawn = {point["row"] for point in lines}
+    others = [point for point in points if places[id(point.item)] not in drawn]
+    few = _thinned(others)
+    x, y = x_axis(plot.x_axis, [point.x for point in points]), y_axis(plot.y_axis)
+    limits = limit_layers(ranking.goal, plot)
+
+    def data(part: str, chosen: Sequence[_Point]) -> list[dict[str, Any]]:
+        return [
+            {"part": part, "x": point.x, "y": point.y, "row": places[id(point.item)]}
+            for point in chosen
+        ]
+
+    def only(part: str, layer: dict[str, Any]) -> dict[str, Any]:
+        before = layer.get("transform", [])
+        return {**layer, "transform": [{"filter": f"datum.part === '{part}'"}, *before]}
+
+    layers: list[dict[str, Any]] = [
+        only(
+            "front",
+            {
+                "mark": {
+                    "type": "line", "style": "front", "strokeCap": "round", "strokeJoin": "round",
+                },
+                "encoding": {"x": x, "y": y, "order": {"field": "x", "type": "quantitative"}},
+            },
+        ),
+        only("other", {"mark": {"type": "point", "style": "other"}, "encoding": {"x": x, "y": y}}),
+        *(only("line", layer) for layer in line_layers(shown, x, y)),
+        *mark_layers(x, y),
+        *limits,
+    ]  # fmt: skip
+    values = [
+        *data("other", few),
+        *data("front", _front_of(points)),
+        *({"part": "line", **point} for point in lines),
+    ]
+    caption = (
+        f"{plot.title} of {len(points)} measurements: the higher and the further left, the better."
+        " The pale green band joins those that no other beats in both (the Pareto front), the"
+        " ring marks the recommended load" + (", dashed lines are constraints." if limits else ".")
+    )
+    if len(few) < len(others):
+        caption += f" Of {len(others)} grey points {len(few)} are drawn: one for each small area."
+    return Chart(name=plot.name, caption=caption, spec=vega_lite(values, layers, height=_HEIGHT))
+
+
+def _thinned(points: Sequence[_Point]) -> Sequence[_Point]:
+    """The points; of very many, the first in each cell of a grid, with latencies as logarithms."""
+    if len(points) <= _MOST_POINTS:
+        return points
+    places = [(math.log(max(point.x, 1e-6)), point.y) for point in points]
+    low = [min(axis) for axis in zip(*places, strict=True)]
+    high = [max(axis) for axis in zip(*places, strict=True)]
+    cells: dict[tuple[int, ...], _Point] = {}
+    for point, place in zip(points, places, strict=True):
+        cell = tuple(
+            int((value - start) / ((end - start) or 1) * _CELLS)
+            for value, start, end in zip(place, low, high, strict=True)
+        )
+        cells.setdefault(cell, point)
+    return list(cells.values())

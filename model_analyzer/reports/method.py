@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""How it was measured: server, load generator, time, and how well the numbers are founded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timezone
+from statistics import median
+from typing import Any
+
+from model_analyzer.domain.measurements import REQUESTS_FOR_P99, NoticeKind, Outcome
+from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
+from model_analyzer.domain.secrets import masked_values
+from model_analyzer.domain.trials import Trial
+from model_analyzer.results.statistics import relative_noise
+
+Entry = tuple[str, str]
+
+
+def method_of(
+    measured: Sequence[MeasuredTrial], failed: Sequence[FailedTrial] = ()
+) -> tuple[Entry, ...]:
+    """Names and texts; the first of `measured` is the recommendation."""
+    if not measured:
+        return ()
+    return (
+        *_setup(measured[0].trial),
+        *_extent(measured, failed),
+        *_evidence(measured),
+    )
+
+
+def _setup(trial: Trial) -> Iterator[Entry]:
+    setup, work = trial.setup, trial.workloads[0]
+    launched = f"launch mode {setup.launch}, {setup.protocol}"
+    yield "Server", f"{launched}, version {setup.version}" if setup.version else launched
+    if setup.flags:
+        yield "Server flags", _flags(masked_values(setup.flags))
+    if setup.environment:
+        yield "Server environment", _pairs(masked_values(setup.environment))
+    flags = work.telling_flags
+    if flags:
+        yield "perf_analyzer flags", _flags(masked_values(flags))
+
+
+def _extent(measured: Sequence[MeasuredTrial], failed: Sequence[FailedTrial]) -> Iterator[Entry]:
+    text = f"{len(measured)} measured"
+    yield "Trials", f"{text}, {len(failed)} failed" if failed else text
+    outcomes: list[Outcome] = [item.measurement for item in measured]
+    outcomes += [item.failure for item in failed]
+    seconds = sum(outcome.duration_s for outcome in outcomes)
+    started = [outcome.started for outcome in outcomes if outcome.started]
+    if started:
+        first, last = (
+            datetime.fromtimestamp(moment, timezone.utc).strftime("%Y-%m-%d %H:%M")
+            for moment in (min(started), max(started))
+        )
+        yield "Measured", f"{first} UTC" if first == last else f"{first} to {last} UTC"
+    if seconds:
+        yield "Time spent measuring", _duration(seconds)
+
+
+def _evidence(measured: Sequence[MeasuredTrial]) -> Iterator[Entry]:
+    requests = [
+        (model.requests, item)
+        for item in measured
+        for model in item.measurement.models
+        if model.requests is not None
+    ]
+    if requests:
+        fewest, where = min(requests, key=lambda pair: pair[0])
+        few = sum(count < REQUESTS_FOR_P99 for count, _ in requests)
+        middle = median(count for count, _ in requests)
+        text = f"median {middle:.0f}, fewest {fewest} ({where.trial})"
+        yield (
+            "Requests behind a p99",
+            (
+                f"{text}; {f'{few} of {len(requests)} have fewer than' if few else 'all have'} the"
+                f" {REQUESTS_FOR_P99} that make a p99 95 % sure"
+            ),
+        )
+    windows = [len(model.windows) for item in measured for model in item.measurement.models]
+    if any(windows):
+        low, high = min(windows), max(windows)
+        yield "Windows behind a value", str(low) if low == high else f"{low} to {high}"
+    noise = [
+        value * 100
+        for item in measured
+        for model in item.measurement.models
+        if (value := relative_noise(model.windows)) is not None
+    ]
+    if noise:
+        best = [relative_noise(model.windows) for model in measured[0].measurement.models]
+        own = max((value * 100 for value in best if value is not None), default=None)
+        text = f"± {median(noise):.1f} % between windows (median), ± {max(noise):.1f} % at worst"
+        yield (
+            "Noise of throughput",
+            (text if own is None else f"{text}; ± {own:.1f} % at the recommended load"),
+        )
+    unstable = sum(
+        any(notice.kind is NoticeKind.UNSTABLE for notice in item.measurement.notices)
+        for item in measured
+    )
+    yield (
+        "Stability",
+        (
+            f"{unstable} of {len(measured)} measurements did not become stable"
+            if unstable
+            else "every measurement became stable"
+        ),
+    )
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def _flags(flags: Mapping[str, Any]) -> str:
+    return " ".join(f"--{name}={_flat(value)}" for name, value in sorted(flags.items()))
+
+
+def _pairs(values: Mapping[str, Any]) -> str:
+    return " ".join(f"{name}={_flat(value)}" for name, value in sorted(values.items()))
+
+
+def _flat(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)

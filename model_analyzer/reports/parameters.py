@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters as people call them, and what they changed as rows to show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from model_analyzer.domain.metrics import METRICS
+from model_analyzer.reports.tables import show
+from model_analyzer.results.effects import Effects, ParameterEffect, ValueEffect
+from model_analyzer.results.rows import Cell
+
+_NAMES = {
+    "concurrency": "Concurrent requests",
+    "request_rate": "Requests per second",
+    "batch_size": "Client batch size",
+    "max_batch_size": "Max batch size",
+    "instance_group": "Instance group",
+    "instance_group.count": "Instances",
+    "instance_group.kind": "Kind of instance",
+    "dynamic_batching": "Dynamic batching",
+    "dynamic_batching.max_queue_delay_microseconds": "Max queue delay (µs)",
+    "dynamic_batching.preferred_batch_size": "Preferred batch sizes",
+}
+_MOST_VALUES = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """A value with the best that was reached with it, as text and as a `share` (0 to 1) of the
+    best of all.
+    """
+
+    value: str
+    best: str
+    share: float
+    measurements: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParameterRow:
+    """What one parameter changed; `left_out` values are not among the bars."""
+
+    name: str
+    change: str
+    bars: tuple[Bar, ...]
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Importance:
+    """What each parameter changed, the one that changed most first, and how that is judged."""
+
+    method: str
+    rows: tuple[ParameterRow, ...]
+
+
+def parameter_name(parameter: str) -> str:
+    """`config.instance_group.0.count` as `Instances`; of a composing model with its name."""
+    field = re.sub(r"\.0(?=\.|$)", "", parameter.removeprefix("config."))
+    if field in _NAMES:
+        return _NAMES[field]
+    model, _, rest = field.partition(".")
+    return f"{_NAMES[rest]} of {model}" if rest in _NAMES else field
+
+
+def importance_rows(effects: Effects | None) -> Importance | None:
+    """The effects as they are shown; None where there are none."""
+    if effects is None:
+        return None
+    metric = METRICS[effects.tag]
+    among = ", among the measurements that keep the constraints" if effects.constrained else ""
+    return Importance(
+        method=(
+            f"The best {metric.name.lower()} ({metric.unit}) that was reached with each value,"
+            f" everything else free{among}, and how many measurements there are with it."
+            " Percentages say how much more the highest is than the lowest."
+        ),
+        rows=tuple(_row(effect) for effect in effects.parameters),
+    )
+
+
+def _row(effect: ParameterEffect) -> ParameterRow:
+    shown = _spread(effect.values)
+    top = max((value.best for value in effect.values if value.best is not None), default=0.0)
+    return ParameterRow(
+        name=parameter_name(effect.parameter),
+        change="" if effect.change is None else f"+{effect.change:.0f} %",
+        bars=tuple(
+            Bar(
+                value=_text(value.value),
+                best="none" if value.best is None else show(value.best),
+                share=(value.best or 0.0) / top if top > 0 else 0.0,
+                measurements=value.measurements,
+            )
+            for value in shown
+        ),
+        left_out=len(effect.values) - len(shown),
+    )
+
+
+def _spread(values: Sequence[ValueEffect]) -> Sequence[ValueEffect]:
+    """Of many values some, from the first to the last."""
+    if len(values) <= _MOST_VALUES:
+        return values
+    step = (len(values) - 1) / (_MOST_VALUES - 1)
+    return [values[round(step * index)] for index in range(_MOST_VALUES)]
+
+
+def _text(value: Cell) -> str:
+    if value is None:
+        return "not set"
+    return "on" if value == "{}" else str(value)

@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The answer at a glance: what it is worth, its figures, and each constraint with its value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from model_analyzer.domain.metrics import METRICS
+from model_analyzer.reports.tables import show
+from model_analyzer.results.ranking import Ranking, VariantResult
+from model_analyzer.results.selection import gain_over_default
+
+
+class Verdict(Enum):
+    """What can be recommended."""
+
+    RECOMMENDED = "recommended"
+    KEEP = "keep"  # the default is the best
+    NEAREST = "nearest"  # nothing keeps the constraints
+    NOTHING = "nothing"  # nothing was measured
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A number to be seen first, as text; `note` says what to hold it against."""
+
+    label: str
+    value: str
+    unit: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """A constraint and what was measured; `missed_by` is in percent of the bound, 0 if it is kept,
+    None if it could not be checked.
+    """
+
+    constraint: str
+    value: str
+    missed_by: float | None
+
+
+def verdict_of(ranking: Ranking) -> Verdict:
+    if not ranking.results:
+        return Verdict.NOTHING
+    if not ranking.any_passes:
+        return Verdict.NEAREST
+    return Verdict.KEEP if ranking.results[0] is ranking.default else Verdict.RECOMMENDED
+
+
+def figures_of(ranking: Ranking) -> tuple[Figure, ...]:
+    """The figures of the first variant: those of tokens before those of whole answers."""
+    if not ranking.results:
+        return ()
+    best, default = ranking.results[0], ranking.default
+    measurement = best.best.measurement
+    tags = [
+        tag
+        for tag in ("output_token_throughput", "time_to_first_token_p99", "inter_token_latency_p99")
+        if measurement.value(tag) is not None
+    ]
+    tags += ["perf_throughput", "perf_latency_p99"]
+    tags += [tag for tag in ranking.goal.tags if tag not in tags]
+    tags += [tag for tag in ("gpu_used_memory", "cpu_used_ram") if tag not in tags]
+    figures = []
+    for tag in tags:
+        value = measurement.value(tag)
+        if value is None:
+            continue
+        base = None if default in (None, best) else default.best.measurement.value(tag)
+        figures.append(
+            Figure(
+                label=METRICS[tag].name,
+                value=show(value),
+                unit=METRICS[tag].unit,
+                note="" if base is None else f"default {show(base)}",
+            )
+        )
+    return (*_gain(ranking), *figures)
+
+
+def _gain(ranking: Ranking) -> tuple[Figure, ...]:
+    gain = gain_over_default(ranking)
+    if gain is None or not ranking.any_passes:
+        return ()
+    noise = "" if gain.noise is None else f" ± {gain.noise:.0f}"
+    return (
+        Figure(
+            label="Gain over the default",
+            value=f"{gain.percent:+.0f}{noise}",
+            unit="%",
+            note="" if gain.is_clear else "no clear gain",
+        ),
+    )
+
+
+def limits_of(ranking: Ranking) -> tuple[Limit, ...]:
+    """Every constraint at the best measurement; of several models, with their names."""
+    if not ranking.results:
+        return ()
+    best: VariantResult = ranking.results[0]
+    measurement = best.best.measurement
+    names: Sequence[str] = [variant.model for variant in best.variants]
+    limits = []
+    for index, model in enumerate(ranking.goal.models):
+        for constraint in model.constraints:
+            value = measurement.model_value(index, constraint.tag)
+            prefix = f"{names[index]}: " if len(ranking.goal.models) > 1 else ""
+            limits.append(
+                Limit(
+                    constraint=f"{prefix}{constraint}",
+                    value="not measured" if value is None else show(value),
+                    missed_by=None if value is None else constraint.excess(value) * 100,
+                )
+            )
+    return tuple(limits)

@@ -1,0 +1,298 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reports in a browser: what they say, what they do, for everybody, on any screen."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from model_analyzer.reports.build import build_summary
+from model_analyzer.reports.write import ExportDirectory
+from tests.browser.conftest import Opened, render
+from tests.browser.pages import PAGES, detail, hostile, met, summary
+from tests.unit.builders import origin, ranking, record, variant
+
+Open = Callable[..., Page]
+
+
+def draw_all(page: Page) -> None:
+    """Scrolls through the page until all charts are drawn by the script."""
+    page.evaluate(
+        """async () => {
+          for (const figure of document.querySelectorAll("figure")) {
+            figure.scrollIntoView();
+            await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+          }
+        }"""
+    )
+    page.wait_for_function(
+        "[...document.querySelectorAll('figure')].every(one => one.querySelector('.live svg'))"
+    )
+
+
+def violations(page: Page) -> list[tuple[str, list[str]]]:
+    """Serious and critical accessibility violations, with what has them."""
+    # charts are drawings, with their words in captions and their numbers in tables
+    context = {"exclude": [".live", ".static"]}
+    options = {"resultTypes": ["violations"]}
+    found: list[dict[str, Any]] = Axe().run(page, context, options).response["violations"]
+    return [
+        (one["id"], [node["html"] for node in one["nodes"]])
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
+
+
+def widths(page: Page) -> tuple[int, int]:
+    """Those of the content and of the window."""
+    found: list[int] = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    return found[0], found[1]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_fits_a_phone(open_report: Open, name: str) -> None:
+    page = open_report(name, viewport={"width": 390, "height": 844})
+    draw_all(page)
+    content, window = widths(page)
+    assert content <= window
+
+
+@pytest.mark.parametrize("name", ["met", "failures", "nothing", "detail", "ensemble"])
+def test_pages_are_accessible(open_report: Open, name: str) -> None:
+    assert violations(open_report(name)) == []
+
+
+# ---------------------------------------------------------------------------------- the answer
+
+
+def test_the_answer_is_at_the_top(open_report: Open) -> None:
+    page = open_report("met")
+    answer = page.get_by_label("The answer")
+    expect(answer).to_contain_text("Deploy this configuration")
+    expect(answer.locator(".name")).to_have_text("m_config_5")
+    expect(answer).to_contain_text("better at maximizing throughput than the default")
+    expect(answer.get_by_label("Constraints")).to_contain_text("✓ met")
+    assert answer.evaluate("one => one.getBoundingClientRect().bottom < innerHeight")
+
+
+def colour(page: Page) -> str:
+    found: str = page.get_by_label("The answer").evaluate(
+        "one => getComputedStyle(one).borderLeftColor"
+    )
+    return found
+
+
+def test_the_answer_is_green_only_if_the_constraints_are_met(open_report: Open) -> None:
+    green = colour(open_report("met"))
+    page = open_report("none-feasible")
+    expect(page.get_by_label("The answer")).to_contain_text(
+        "No configuration meets the constraints"
+    )
+    expect(page.get_by_label("Constraints", exact=True)).to_contain_text("missed by")
+    assert colour(page) != green
+    assert colour(open_report("nothing")) not in (green, colour(page))
+
+
+def test_a_run_that_ended_early_or_failed_in_part_says_so(open_report: Open) -> None:
+    page = open_report("failures")
+    expect(page.get_by_text("ended before the search was complete")).to_be_visible()
+    page.get_by_role("link", name="what happened").click()
+    expect(page.get_by_role("heading", name="Trials that failed")).to_be_in_viewport()
+
+
+def test_tokens_come_first(open_report: Open) -> None:
+    page = open_report("tokens")
+    expect(page.locator(".figures dt").first).to_have_text("Output Token Throughput")
+    expect(page.locator("figcaption").first).to_contain_text("Token Throughput")
+
+
+# ---------------------------------------------------------------------------------- the charts
+
+# the points of the default configuration
+MARKS = "figure[data-chart=throughput_v_latency] .live .role-mark path[fill='#8a8a8a']"
+
+
+def test_pointing_at_a_measurement_shows_it_and_a_click_keeps_it(open_report: Open) -> None:
+    page = open_report("met")
+    draw_all(page)
+    mark = page.locator(MARKS).last
+    mark.scroll_into_view_if_needed()
+    mark.hover(force=True)
+    expect(page.locator("#tip")).to_be_visible()
+    expect(page.locator("#tip")).to_contain_text("m_config_default")
+    mark.click(force=True)
+    card = page.get_by_role("complementary")
+    expect(card).to_contain_text("m_config_default")
+    expect(card).to_contain_text("p99 Latency (ms)")
+    page.mouse.move(2, 2)
+    expect(page.locator("#tip")).to_be_hidden()
+    expect(card).to_be_visible()
+    card.get_by_role("button", name="Its rows in the table").click()
+    expect(page.get_by_role("status")).to_contain_text("1 to 5 of 5 (35 in all)")
+    page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+
+
+def test_charts_follow_the_colours_of_the_page(open_report: Open) -> None:
+    page = open_report("met", color_scheme="dark")
+    draw_all(page)
+    background = "getComputedStyle(document.body).backgroundColor"
+    text = "getComputedStyle(document.querySelector('.live .role-axis-label text')).fill"
+    dark = page.evaluate(background), page.evaluate(text)
+    assert violations(page) == []
+    page.get_by_role("button", name="Switch to light colours").click()
+    page.wait_for_function(f"{text} !== {json.dumps(dark[1])}")
+    assert page.evaluate(background) != dark[0]
+
+
+# ----------------------------------------------------------------------------------- the table
+
+
+def cells(page: Page, column: int) -> list[str]:
+    return page.locator(f".rows tbody tr td:nth-child({column})").all_inner_texts()
+
+
+def column(page: Page, header: str) -> int:
+    headers = page.locator(".rows thead th").all_inner_texts()
+    return next(place for place, text in enumerate(headers, 1) if text.startswith(header))
+
+
+def test_the_table_is_sorted_filtered_and_paged(open_report: Open) -> None:
+    page = open_report("met")
+    status = page.get_by_role("status")
+    expect(status).to_have_text("1 to 25 of 35")
+    page.get_by_role("button", name="Next").click()
+    expect(status).to_have_text("26 to 35 of 35")
+
+    page.locator(".rows").get_by_role("button", name="p99 Latency").click()
+    shown = [float(text) for text in cells(page, column(page, "p99 Latency"))]
+    assert shown == sorted(shown)
+    assert len(shown) == 25
+    page.locator(".rows").get_by_role("button", name="p99 Latency").click()
+    assert page.locator("th[aria-sort=descending]").count() == 1
+
+    page.get_by_label("Search").fill("config_default")
+    expect(status).to_have_text("1 to 5 of 5 (35 in all)")
+    assert set(cells(page, 1)) == {"m_config_default"}
+    page.get_by_label("Search").fill("")
+    page.get_by_label("Number to compare").select_option("perf_latency_p99")
+    page.get_by_label("Bound").fill("20")
+    bounded = [float(text) for text in cells(page, column(page, "p99 Latency"))]
+    assert bounded
+    assert max(bounded) <= 20
+    page.get_by_role("button", name="Reset").click()
+    page.get_by_label("meets the constraints").check()
+    assert set(cells(page, column(page, "Meets constraints"))) == {"yes"}
+    page.get_by_label("Search").fill("no such thing")
+    expect(status).to_have_text("No measurement is like that.")
+
+
+def test_columns_can_be_chosen(open_report: Open) -> None:
+    page = open_report("met")
+    page.get_by_text("Columns", exact=True).click()
+    page.locator("#columns").get_by_label("Server Queue time (ms)").check()
+    assert column(page, "Server Queue time")
+
+
+def test_a_measurement_is_chosen_by_the_keyboard(open_report: Open) -> None:
+    page = open_report("met")
+    page.locator(".rows tbody button").nth(1).focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("complementary")).to_contain_text("m_config_5")
+    expect(page.locator(".rows tr.chosen")).to_have_count(1)
+
+
+def test_what_is_filtered_can_be_downloaded(open_report: Open) -> None:
+    page = open_report("met")
+    page.get_by_label("Search").fill("config_default")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download CSV").click()
+    rows = list(csv.DictReader(download.value.path().read_text().splitlines()))
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download JSON").click()
+    objects = json.loads(download.value.path().read_text())
+    assert len(rows) == len(objects) == 5
+    for row, one in zip(rows, objects, strict=True):
+        assert row["configuration"] == one["configuration"] == "m_config_default"
+        assert float(row["perf_throughput"]) == one["perf_throughput"]
+
+
+# ------------------------------------------------------------------------ paper, and no script
+
+
+def test_on_paper_there_are_drawings_and_nothing_to_click(
+    open_report: Open, tmp_path: Path
+) -> None:
+    page = open_report("met", color_scheme="dark")
+    draw_all(page)
+    page.emulate_media(media="print")
+    expect(page.locator(".static svg").first).to_be_visible()
+    for gone in (".live", "#theme", "nav.page", ".tools", ".pager"):
+        expect(page.locator(gone).first).to_be_hidden()
+    white = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert white == "rgb(255, 255, 255)"
+    assert page.pdf().startswith(b"%PDF")
+
+
+def test_without_script_everything_is_still_there(open_report: Open) -> None:
+    page = open_report("met", java_script_enabled=False)
+    expect(page.locator(".static svg").first).to_be_visible()
+    expect(page.get_by_text("The best 25 of 35 measurements")).to_be_visible()
+    expect(page.locator(".tools")).to_be_hidden()
+    expect(page.locator("#theme")).to_be_hidden()
+
+
+# ------------------------------------------------------------------------------ hostile names
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../x",
+        "</script><script>alert(1)</script> \"'><img src=x onerror=alert(1)> {{ 7 * 7 }}",
+    ],
+)
+def test_whatever_a_model_is_called_is_text(
+    open_file: Callable[..., Opened], tmp_path: Path, name: str
+) -> None:
+    found = hostile(name)
+    export = tmp_path / "here" / "export"
+    directory = ExportDirectory(export)
+    paths = [
+        directory.write(render(report), "reports", name, "page.html")
+        for report in (summary(found), detail(found))
+    ]
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [paths[0]]
+    assert paths[0].resolve().is_relative_to(export.resolve())
+    for report in (summary(found), detail(found)):
+        path = directory.write(render(report), "page.html")
+        page = open_file(path).page
+        draw_all(page)
+        expect(page.locator("h1")).to_contain_text(name)
+        page.locator(".rows tbody button").first.click()
+        expect(page.locator("#chosen-name")).to_contain_text(name)
+        assert page.locator("img").count() == 0
+
+
+def test_a_text_that_looks_like_a_formula_stays_a_text_in_csv(
+    open_file: Callable[..., Opened], tmp_path: Path
+) -> None:
+    evil = variant("=HYPERLINK(1)", model="m", max_batch_size=1)
+    found = ranking(record(evil, met().measured[0].measurement))
+    path = tmp_path / "page.html"
+    path.write_text(
+        render(build_summary(found, best=1, origin=origin(), difference="", complete=True))
+    )
+    page = open_file(path).page
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download CSV").click()
+    (row,) = csv.DictReader(download.value.path().read_text().splitlines())
+    assert row["configuration"] == "'=HYPERLINK(1)"

@@ -1,0 +1,207 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of a page as data: verdict, figures, constraints, method, parameters, all rows."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from model_analyzer.domain.measurements import Notice, NoticeKind
+from model_analyzer.reports.explorer import Explorer, explorer_of
+from model_analyzer.reports.front import front_charts, front_of
+from model_analyzer.reports.method import method_of
+from model_analyzer.reports.parameters import importance_rows, parameter_name
+from model_analyzer.reports.plots import Chart
+from model_analyzer.reports.verdict import Verdict, figures_of, limits_of, verdict_of
+from model_analyzer.results.effects import effects
+from model_analyzer.results.ranking import Ranking
+from tests.unit.builders import (
+    at_least,
+    at_most,
+    failure,
+    goal,
+    measurement,
+    ranking,
+    record,
+    variant,
+)
+
+DEFAULT = variant("m_config_default", max_batch_size=1)
+BEST = variant("m_config_0", max_batch_size=8, dynamic_batching={})
+
+
+def example(limit: float = 10) -> Ranking:
+    return ranking(
+        record(DEFAULT, measurement(100, 8.5, requests=500, windows=[99, 101])),
+        record(BEST, measurement(200, 9.5, requests=200, windows=[190, 210]), concurrency=4),
+        record(BEST, measurement(250, 12.5, requests=900), concurrency=8),
+        record(BEST, measurement(150, 12.6), concurrency=6),
+        record(BEST, failure(), concurrency=64),
+        by=goal(*at_most(perf_latency_p99=limit)),
+    )
+
+
+def points(chart: Chart, part: str) -> list[dict[str, Any]]:
+    return [point for point in chart.spec["data"]["values"] if point["part"] == part]
+
+
+def explorer(found: Ranking) -> Explorer:
+    return explorer_of(found.results, found.goal, front_of(found), gpus=0, always_gpus=False)
+
+
+# ------------------------------------------------------------------------------------ verdict
+
+
+def test_a_configuration_is_recommended_only_if_it_keeps_the_constraints() -> None:
+    assert verdict_of(example()) is Verdict.RECOMMENDED
+    assert verdict_of(example(limit=1)) is Verdict.NEAREST
+    assert verdict_of(ranking(record(BEST, failure()))) is Verdict.NOTHING
+    assert verdict_of(ranking(record(DEFAULT, measurement(5, 5)))) is Verdict.KEEP
+
+
+def test_figures_are_those_of_the_first_beside_the_default() -> None:
+    shown = [(one.label, one.value, one.note) for one in figures_of(example())]
+    assert shown == [
+        ("Gain over the default", "+100 ± 10", ""),
+        ("Throughput", "200", "default 100"),
+        ("p99 Latency", "9.5", "default 8.5"),
+    ]
+
+
+def test_no_gain_is_told_of_what_cannot_be_recommended() -> None:
+    assert figures_of(example(limit=1))[0].label == "Throughput"
+    assert figures_of(ranking()) == ()
+
+
+def test_tokens_come_before_whole_answers() -> None:
+    tokens = {"output_token_throughput": 900.0, "time_to_first_token_p99": 30.5}
+    found = ranking(record(BEST, measurement(5, 500.5, **tokens)))
+    assert [one.label for one in figures_of(found)] == [
+        "Output Token Throughput", "p99 Time To First Token", "Throughput", "p99 Latency",
+    ]  # fmt: skip
+
+
+def test_each_constraint_is_kept_missed_or_unknown() -> None:
+    found = ranking(
+        record(BEST, measurement(50, 12)),
+        by=goal(*at_most(perf_latency_p99=10, gpu_used_memory=100), *at_least(perf_throughput=50)),
+    )
+    assert [(one.value, one.missed_by) for one in limits_of(found)] == [
+        ("12", pytest.approx(20)),
+        ("not measured", None),
+        ("50", 0),
+    ]
+    assert limits_of(ranking()) == ()
+
+
+# ------------------------------------------------------------------------------------- method
+
+
+def test_the_method_tells_how_well_numbers_are_founded() -> None:
+    found = example()
+    told = dict(method_of(found.measured, found.failed))
+    assert told["Trials"] == "4 measured, 1 failed"
+    assert told["Requests behind a p99"] == (
+        "median 500, fewest 200 (m_config_0: concurrency=4); 1 of 3 have fewer than the 299 that"
+        " make a p99 95 % sure"
+    )
+    assert told["Noise of throughput"].endswith("± 5.0 % at the recommended load")
+    assert told["Stability"] == "every measurement became stable"
+
+
+def test_unstable_measurements_are_counted() -> None:
+    notice = Notice(kind=NoticeKind.UNSTABLE, text="it swings")
+    found = ranking(record(BEST, measurement(5, 5, notices=[notice])))
+    told = dict(method_of(found.measured))
+    assert told["Stability"] == "1 of 1 measurements did not become stable"
+    assert method_of(()) == ()
+
+
+def test_secrets_in_flags_are_masked() -> None:
+    found = ranking(record(BEST, measurement(5, 5), flags={"api-key": "sesame", "streaming": True}))
+    told = dict(method_of(found.measured))
+    assert "sesame" not in told["perf_analyzer flags"]
+    assert "--streaming=True" in told["perf_analyzer flags"]
+
+
+# --------------------------------------------------------------------------------- parameters
+
+
+def test_parameters_have_names_for_people() -> None:
+    assert parameter_name("concurrency") == "Concurrent requests"
+    assert parameter_name("config.instance_group.0.count") == "Instances"
+    assert parameter_name("config.encoder.instance_group.0.count") == "Instances of encoder"
+    assert parameter_name("config.parameters.x.string_value") == "parameters.x.string_value"
+
+
+def test_bars_are_shares_of_the_best() -> None:
+    found = importance_rows(effects(example()))
+    assert found is not None
+    (row,) = [row for row in found.rows if row.name == "Max batch size"]
+    assert row.change == "+100 %"
+    assert [(bar.value, bar.best, bar.share) for bar in row.bars] == [
+        ("1", "100", 0.5), ("8", "200", 1.0),
+    ]  # fmt: skip
+    assert "keep the constraints" in found.method
+    assert importance_rows(None) is None
+
+
+def test_of_many_values_some_are_shown_from_the_first_to_the_last() -> None:
+    records = [record(BEST, measurement(n, 5), concurrency=n) for n in range(1, 101)]
+    found = importance_rows(effects(ranking(*records)))
+    assert found is not None
+    (row,) = found.rows
+    assert (row.bars[0].value, row.bars[-1].value) == ("1", "100")
+    assert len(row.bars) + row.left_out == 100
+
+
+# ----------------------------------------------------------------------------------- all rows
+
+
+def test_the_explorer_has_every_measurement_best_first() -> None:
+    table = explorer(example()).first(3)
+    assert table.headers[:7] == (
+        "Configuration", "Instances", "Max batch size", "Dynamic batching",
+        "Concurrent requests", "Meets constraints", "Throughput (infer/sec)",
+    )  # fmt: skip
+    assert [(row[0], row[4], row[5], row[6]) for row in table.rows] == [
+        ("m_config_0", 4, "yes", 200), ("m_config_0", 8, "no", 250), ("m_config_0", 6, "no", 150),
+    ]  # fmt: skip
+
+
+def test_the_explorer_knows_the_front_and_the_evidence() -> None:
+    found = explorer(example())
+    document: dict[str, Any] = json.loads(found.to_json())
+    keys = [column["key"] for column in document["columns"]]
+    cells = [dict(zip(keys, row[1:], strict=True)) for row in document["rows"]]
+    assert [row["pareto_front"] for row in cells] == ["yes", "yes", "no", "yes"]
+    assert cells[0]["requests"] == 200
+    assert cells[0]["noise"] == 5
+    assert cells[2]["requests"] is None
+
+
+def test_the_front_of_the_chart_is_that_of_all_measurements() -> None:
+    found = example()
+    places = {id(item): place for place, item in enumerate(found.measured)}
+    (chart,) = front_charts(found, found.results, places)
+    assert [(point["x"], point["y"]) for point in points(chart, "front")] == [
+        (8.5, 100), (9.5, 200), (12.5, 250),
+    ]  # fmt: skip
+
+
+def test_of_very_many_measurements_the_chart_has_one_for_each_small_area() -> None:
+    others = [
+        record(BEST, measurement(100 + n % 50, 5 + n / 1000), concurrency=n) for n in range(1, 3000)
+    ]
+    found = ranking(*others, record(DEFAULT, measurement(500, 1)))
+    places = {id(item): place for place, item in enumerate(found.measured)}
+    default = [result for result in found.results if result.is_default]
+    (chart,) = front_charts(found, default, places)
+    drawn = points(chart, "other")
+    assert len(drawn) < 3000
+    assert f"Of 2999 grey points {len(drawn)} are drawn" in chart.caption
+    high = max(point["y"] for point in drawn)
+    assert high == 149
