@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import logging
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,6 +30,8 @@ from model_analyzer.search.trial_space import TrialSpace
 
 RANDOM = "random"
 
+_LOG = logging.getLogger("model_analyzer.search")
+
 # What a random search measures, in percent of its space.
 _SHARE = 4.0
 
@@ -40,7 +44,8 @@ class Run:
     """What a search did: how much was measured (repetitions and failures included), of how many
     different variants, how often the server was given something else to serve, and how often one
     was started; what it recommends at the end, and whether it says that this keeps the
-    constraints; and how long it thought before each trial, in seconds.
+    constraints; how long it thought before each trial, in seconds; and the chance that it says
+    there is of something better, where it says one.
     """
 
     measurements: int
@@ -50,6 +55,7 @@ class Run:
     recommended: Point | None
     passes: bool
     thinking_s: Sequence[float]
+    chance: float | None = None
 
 
 def run(surface: Surface, mode: str, seed: int) -> Run | None:
@@ -63,8 +69,11 @@ def run(surface: Surface, mode: str, seed: int) -> Run | None:
     except ConfigError:
         return None
     answers = _Answers(surface, seed)
+    said = _Said()
+    _LOG.addHandler(said)
     for _ in profile(search, answers, answers):
         pass
+    _LOG.removeHandler(said)
     names = ",".join(facts.name for facts in surface.facts)
     results = rank(Profile(records=answers.records), names, surface.goal).results
     contents = [trial.content for trial in answers.trials]
@@ -77,6 +86,7 @@ def run(surface: Surface, mode: str, seed: int) -> Run | None:
         recommended=Point.of(results[0].best.trial) if results else None,
         passes=bool(results) and results[0].passes,
         thinking_s=search.thinking_s,
+        chance=said.chance,
     )
 
 
@@ -118,6 +128,21 @@ def random_search(surface: Surface, share: float, seed: int) -> PlannedSearch:
         return records
 
     return PlannedSearch(plan(), len(drawn))
+
+
+class _Said(logging.Handler):
+    """Hears how sure a search is in the end."""
+
+    _SENTENCE = re.compile(r"The chance that something more than .* better remains is (\d+)%")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chance: float | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        found = self._SENTENCE.match(record.getMessage())
+        if found:
+            self.chance = int(found[1]) / 100
 
 
 class _Answers:

@@ -32,7 +32,7 @@ from benchmarks.search.families import SurfaceSet, surfaces
 from benchmarks.search.recorded import recorded_surfaces
 from benchmarks.search.surface import Surface
 from benchmarks.search.truth import Truth
-from benchmarks.search.verdict import Verdict, judge, markdown, summarize
+from benchmarks.search.verdict import Verdict, calibration, judge, markdown, summarize
 from model_analyzer.domain.settings import SearchMode
 
 OURS = [mode.value for mode in SearchMode]
@@ -40,7 +40,11 @@ OURS = [mode.value for mode in SearchMode]
 
 def main() -> None:
     options = _options()
-    logging.disable(logging.CRITICAL)  # what a search says is not what this is about
+    # what a search says is heard where it counts, and not shown
+    log = logging.getLogger("model_analyzer")
+    log.addHandler(logging.NullHandler())
+    log.setLevel(logging.INFO)
+    log.propagate = False
     modes = options.modes.split(",")
     for mode in modes:
         known = [*OURS, drive.RANDOM, *upstream.MODES]
@@ -66,7 +70,7 @@ def main() -> None:
         if options.verbose:
             _show(surface, found)
     summaries = summarize(verdicts, modes)
-    table = markdown(summaries)
+    table = "\n".join([markdown(summaries), calibration(verdicts)])
     took = f"{time.monotonic() - began:.0f} s"
     print(f"{len(chosen)} surfaces, {options.seeds} seeds, {took}\n\n{table}")
     if options.out is not None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -26,7 +27,8 @@ class Verdict:
     `value` is its share of the best of the grid, from 0 (it breaks a constraint by more than
     noise can hide, or there is no answer) to 1 (that is capped: between the loads of the grid
     there are better ones); `value_any_load` is its share of the best of those. Both are None
-    where nothing is feasible. `answered` says that it claims to keep the constraints.
+    where nothing is feasible. `answered` says that it claims to keep the constraints, `chance` how
+    likely it thinks that something better remains.
     """
 
     surface: str
@@ -45,6 +47,7 @@ class Verdict:
     variants_share: float
     loads: int
     server_starts: int
+    chance: float | None
     thinking_s: Sequence[float] = field(repr=False)
 
 
@@ -79,6 +82,7 @@ def judge(surface: Surface, truth: Truth, mode: str, seed: int, run: Run) -> Ver
         variants_share=run.variants / len(truth.variants),
         loads=run.loads,
         server_starts=run.server_starts,
+        chance=run.chance,
         thinking_s=run.thinking_s,
     )
 
@@ -161,6 +165,40 @@ def _summary(kind: str, mode: str, runs: Sequence[Verdict]) -> Summary:
         decide_median_ms=float(np.median(thinking)) if thinking else None,
         decide_p99_ms=float(np.quantile(thinking, 0.99)) if thinking else None,
     )
+
+
+# What a search calls better, and the chances that are put together.
+_BETTER = 0.03
+_CHANCES = (0.0, 0.1, 0.25, 0.5, 1.0)
+
+
+def calibration(verdicts: Iterable[Verdict]) -> str:
+    """A table of the chances that searches gave for something better to remain, and of how often
+    something did; empty where none gave any.
+    """
+    said = [
+        (run.chance, run.value_any_load < 1 - _BETTER)
+        for run in verdicts
+        if run.chance is not None and run.value_any_load is not None
+    ]
+    lines = [
+        "### Something more than 3 % better remains",
+        "",
+        _row(["said", "runs", "mean of what was said", "it did"]),
+        _row(["---", "--:", "--:", "--:"]),
+    ]
+    for low, high in pairwise(_CHANCES):
+        those = [
+            (chance, remained)
+            for chance, remained in said
+            if low <= chance < high or chance == high == 1
+        ]
+        if those:
+            mean, share = (float(np.mean(numbers)) for numbers in zip(*those, strict=True))
+            lines.append(
+                _row([f"{low:.0%} to {high:.0%}", str(len(those)), f"{mean:.0%}", f"{share:.0%}"])
+            )
+    return "\n".join([*lines, ""]) if said else ""
 
 
 _COLUMNS = (

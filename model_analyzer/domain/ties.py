@@ -18,7 +18,10 @@ from model_analyzer.domain.trials import Trial
 # Means that are apart by less than so many standard deviations of their difference tie, as long as
 # that is not more than this by the goal's score.
 _DEVIATIONS = 2.0
-_MOST = 0.03
+_MOST = 0.01
+
+# Repetitions that agree better than this do so by chance.
+_LEAST_NOISE = 0.01
 
 # Memory counts in steps of this factor.
 _STEP = 1.02
@@ -45,6 +48,25 @@ def tied(
         if goal.score(best, mean) <= min(_DEVIATIONS * apart, _MOST):
             found.append(other)
     return found
+
+
+def confirmed_first(
+    goal: Goal, ordered: Sequence[T], repetitions: Mapping[T, Sequence[Measurement]]
+) -> list[T]:
+    """The same, but what leads by a single measurement, which may be luck, comes after the best of
+    those that were repeated: unless noise does not explain its lead, or only it keeps the
+    constraints.
+    """
+    noise = _noise(goal, repetitions)
+    leader = ordered[0]
+    if noise is None or len(repetitions[leader]) > 1:
+        return list(ordered)
+    first = next(one for one in ordered if len(repetitions[one]) > 1)
+    ahead, mean = averaged(repetitions[leader]), averaged(repetitions[first])
+    apart = max(noise, _LEAST_NOISE) * math.sqrt(1 + 1 / len(repetitions[first]))
+    if goal.passes(ahead) != goal.passes(mean) or goal.score(ahead, mean) > _DEVIATIONS * apart:
+        return list(ordered)
+    return [first, *(one for one in ordered if one != first)]
 
 
 def cost(trial: Trial, measurement: Measurement) -> tuple[float, ...]:

@@ -16,23 +16,23 @@ from model_analyzer.search.adaptive.surrogate import Worlds
 
 # Finding the first trial that keeps the constraints is worth as much as doubling the objective.
 _FIRST = 1.0
+# Multiples of this are spread evenly over the worlds, whatever their order.
+_GOLDEN = 0.618034
 # Coming nearer to constraints that nothing keeps is worth so much for each percent.
 _NEARER = 0.003
-# What breaks a constraint and passes by luck would be recommended wrongly.
-_WRONG = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Prospect:
     """What trials (columns) come to in each world (rows).
 
-    `score` is against a reference trial, by the goal; `shortfall` in percent of the bounds, and
-    `luck` the probability that a single measurement passes all the same.
+    `score` is against a reference trial, by the goal; `shortfall` in percent of the bounds.
+    `noise` is the standard deviation of a score that is measured once.
     """
 
     score: Floats
     shortfall: Floats
-    luck: Floats
+    noise: float
 
     @property
     def passes(self) -> npt.NDArray[np.bool_]:
@@ -53,9 +53,9 @@ def prospect(goal: Goal, worlds: list[Worlds], reference: int) -> Prospect:
     """
     total = sum(model.weighting for model in goal.models)
     shape = next(iter(worlds[0].values.values())).shape
-    score, shortfall, unlucky = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    score, shortfall, noise = np.zeros(shape), np.zeros(shape), 0.0
     for model, world in zip(goal.models, worlds, strict=True):
-        own, weights = np.zeros(shape), 0.0
+        own, weights, unsure = np.zeros(shape), 0.0, 0.0
         for objective in model.objectives:
             tag = ALIASES.get(objective.tag, objective.tag)
             if tag not in world.values:
@@ -65,15 +65,15 @@ def prospect(goal: Goal, worlds: list[Worlds], reference: int) -> Prospect:
             gain = METRICS[tag].gain(1, 0) * (new - old)
             own += objective.weight * gain / np.maximum((np.abs(new) + np.abs(old)) / 2, 1e-12)
             weights += objective.weight
+            unsure += objective.weight * world.noise[tag]
         if weights:
             score += own / weights * model.weighting / total
+            noise += unsure / weights * model.weighting / total
         for constraint in model.constraints:
             tag = ALIASES.get(constraint.tag, constraint.tag)
             if tag in world.values:
-                excess = _excess(constraint, world.values[tag])
-                shortfall += excess * 100
-                unlucky += excess / max(world.noise[tag], 1e-3)
-    return Prospect(score, shortfall, _upper_tail(unlucky))
+                shortfall += _excess(constraint, world.values[tag]) * 100
+    return Prospect(score, shortfall, noise)
 
 
 def gains(of: Prospect, reference: int, *, is_feasible: bool) -> Floats:
@@ -82,9 +82,7 @@ def gains(of: Prospect, reference: int, *, is_feasible: bool) -> Floats:
     """
     passes = of.passes
     if is_feasible:
-        wrong = np.where(passes, 0.0, of.luck) * (of.score > 0)
-        better = np.where(passes, np.maximum(of.score, 0), 0.0)
-        return np.asarray((better - _WRONG * wrong).mean(axis=0))
+        return np.asarray(np.where(passes, np.maximum(of.score, 0), 0.0).mean(axis=0))
     nearer = np.maximum(of.shortfall[:, reference, None] - of.shortfall, 0)
     first = _FIRST + 0.4 * np.clip(of.score, -2, 2)
     return np.asarray(np.where(passes, first, _NEARER * np.minimum(nearer, 100)).mean(axis=0))
@@ -100,8 +98,13 @@ class Outlook:
     gain: float
 
 
-def outlook(of: Prospect, *, is_feasible: bool, margin: float) -> Outlook:
-    best = np.where(of.passes, of.score, -np.inf).max(axis=1)
+def outlook(of: Prospect, chance: Floats, *, is_feasible: bool, margin: float) -> Outlook:
+    """What could still be found among trials that give a measurement with a `chance` each: in some
+    worlds those do that are likely to, in others nearly all.
+    """
+    needed = (np.arange(len(of.score)) * _GOLDEN) % 1
+    there = of.passes & (chance > needed[:, None])
+    best = np.where(there, of.score, -np.inf).max(axis=1)
     if not is_feasible:
         found = np.isfinite(best)
         return Outlook(float(found.mean()), float(found.mean()))
@@ -115,8 +118,3 @@ def _excess(constraint: Constraint, values: Floats) -> Floats:
     if constraint.maximum is not None:
         excess += np.maximum(values - constraint.maximum, 0) / abs(constraint.maximum or 1)
     return excess
-
-
-def _upper_tail(deviations: Floats) -> Floats:
-    """About the probability that a standard normal number is that high."""
-    return np.asarray(1 / (1 + np.exp(np.minimum(1.702 * deviations, 50.0))))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from model_analyzer.domain.models import ModelFacts, apply_parameters, max_batch_size
-from model_analyzer.domain.trials import Trial
+from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.search.adaptive.queueing import Floats, Settings
 from model_analyzer.search.adaptive.surrogate import Places
 from model_analyzer.search.plan import SearchedModel, Subject
@@ -26,6 +26,9 @@ _CLIENT_BATCH = "batch_sizes"
 # How many doublings of a quantity make a distance of one.
 _DOUBLINGS = {_INSTANCES: 2.0, _BATCH_LIMIT: 3.5, _CLIENT_BATCH: 3.5}
 _LOAD_DOUBLINGS = 8.0
+# Batches are up to so many times what waits for an instance in the mean; sizes that the load does
+# not make use of count for this part.
+_GATHERED, _UNUSED = 2.0, 0.25
 _CHOICE = 0.7  # the distance between two values that have no order
 
 
@@ -97,8 +100,21 @@ class Encoding:
         return np.concatenate([[float(default)], rest])
 
     def _positions(self, model: SearchedModel, settings: Settings) -> list[Floats]:
-        columns = [np.log2(column) / _DOUBLINGS[_INSTANCES] for column in settings.instances.T]
-        columns += [np.log2(column) / _DOUBLINGS[_BATCH_LIMIT] for column in settings.batch.T]
+        """Sizes count as far as the load makes use of them, and a little for themselves."""
+        instances, batch = settings.instances, settings.batch
+        used, formed = instances, batch
+        if model.settings.load_kind is LoadKind.CONCURRENCY:
+            flight, client = settings.flight[:, None], settings.client[:, None]
+            used = np.minimum(instances, np.maximum(flight / client, 1))
+            formed = np.minimum(batch, np.maximum(_GATHERED * flight / instances, client))
+        columns = []
+        for sizes, parameter in (
+            ((used, instances), _INSTANCES),
+            ((formed, batch), _BATCH_LIMIT),
+        ):
+            for size, part in zip(sizes, (1.0, _UNUSED), strict=True):
+                scale = part / _DOUBLINGS[parameter]
+                columns += [np.log2(column) * scale for column in size.T]
         columns.append(np.log2(settings.flight) / _LOAD_DOUBLINGS)
         columns.append(np.log2(settings.client) / _DOUBLINGS[_CLIENT_BATCH])
         return columns

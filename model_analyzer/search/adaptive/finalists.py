@@ -23,14 +23,14 @@ def next_repetition(known: Knowledge) -> Coordinate | None:
     """What to measure again: the leader, and in turn with it those that may be as good. None when
     that is clear, or does not become clearer.
     """
-    leader, *others = known.leaders
     view = known.view()
+    leader = view.leader
     times = known.times(leader)
     if times < _LEAST:
         return leader
     passing = view.prospect.passes
     better = ((view.prospect.score > 0) & passing).mean(axis=0)
-    rivals = [at for at in others if better[view.rows[at]] > _RIVAL]
+    rivals = [at for at in known.leaders if at != leader and better[view.rows[at]] > _RIVAL]
     rivals.sort(key=lambda at: -better[view.rows[at]])
     for rival in rivals[:_RIVALS]:
         if known.times(rival) < times:

@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from model_analyzer.domain.measurements import Measurement, Outcome, averaged
 from model_analyzer.domain.models import VariantNames
@@ -17,20 +18,28 @@ from model_analyzer.search.adaptive.acquisition import Prospect, gains, needed, 
 from model_analyzer.search.adaptive.encoding import Encoding
 from model_analyzer.search.adaptive.failures import chances
 from model_analyzer.search.adaptive.queueing import Floats
-from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Surrogate
+from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Surrogate, Worlds
 from model_analyzer.search.plan import Subject
 from model_analyzer.search.space import Coordinate
 from model_analyzer.search.trial_space import TrialSpace
 
 # So many trials are looked at for a decision, beside those near to the best ones known.
-_CANDIDATES = 700
+_CANDIDATES = 600
 _NEAR = 3
+# So many are drawn a few steps away from these: up to so many, in a part of the values.
+_AROUND, _STEPS, _MOVED = 200, 3, 0.5
+
+# Nothing is measured more often.
+_MOST_TIMES = 4
+
+# What keeps the constraints with a lower probability than this leads only what does so, too.
+_LIKELY, _DUBIOUS = 0.4, 10.0
 
 # Loading another variant is worth this many measurements.
 _RELOAD = 0.15
 
 # What is cheap to change: not the variant.
-_OF_THE_LOAD = ("batch_sizes", *(kind.value for kind in LoadKind))
+OF_THE_LOAD = ("batch_sizes", *(kind.value for kind in LoadKind))
 
 
 class Coordinates:
@@ -51,11 +60,12 @@ class Guess:
 class View:
     """What is thought of some trials, those known among them.
 
-    `rows` tells which column of the prospect a coordinate is; the prospect is against the leader.
+    `rows` tells which column of the prospect a coordinate is; the prospect is against the `leader`.
     `chance` is the probability that there will be a measurement, `cost` what it costs.
     """
 
     rows: dict[Coordinate, int]
+    leader: Coordinate
     prospect: Prospect
     chance: Floats
     cost: Floats
@@ -89,11 +99,11 @@ class Knowledge:
         self._of_the_variant = [
             position
             for position, axis in enumerate(space.axes)
-            if axis.parameter not in _OF_THE_LOAD
+            if axis.parameter not in OF_THE_LOAD
         ]
         self._legal: dict[Coordinate, bool] = {}
         self._loaded = Coordinates.DEFAULT
-        self._learnt = 0
+        self._view: View | None = None
 
     # -- trials ------------------------------------------------------------------------------
 
@@ -105,6 +115,7 @@ class Knowledge:
         self._asked[coordinate] = trial.repetition + 1
         outcome = yield trial
         self.records.append(TrialRecord(trial=trial, outcome=outcome))
+        self._view = None
         self._loaded = coordinate
         if isinstance(outcome, Failure):
             self._failed[coordinate] = outcome
@@ -142,20 +153,48 @@ class Knowledge:
         """Whether the best trial keeps the constraints, as far as was measured."""
         return self.goal.passes(self.mean(self.leaders[0]))
 
-    def best_guess(self, doubt: float) -> Guess | None:
-        """The trial to measure next, where there is one: see `Surrogate.worlds` for `doubt`."""
-        view = self.view(doubt)
-        reference = view.rows[self.leaders[0]]
+    def best_guess(self) -> Guess | None:
+        """The trial to measure next, where there is one."""
+        view = self.view()
+        reference = view.rows[view.leader]
         worth = gains(view.prospect, reference, is_feasible=self.is_feasible) * view.chance
-        known = [row for at, row in view.rows.items() if at in self._trials]
-        worth[known] = 0.0
+        for at in self._trials:
+            row = view.rows[at]
+            worth[row] *= self._left_to_learn(at, view, row)
         best = int(np.argmax(worth / view.cost))
         if worth[best] <= 0:
             return None
         return Guess(list(view.rows)[best], float(worth[best]))
 
-    def view(self, doubt: float = 1.0) -> View:
+    def _left_to_learn(self, at: Coordinate, view: View, row: int) -> float:
+        """How much of what could be known of a trial that was measured another measurement would
+        tell, as a part of one.
+        """
+        if at in self._failed or self.times(at) >= _MOST_TIMES:
+            return 0.0
+        unknown = float(view.prospect.score[:, row].std())
+        return unknown / float(np.hypot(unknown, view.prospect.noise) or 1.0)
+
+    def view(self) -> View:
         """What is thought of the trials known and of many others."""
+        if self._view is None:
+            self._view = self._learn()
+        return self._view
+
+    def _trusted(self, worlds: Sequence[Worlds], rows: Mapping[Coordinate, int]) -> Coordinate:
+        """What is thought to be the best of all that were measured, not what seemed to be once: if
+        anything keeps the constraints, of those that do.
+        """
+        if not self.is_feasible:
+            return self.leaders[0]
+        known = [at for at in self.leaders if self.goal.passes(self._means[at])]
+        of = prospect(self.goal, [one.take([rows[at] for at in known]) for one in worlds], 0)
+        # what passed and is thought not to is no answer
+        dubious = of.passes.mean(axis=0) < _LIKELY
+        return known[int(np.argmax(of.score.mean(axis=0) - _DUBIOUS * dubious))]
+
+    def _learn(self) -> View:
+        """Follows what was measured, and looks at trials, the known ones among them."""
         rows = {at: row for row, at in enumerate(dict.fromkeys(self._candidates()))}
         candidates = list(rows)[1:]
         data = [(rows[at], one) for at, found in self.measured.items() for one in found]
@@ -163,19 +202,17 @@ class Knowledge:
         worlds, chance = [], np.ones(len(rows))
         for index, surrogate in enumerate(self._surrogates):
             places = self._encoding.places(index, candidates, self._default)
-            if self._learnt < len(self.records):
-                values = self._values(index, [one for _, one in data])
-                surrogate.learn(places.take(which), values)
-            worlds.append(surrogate.worlds(places, doubt))
+            surrogate.learn(places.take(which), self._values(index, [one for _, one in data]))
+            worlds.append(surrogate.worlds(places))
             works = chances(
                 places,
                 [rows[at] for at in self.measured],
                 {rows[at]: failure for at, failure in self._failed.items()},
             )
             chance = np.minimum(chance, works)
-        self._learnt = len(self.records)
-        reference = rows[self.leaders[0]]
-        return View(rows, prospect(self.goal, worlds, reference), chance, self._costs(candidates))
+        leader = self._trusted(worlds, rows)
+        seen = prospect(self.goal, worlds, rows[leader])
+        return View(rows, leader, seen, chance, self._costs(candidates))
 
     def _values(self, index: int, measured: Sequence[Measurement]) -> dict[str, Floats]:
         """What was measured of one model, for the metrics that every measurement has."""
@@ -209,10 +246,27 @@ class Knowledge:
                 yield from self._near(leader)
         sizes = np.array([len(axis.values) for axis in self._space.axes])
         generator = np.random.default_rng([self._seed, len(self.records)])
+        yield from self._around(sizes, generator)
         drawn = generator.integers(0, sizes, size=(4 * _CANDIDATES, len(sizes)))
+        yield from self._legal_ones(drawn, _CANDIDATES)
+
+    def _around(
+        self, sizes: npt.NDArray[np.intp], generator: np.random.Generator
+    ) -> Iterator[Coordinate]:
+        """Trials a few steps away from the best ones, in some of their values."""
+        best = [at for at in self.leaders[:_NEAR] if at != Coordinates.DEFAULT]
+        if best:
+            count = 4 * _AROUND
+            start = np.array(best)[generator.integers(0, len(best), size=count)]
+            steps = generator.integers(-_STEPS, _STEPS + 1, size=start.shape)
+            steps *= generator.random(start.shape) < _MOVED
+            yield from self._legal_ones(np.clip(start + steps, 0, sizes - 1), _AROUND)
+
+    def _legal_ones(self, rows: npt.NDArray[np.intp], most: int) -> Iterator[Coordinate]:
+        """So many of the rows that are trials, each once."""
         found = 0
-        for row in dict.fromkeys(map(tuple, drawn.tolist())):
-            if found < _CANDIDATES and self._is_legal(row):
+        for row in dict.fromkeys(map(tuple, rows.tolist())):
+            if found < most and self._is_legal(row):
                 found += 1
                 yield row
 

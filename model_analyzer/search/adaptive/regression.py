@@ -10,7 +10,7 @@ posteriors").
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ _FREQUENCIES = 128
 # What is tried for the parameters of a process; the last two, in multiples of what is believed.
 _REACHES = (0.7, 1.4, 2.8)
 _AMPLITUDES = np.array([0.5, 0.7, 1.0, 1.4, 2.0])
-_NOISES = np.array([0.35, 0.6, 1.0, 1.7, 3.0])
+_NOISES = np.array([0.3, 0.55, 1.0, 1.5, 2.2])
 _SURENESS = 0.7  # in their logarithm
 _FOR_PARAMETERS = 36
 
@@ -31,6 +31,9 @@ _FOR_PARAMETERS = 36
 _OUTLYING = 4.5
 _DISTRUST = 20.0
 _FEWEST = 6
+# Before the others are looked at, this part of the values are outliers, off by about so much;
+# so many functions agree about which.
+_OUTLIERS, _DISTURBED, _TOGETHER = 0.02, 0.25, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,43 +81,72 @@ class Fit:
         white = np.linalg.solve(self.root, residuals.T)
         return np.asarray(-0.5 * np.sum(white**2, axis=0))
 
-    def draw(self, residuals: Floats, at: Inputs, generator: np.random.Generator) -> Floats:
-        """A function for each row of `residuals`, the values it has to explain: values `at`."""
+    def draw(
+        self, residuals: Floats, doubt: Floats, at: Inputs, generator: np.random.Generator
+    ) -> Floats:
+        """A function for each row of `residuals`, the values it has to explain: values `at`.
+
+        For each row, what the features cannot say is taken for `doubt` times as much as it seems to
+        be, and so are the features, but for the first, which all values have in common.
+        """
         count, dimensions = len(residuals), at.positions.shape[1]
         # the spectrum of a Matérn 5/2 process is a t-distribution with five degrees of freedom
         spread = np.sqrt(5 / generator.chisquare(5, _FREQUENCIES))
         frequencies = generator.standard_normal((dimensions, _FREQUENCIES)) * spread / self.reach
         phases = generator.uniform(0, 2 * np.pi, _FREQUENCIES)
-        waves = generator.standard_normal((_FREQUENCIES, count))
+        scale = self.amplitude * np.sqrt(2 / _FREQUENCIES) * doubt
+        waves = generator.standard_normal((_FREQUENCIES, count)) * scale
         weights = generator.standard_normal((len(self.weights), count)) * self.weights[:, None]
-        errors = generator.standard_normal((len(self.noise), count)) * self.noise[:, None]
+        weights[1:] *= doubt
+        groups = _alike(doubt)
+        noise = self._noises(residuals.mean(axis=0), len(groups), generator)
+        errors = generator.standard_normal((len(self.noise), count))
 
         def prior(where: Inputs) -> Floats:
-            basis = np.cos(where.positions @ frequencies + phases)
-            scale = self.amplitude * np.sqrt(2 / _FREQUENCIES)
-            return np.asarray(scale * basis @ waves + where.features @ weights)
+            # single precision is plenty here, and much faster
+            basis = np.cos((where.positions @ frequencies + phases).astype(np.float32))
+            return np.asarray(basis @ waves.astype(np.float32) + where.features @ weights)
 
-        missing = residuals.T - prior(self.inputs) - errors
-        pull = np.linalg.solve(self.root.T, np.linalg.solve(self.root, missing))
-        return np.asarray((prior(at) + self._covariance(at) @ pull).T)
+        drawn = prior(at)
+        unexplained = residuals.T - prior(self.inputs)
+        known, there = self._covariances(self.inputs), self._covariances(at)
+        for one in np.unique(doubt):
+            parts = np.array([1.0, one**2])
+            smooth, smooth_there = np.tensordot(parts, known, 1), np.tensordot(parts, there, 1)
+            pull = np.zeros_like(unexplained)
+            for rows, own in zip(groups, noise, strict=True):
+                if doubt[rows[0]] == one:
+                    missing = unexplained[:, rows] - own[:, None] * errors[:, rows]
+                    pull[:, rows] = np.linalg.solve(smooth + np.diag(own**2), missing)
+            alike = doubt == one
+            drawn[:, alike] += smooth_there @ pull[:, alike]
+        return np.asarray(drawn.T)
+
+    def _noises(self, values: Floats, count: int, generator: np.random.Generator) -> Floats:
+        """The noise of each value, `count` times: it may be an outlier in some of them, the more
+        the less the others expect it.
+        """
+        off, spread = _left_out(self.root, values)
+        wide = np.hypot(spread, _DISTURBED)
+        odds = _OUTLIERS * spread / wide * np.exp(0.5 * off**2 * (1 - (spread / wide) ** 2))
+        chance = np.minimum(odds / (1 + odds), 0.9)
+        outlying = generator.random((count, len(values))) < chance
+        return np.where(outlying, np.maximum(self.noise, _DISTURBED), self.noise)
 
     def over(self, inputs: Inputs, residuals: Floats) -> Fit:
         """The same process with other values."""
         return condition(inputs, residuals, self.weights, self.amplitude, self.reach, self.level)
 
-    def doubted(self, doubt: float) -> Fit:
-        """The same with `doubt` times as much that the features cannot say."""
-        positions = self.inputs.positions
-        shape = _matern(_distances(positions, positions) / self.reach)
-        more = (doubt**2 - 1) * self.amplitude**2 * shape
-        root = np.linalg.cholesky(self.root @ self.root.T + more)
-        return replace(self, amplitude=doubt * self.amplitude, root=root)
-
-    def _covariance(self, at: Inputs) -> Floats:
+    def _covariances(self, at: Inputs) -> Floats:
+        """With the values: that of the first feature, and that of all else."""
         known = self.inputs
-        return np.asarray(
-            self.amplitude**2 * _matern(_distances(at.positions, known.positions) / self.reach)
-            + (at.features * self.weights**2) @ known.features.T
+        features = at.features * self.weights**2
+        shape = _matern(_distances(at.positions, known.positions) / self.reach)
+        return np.stack(
+            [
+                features[:, :1] @ known.features[:, :1].T,
+                features[:, 1:] @ known.features[:, 1:].T + self.amplitude**2 * shape,
+            ]
         )
 
 
@@ -181,11 +213,16 @@ def _parameters(inputs: Inputs, residuals: Floats, prior: Prior) -> tuple[float,
         - 0.5 * (np.log(_AMPLITUDES) / _SURENESS)[None, :, None] ** 2
         - 0.5 * (np.log(_NOISES) / _SURENESS)[None, None, :] ** 2
     )
-    reach, amplitude, noise = np.unravel_index(np.argmax(likelihoods), likelihoods.shape)
+    # their mean, as logarithms: the most likely ones take noise for shape, or shape for noise
+    weights = np.exp(likelihoods - likelihoods.max())
+    weights /= weights.sum()
+    reach = np.sum(weights * np.log(_REACHES)[:, None, None])
+    amplitude = np.sum(weights * np.log(_AMPLITUDES)[None, :, None])
+    noise = np.sum(weights * np.log(_NOISES)[None, None, :])
     return (
-        prior.amplitude * float(_AMPLITUDES[amplitude]),
-        _REACHES[reach],
-        prior.noise * float(_NOISES[noise]),
+        prior.amplitude * float(np.exp(amplitude)),
+        float(np.exp(reach)),
+        prior.noise * float(np.exp(noise)),
     )
 
 
@@ -193,12 +230,27 @@ def _outlying(root: Floats, values: Floats) -> npt.NDArray[np.bool_]:
     """Which values all the others contradict."""
     if len(values) < _FEWEST:
         return np.zeros(len(values), dtype=bool)
-    inverse = np.linalg.inv(root)
-    precision = inverse.T @ inverse
-    off = (precision @ values) / np.sqrt(np.diag(precision))
+    off, _ = _left_out(root, values)
     worst = np.abs(off) > _OUTLYING
     # where many are, none is: the process does not fit
     return np.asarray(worst & (worst.sum() <= max(1, len(values) // 8)))
+
+
+def _left_out(root: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """How far each value is from where all others expect it, in standard deviations, and these."""
+    inverse = np.linalg.inv(root)
+    precision = inverse.T @ inverse
+    spread = 1 / np.sqrt(np.diag(precision))
+    return np.clip((precision @ values) * spread, -10, 10), spread
+
+
+def _alike(doubt: Floats) -> list[npt.NDArray[np.intp]]:
+    """Rows in groups of a few with equal doubt."""
+    found = []
+    for one in np.unique(doubt):
+        rows = np.flatnonzero(doubt == one)
+        found += np.array_split(rows, max(len(rows) // _TOGETHER, 1))
+    return found
 
 
 def _distances(a: Floats, b: Floats) -> Floats:

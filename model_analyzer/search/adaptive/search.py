@@ -10,11 +10,17 @@ are measured again, in turn, until it is clear which of them wins (`finalists`).
 from __future__ import annotations
 
 import logging
+import math
 
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import AdaptiveSettings, SearchSettings
 from model_analyzer.search.adaptive.finalists import next_repetition
-from model_analyzer.search.adaptive.knowledge import Coordinates, Guess, Knowledge
+from model_analyzer.search.adaptive.knowledge import (
+    OF_THE_LOAD,
+    Coordinates,
+    Guess,
+    Knowledge,
+)
 from model_analyzer.search.adaptive.stopping import (
     conclusion,
     is_late,
@@ -22,6 +28,7 @@ from model_analyzer.search.adaptive.stopping import (
     most_without_answer,
 )
 from model_analyzer.search.plan import Plan, Subject
+from model_analyzer.search.space import Coordinate
 from model_analyzer.search.trial_space import TrialSpace
 
 log = logging.getLogger(__name__)
@@ -30,14 +37,17 @@ log = logging.getLogger(__name__)
 _SEED = 0
 
 # So many loads are searched for each doubling, where none are listed.
-_LOAD_STEPS = 4
+_LOAD_STEPS = 8
 
-# A trial has to be expected to gain as much as this. Before the surrogate is believed that none
-# does, what it cannot explain is taken for so many times as much, and a trial has to gain more.
-_DOUBTS_AND_GAINS = ((1.0, 0.0015), (4.0, 0.005))
+# A trial has to be expected to gain as much as this.
+_LEAST_GAIN = 0.0015
 
-# So many trials are kept for repetitions of the best, or a quarter of few.
-_REPETITIONS = 4
+# So many trials are kept for repetitions of the best: more where measurements are noisier (by their
+# standard deviation, as a fraction), but not more than a quarter.
+_REPETITIONS = ((0.03, 3), (0.0, 2))
+
+# Something new that leads has to be measured again.
+_LAST = 1
 
 
 class AdaptiveSearch:
@@ -58,7 +68,7 @@ class AdaptiveSearch:
         self._seed = seed
         self._space = TrialSpace(subject, settings, use_formula=False, load_steps=_LOAD_STEPS)
         coarse = TrialSpace(subject, settings, use_formula=False)
-        self._most = most_trials(coarse.size, subject.goal, limits)
+        self._most = most_trials(_with_default(coarse), subject.goal, limits)
         self._most_without_answer = most_without_answer(self._most, limits)
 
     @property
@@ -82,10 +92,7 @@ class AdaptiveSearch:
             if is_late(known.records, self._limits):
                 reason = "the time is used up"
                 break
-            guess = self._guess(known) if self._explores(known) else None
-            if guess is not None:
-                log.debug("Expected gain of the next trial: %.1f %%", 100 * guess.worth)
-            coordinate = guess.coordinate if guess else next_repetition(known)
+            coordinate = self._next(known)
             if coordinate is None:
                 reason = "nothing else is worth a measurement"
                 break
@@ -95,10 +102,29 @@ class AdaptiveSearch:
         log.info("Done with adaptive mode search.")
         return known.records
 
+    def _next(self, known: Knowledge) -> Coordinate | None:
+        """What to measure next, if anything: something new as long as trials are left beside those
+        for repetitions, then repetitions, then something new again.
+        """
+        guess = self._guess(known) if self._explores(known) else None
+        if guess is None:
+            again = next_repetition(known)
+            if again is not None:
+                return again
+            if len(known.records) + _LAST < self._most:
+                guess = self._guess(known)
+        if guess is None:
+            return None
+        log.debug("Expected gain of the next trial: %.1f %%", 100 * guess.worth)
+        return guess.coordinate
+
     def _explores(self, known: Knowledge) -> bool:
         """Whether there are trials left beside those kept for repetitions."""
-        kept = min(_REPETITIONS, self._most // 4)
-        return len(known.records) < self._most - kept or self._goes_on(known)
+        if self._goes_on(known):
+            return True
+        noise = known.view().prospect.noise
+        kept = next(count for level, count in _REPETITIONS if noise >= level)
+        return len(known.records) < self._most - min(kept, self._most // 4)
 
     def _goes_on(self, known: Knowledge) -> bool:
         """Whether nothing keeps the constraints yet, and that is worth further trials."""
@@ -106,8 +132,11 @@ class AdaptiveSearch:
 
     def _guess(self, known: Knowledge) -> Guess | None:
         """The trial that is worth most, if one is worth it."""
-        for doubt, least in _DOUBTS_AND_GAINS:
-            guess = known.best_guess(doubt)
-            if guess is not None and guess.worth >= least:
-                return guess
-        return None
+        guess = known.best_guess()
+        return guess if guess is not None and guess.worth >= _LEAST_GAIN else None
+
+
+def _with_default(space: TrialSpace) -> int:
+    """How many trials there are: those of the space, and the models as they come under any load."""
+    loads = [len(axis.values) for axis in space.axes if axis.parameter in OF_THE_LOAD]
+    return space.size + math.prod(loads)

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import AdaptiveSettings
-from model_analyzer.domain.ties import cost, tied
+from model_analyzer.domain.ties import confirmed_first, cost, tied
 from model_analyzer.search.adaptive.acquisition import outlook
 from model_analyzer.search.adaptive.knowledge import Knowledge
 
 # What is said about what remains is about gains above this.
-_BETTER = 0.01
+_BETTER = 0.03
 
 # Without a limit of the user's, this share of the space is measured at most, within these numbers.
 _SHARE, _SHARE_WITH_CONSTRAINTS = 0.03, 0.04
@@ -45,7 +45,8 @@ def is_late(records: Sequence[TrialRecord], limits: AdaptiveSettings) -> bool:
 
 def conclusion(known: Knowledge, reason: str) -> Iterator[str]:
     """What is found, why the search ends, and what it may have missed."""
-    equal = tied(known.goal, known.leaders, known.measured)
+    ordered = confirmed_first(known.goal, known.leaders, known.measured)
+    equal = tied(known.goal, ordered, known.measured)
     leader = min(equal, key=lambda at: cost(known.trial(at), known.mean(at)))
     trial, variants = known.trial(leader), {record.trial.content for record in known.records}
     yield (
@@ -53,7 +54,8 @@ def conclusion(known: Knowledge, reason: str) -> Iterator[str]:
         f" {reason}."
     )
     is_feasible = known.is_feasible
-    left = outlook(known.view().prospect, is_feasible=is_feasible, margin=_BETTER)
+    view = known.view()
+    left = outlook(view.prospect, view.chance, is_feasible=is_feasible, margin=_BETTER)
     if not is_feasible:
         missed = known.goal.shortfall(known.mean(leader))
         yield "No configuration measured keeps the constraints."

@@ -9,7 +9,7 @@ Monte Carlo sampler), so that several explanations live on as long as the measur
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +29,9 @@ THROUGHPUT = "perf_throughput"
 _LATENCIES = "perf_latency"
 
 WORLDS = 96
+# In some worlds, what the law cannot explain is taken for so many times as much as it seems to be:
+# what was measured may be all that the law is right about.
+_DOUBT = np.repeat([1.0, 3.0, 8.0], [64, 24, 8])
 _SETS = 384
 _MOVES = (1.0, 0.6, 0.35, 0.2, 0.1)  # sizes of the moves, in spreads of the sets
 _MOST_VALUES = 128  # that worlds are consistent with
@@ -38,7 +41,7 @@ _UNLIKELY = -1e6
 
 # Of throughput, the law knows all but a factor; where it is what is sent, that too.
 _FACTOR, _NO_FACTOR = 3.0, 0.02
-_AMPLITUDE, _NOISE = 0.1, 0.02
+_AMPLITUDE, _NOISE = 0.1, 0.03
 _SLOW_AMPLITUDE = 0.15
 # What single batch sizes and numbers of instances have of their own, as powers of two.
 _SIZES, _WIDTH, _OF_SIZES = np.arange(0, 11), 0.7, 0.1
@@ -46,8 +49,12 @@ _COUNTS, _NARROW, _OF_COUNTS = np.arange(0, 4, 0.5), 0.3, 0.05
 # What latencies are, beside the law's average: a factor that depends on how busy the server is
 # (in two ways), on how long the queue is, and on the number of instances.
 _WEIGHTS = np.array([1.0, 0.4, 0.4, 0.1, 0.05])
-_TAIL = Prior(weights=_WEIGHTS, amplitude=0.06, noise=0.02)
-_OPEN_TAIL = Prior(weights=_WEIGHTS, amplitude=0.15, noise=0.02)
+_TAIL = Prior(weights=_WEIGHTS, amplitude=0.06, noise=0.03)
+_OPEN_TAIL = Prior(weights=_WEIGHTS, amplitude=0.15, noise=0.03)
+# Memory is what instances need, and what the inferences of their largest batches do.
+_MEMORY = frozenset({"gpu_used_memory", "gpu_free_memory", "cpu_used_ram", "cpu_available_ram"})
+_MANY, _LARGE = 4.0, 32.0
+_OF_NEEDS, _OF_ANYTHING = 3.0, 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +87,9 @@ class Worlds:
     values: Values
     noise: Mapping[str, float]
 
+    def take(self, places: Sequence[int]) -> Worlds:
+        return Worlds({tag: found[:, places] for tag, found in self.values.items()}, self.noise)
+
 
 class Surrogate:
     """One model of the trials, with an `is_open` loop (request rates) or a closed one."""
@@ -110,16 +120,14 @@ class Surrogate:
         best = self._flow(self._sets[self._best], self._places.settings)
         self._process = process.over(_plain(self._places), self._throughput - best.throughput)
 
-    def worlds(self, at: Places, doubt: float) -> Worlds:
-        """What was learnt, at the places `at`. What the law cannot explain is taken for `doubt`
-        times as much as it seems to be.
-        """
-        generator = np.random.default_rng([self._seed, len(self._places), int(doubt)])
+    def worlds(self, at: Places) -> Worlds:
+        """What was learnt, at the places `at`."""
+        generator = np.random.default_rng([self._seed, len(self._places), 1])
         chosen = self._sets[generator.permutation(_SETS)[:WORLDS]]
         known, new = self._flow(chosen, self._places.settings), self._flow(chosen, at.settings)
         residuals = self._throughput - known.throughput
-        process = self._process.doubted(doubt)
-        drawn = new.throughput + process.draw(residuals, _plain(at), generator)
+        process = self._process
+        drawn = new.throughput + process.draw(residuals, _DOUBT, _plain(at), generator)
         values, noise = {THROUGHPUT: np.exp(drawn)}, {THROUGHPUT: process.level}
         # how the average world sees the load
         busy, busy_there = known.utilisation.mean(axis=0), new.utilisation.mean(axis=0)
@@ -133,9 +141,14 @@ class Surrogate:
                     there = np.log(at.settings.flight) - drawn
                 tails = _logarithm(observed) - base
                 prior = _OPEN_TAIL if self._is_open else _TAIL
-                tail = fit(_tail(self._places, busy), tails[:_GUESSES], prior).doubted(doubt)
-                values[tag] = np.exp(there + tail.draw(tails, _tail(at, busy_there), generator))
+                doubt = _DOUBT if self._is_open else np.sqrt(_DOUBT)
+                tail = fit(_tail(self._places, busy), tails[:_GUESSES], prior)
+                factor = tail.draw(tails, doubt, _tail(at, busy_there), generator)
+                values[tag] = np.exp(there + factor)
                 noise[tag] = float(np.hypot(tail.level, process.level))
+            elif tag in _MEMORY:
+                values[tag] = self._memory(observed, at, generator)
+                noise[tag] = process.level
             elif tag != THROUGHPUT:
                 values[tag] = self._other(observed, at, (busy, busy_there), generator)
                 noise[tag] = process.level
@@ -150,6 +163,16 @@ class Surrogate:
         """The sets that explain the measurements best."""
         return np.argsort(-self._likelihood, kind="stable")[:_GUESSES]
 
+    def _memory(self, observed: Floats, at: Places, generator: np.random.Generator) -> Floats:
+        middle, spread = observed.mean(), max(float(observed.std()), 1e-3 * observed.mean(), 1e-9)
+        residuals = np.broadcast_to((observed - middle) / spread, (WORLDS, len(observed)))
+        known, new = _needs(self._places), _needs(at)
+        prior = Prior(np.full(known.features.shape[1], _OF_NEEDS), amplitude=0.1, noise=0.01)
+        process = fit(known, residuals[:1], prior)
+        return np.asarray(
+            middle + spread * process.draw(residuals, np.ones(WORLDS), new, generator)
+        )
+
     def _other(
         self,
         observed: Floats,
@@ -163,11 +186,14 @@ class Surrogate:
         middle, spread = values.mean(), max(float(values.std()), 0.05)
         residuals = np.broadcast_to((values - middle) / spread, (WORLDS, len(values)))
         known, new = _sized(self._places, busy[0]), _sized(at, busy[1])
-        prior = Prior(weights=np.ones(known.features.shape[1]), amplitude=0.4, noise=0.1)
-        drawn = middle + spread * fit(known, residuals[:1], prior).draw(residuals, new, generator)
+        weights = np.full(known.features.shape[1], _OF_ANYTHING)
+        prior = Prior(weights, amplitude=0.4, noise=0.1)
+        process = fit(known, residuals[:1], prior)
+        drawn = middle + spread * process.draw(residuals, np.ones(WORLDS), new, generator)
         return np.asarray(np.exp(drawn)) if is_positive else drawn
 
     def _flow(self, sets: Floats, at: Settings) -> Flow:
+        sets, at = sets.astype(np.float32), at.rounded()
         if not self._is_open:
             return closed_loop(sets, at)
         scale = self._scale + 2 * sets[:, -1]
@@ -289,3 +315,11 @@ def _sized(places: Places, busy: Floats) -> Inputs:
         places.positions,
         np.concatenate([np.ones((len(busy), 1)), places.positions, busy[:, None]], axis=1),
     )
+
+
+def _needs(places: Places) -> Inputs:
+    settings = places.settings
+    counts, batches = settings.instances, settings.instances * settings.batch
+    # as parts of what is a lot
+    features = [np.ones((len(places), 1)), counts / _MANY, batches / (_MANY * _LARGE)]
+    return Inputs(places.positions, np.concatenate(features, axis=1))

@@ -34,7 +34,7 @@ from benchmarks.search.surface import (
     single,
 )
 from benchmarks.search.truth import Truth
-from benchmarks.search.verdict import judge, markdown, summarize, worst_tenth
+from benchmarks.search.verdict import calibration, judge, markdown, summarize, worst_tenth
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.trials import Failure, LoadKind
 from model_analyzer.search.plan import doubling
@@ -488,3 +488,21 @@ def test_an_unknown_mode_is_named() -> None:
     )  # fmt: skip
     assert done.returncode == 1
     assert "no mode slow" in done.stderr
+
+
+def test_what_was_said_of_what_remains_is_compared_with_what_did() -> None:
+    what = surface()
+    truth = Truth(what)
+    best = truth.best_under_any_load
+    assert best.settings is not None
+    good, bad = point(), point(load=1)
+    good = replace(good, settings=best.settings, clients=point(load=best.loads[0]).clients)
+    verdicts = [
+        judge(what, truth, "adaptive", seed, replace(recommending(where), chance=chance))
+        for seed, (where, chance) in enumerate([(good, 0.05), (bad, 0.05), (bad, 1.0)])
+    ]
+
+    rows = [line for line in calibration(verdicts).splitlines() if "%" in line and "|" in line]
+
+    assert rows == ["| 0% to 10% | 2 | 5% | 50% |", "| 50% to 100% | 1 | 100% | 100% |"]
+    assert calibration([replace(one, chance=None) for one in verdicts]) == ""

@@ -193,23 +193,29 @@ def test_a_configuration_that_was_taken_back_is_ranked_by_what_it_is_now() -> No
 
 
 def test_repetitions_of_a_trial_are_ranked_as_their_mean() -> None:
-    lucky, other = record(SMALL, measurement(130)), record(LARGE, measurement(110))
-    again = replace(lucky, trial=replace(lucky.trial, repetition=1), outcome=measurement(80))
-    found = ranking(lucky, other, again)
+    lucky, other = repeated(SMALL, 130, 80), repeated(LARGE, 111, 109)
+    found = ranking(*lucky, *other)
     assert order(found) == ["m_config_1", "m_config_0"]
     assert throughputs(found) == [110, 105]
-    assert found.results[1].best.trial == lucky.trial
+    assert found.results[1].best.trial == lucky[0].trial
+
+
+def test_what_leads_by_a_single_measurement_within_noise_comes_after_what_was_repeated() -> None:
+    confirmed = repeated(SMALL, 100, 104)
+    assert order(ranking(*confirmed, record(LARGE, measurement(105))))[0] == "m_config_0"
+    assert order(ranking(*confirmed, record(LARGE, measurement(130))))[0] == "m_config_1"
+
+
+def repeated(of: ModelVariant, *values: float) -> list[TrialRecord]:
+    one = record(of, measurement(values[0]))
+    return [
+        replace(one, trial=replace(one.trial, repetition=number), outcome=measurement(value))
+        for number, value in enumerate(values)
+    ]
 
 
 def test_of_what_ties_the_cheapest_is_first_and_the_others_are_named() -> None:
-    def repeated(of: ModelVariant, *values: float) -> list[TrialRecord]:
-        one = record(of, measurement(values[0]))
-        return [
-            replace(one, trial=replace(one.trial, repetition=number), outcome=measurement(value))
-            for number, value in enumerate(values)
-        ]
-
-    small, large = repeated(SMALL, 100, 104), repeated(LARGE, 101, 105)
+    small, large = repeated(SMALL, 100, 104), repeated(LARGE, 100.5, 104.5)
     found = ranking(*small, *large)
     assert order(found) == ["m_config_0", "m_config_1"]
     assert [item.trial.variants for item in found.ties] == ["m_config_1"]

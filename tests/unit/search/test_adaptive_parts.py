@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What an adaptive search concludes from: failures, smooth functions with noise, what is left."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from model_analyzer.domain.trials import Failure, FailureReason
+from model_analyzer.search.adaptive.acquisition import Prospect, gains, outlook
+from model_analyzer.search.adaptive.failures import chances
+from model_analyzer.search.adaptive.queueing import Floats, Settings
+from model_analyzer.search.adaptive.regression import Inputs, Prior, fit
+from model_analyzer.search.adaptive.surrogate import Places
+
+
+def places(*sizes: tuple[int, int], load: float = 16) -> Places:
+    """Of one model, by instances and batch limit."""
+    instances, batch = np.array(sizes, dtype=float).T[:, :, None]
+    ones = np.ones(len(sizes))
+    return Places(Settings(instances, batch, load * ones, ones), np.zeros((len(sizes), 1)))
+
+
+def failure(reason: FailureReason) -> Failure:
+    return Failure(reason=reason, message="out of memory")
+
+
+# -- failures ----------------------------------------------------------------------------------
+
+
+def test_what_needs_more_memory_than_what_did_not_load_does_not_load() -> None:
+    sizes = [(1, 8), (2, 16), (3, 16), (2, 64), (4, 32), (5, 64)]
+    found = chances(places(*sizes), [1], {4: failure(FailureReason.MODEL_NOT_LOADED)})
+
+    by_size = dict(zip(sizes, found, strict=True))
+    assert by_size[1, 8] > 0.9
+    assert by_size[2, 16] > 0.9
+    assert by_size[4, 32] == by_size[5, 64] == 0
+    assert 0 < by_size[3, 16] < by_size[2, 16]
+    # four instances of half the size, or two of twice the size: nobody knows
+    assert 0.1 < by_size[2, 64] < 0.9
+
+
+def test_failures_that_contradict_each_other_forbid_nothing() -> None:
+    found = chances(places((1, 1), (4, 8)), [1], {0: failure(FailureReason.MODEL_NOT_LOADED)})
+
+    assert found[1] > 0
+
+
+# -- smooth functions --------------------------------------------------------------------------
+
+
+def line(count: int) -> tuple[Inputs, Floats]:
+    """A constant and a bump as features; values rise by 0.3 over the positions."""
+    at = np.linspace(0, 1, count)
+    bump = np.exp(-0.5 * ((at - 2) / 0.3) ** 2)
+    return Inputs(at[:, None], np.stack([np.ones(count), bump], axis=1)), 0.3 * at
+
+
+PRIOR = Prior(weights=np.array([3.0, 0.1]), amplitude=0.1, noise=0.02)
+
+
+def test_drawn_functions_explain_the_values_and_differ_more_elsewhere_and_with_doubt() -> None:
+    inputs, values = line(12)
+    process = fit(inputs, values[None], PRIOR)
+    far = Inputs(np.array([[2.0]]), np.array([[1.0, 1.0]]))
+    generator = np.random.default_rng(0)
+
+    def drawn(doubt: float, at: Inputs) -> Floats:
+        rows = np.broadcast_to(values, (200, len(values)))
+        return process.draw(rows, np.full(200, doubt), at, generator)
+
+    here = drawn(1, inputs)
+    assert here.mean(axis=0) == pytest.approx(values, abs=0.03)
+    assert drawn(1, far).std() > 2 * here.std(axis=0).max()
+    assert drawn(8, far).std() > 2 * drawn(1, far).std()
+    assert drawn(8, inputs).std(axis=0).max() < 0.1
+
+
+def test_a_value_that_the_others_contradict_is_not_believed_by_all() -> None:
+    inputs, values = line(5)
+    values[2] -= 0.3
+    process = fit(inputs, values[None], PRIOR)
+
+    rows = np.broadcast_to(values, (200, len(values)))
+    found = process.draw(rows, np.ones(200), inputs, np.random.default_rng(0))
+
+    doubted = found[:, 2] > values[2] + 0.1
+    assert 0.01 < doubted.mean() < 0.99
+
+
+# -- what is left ------------------------------------------------------------------------------
+
+
+def test_only_what_may_load_and_keeps_the_constraints_is_left_to_find() -> None:
+    # two worlds, three trials: the first is the reference
+    of = Prospect(
+        score=np.array([[0.0, 0.2, 0.5], [0.0, 0.2, 0.5]]),
+        shortfall=np.array([[0.0, 0.0, 3.0], [0.0, 4.0, 3.0]]),
+        noise=0.02,
+    )
+
+    assert gains(of, 0, is_feasible=True) == pytest.approx([0, 0.1, 0])
+    assert outlook(of, np.ones(3), is_feasible=True, margin=0.03).chance == 0.5
+    never = np.array([1.0, 0.0, 1.0])
+    assert outlook(of, never, is_feasible=True, margin=0.03).chance == 0
