@@ -84,6 +84,10 @@ class Goal:
     models: tuple[ModelGoal, ...]
 
     @property
+    def has_constraints(self) -> bool:
+        return any(model.constraints for model in self.models)
+
+    @property
     def tags(self) -> tuple[str, ...]:
         """The metrics that any of its models is judged by, each once."""
         return tuple(dict.fromkeys(tag for model in self.models for tag in model.tags))

@@ -111,9 +111,8 @@ def explorer_of(
     """
     items = [item for result in results for item in result.measured]
     of_front = {id(item) for item in front}
-    has_constraints = any(model.constraints for model in goal.models)
     columns = _load_columns(items)
-    if has_constraints:
+    if goal.has_constraints:
         columns.append(
             (
                 Column(key="meets_constraints", header="Meets constraints"),

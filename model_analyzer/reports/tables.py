@@ -308,7 +308,8 @@ def summary_table(
     if has_ram:
         headers.append("Max CPU Memory Usage (MB)")
     headers += [header for header, _ in of_gpus]
-    headers.append("Constraints")
+    if ranking.goal.has_constraints:
+        headers.append("Constraints")
     rows = []
     for index, result in enumerate(results):
         best = result.best
@@ -327,11 +328,9 @@ def summary_table(
         if has_ram:
             row.append(best.measurement.value("cpu_used_ram"))
         row += [cells[index] for _, cells in of_gpus]
-        row.append(
-            "met"
-            if result.passes
-            else f"missed by {ranking.goal.shortfall(best.measurement):.0f} %"
-        )
+        if ranking.goal.has_constraints:
+            missed = ranking.goal.shortfall(best.measurement)
+            row.append("met" if result.passes else f"missed by {missed:.0f} %")
         rows.append(tuple(row))
     return Table(headers=tuple(headers), rows=tuple(rows))
 

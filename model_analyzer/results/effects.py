@@ -87,7 +87,7 @@ def effects(ranking: Ranking) -> Effects | None:
         return None
     return Effects(
         tag=tag,
-        constrained=bool(passing) and any(model.constraints for model in ranking.goal.models),
+        constrained=bool(passing) and ranking.goal.has_constraints,
         parameters=tuple(found),
     )
 

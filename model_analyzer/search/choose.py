@@ -109,7 +109,7 @@ def choose(
             records += yield from _refine(subject, settings, records, best)
         return records
 
-    boundaries = refined if any(model.constraints for model in subject.goal.models) else 0
+    boundaries = refined if subject.goal.has_constraints else 0
     most = brute.most_trials + boundaries * settings.max_binary_search_steps
     return PlannedSearch(plan(), most)
 
@@ -145,7 +145,7 @@ def _most_swept(subject: Subject, settings: SearchSettings, best: int) -> int:
     """How many trials the sweep has at most."""
     if not sweeps_loads(subject, settings):
         return 0
-    boundary = any(model.constraints for model in subject.goal.models) and not subject.lists_loads
+    boundary = subject.goal.has_constraints and not subject.lists_loads
     steps = settings.max_binary_search_steps if boundary else 0
     return (best + 1) * (len(load_values(subject.models[0], settings)) + steps)
 

@@ -203,7 +203,7 @@ class Expectation:
                 return self._left_of_list()
             case SearchMode.QUICK:
                 usual = _CLIMB + _CLIMB_PER_DIMENSION * len(self._forecast.varied)
-                usual += _CLIMB_ALONG_CONSTRAINTS if self._has_constraints else 0
+                usual += _CLIMB_ALONG_CONSTRAINTS if self._subject.goal.has_constraints else 0
                 return max(usual - done, _LEAST_LEFT)
             case SearchMode.OPTUNA:
                 waits = self._patience * _BETTER_ONES - (done - self._best_at)
@@ -221,7 +221,7 @@ class Expectation:
         """What an adaptive search may take, as long as it is not in need of more."""
         most = self.most_trials or 0
         goal = self._subject.goal
-        if self._limits.max_trials is not None or not self._has_constraints:
+        if self._limits.max_trials is not None or not self._subject.goal.has_constraints:
             return most
         is_lost = self._leader is not None and not goal.passes(self._leader)
         return most if is_lost and len(self._records) > most / 2 else most * 2 // 3
@@ -315,7 +315,7 @@ class Expectation:
         if self.mode is not SearchMode.BRUTE:
             return float(len(self._loads))
         steps = self._settings.max_binary_search_steps
-        return steps * _BOUNDARIES if self._has_constraints else 0.0
+        return steps * _BOUNDARIES if self._subject.goal.has_constraints else 0.0
 
     def _asked_by_sweep(self, searched: Sequence[TrialRecord]) -> Sequence[Trial]:
         known = {record.trial.key: record.outcome for record in self._records}
@@ -337,10 +337,6 @@ class Expectation:
     @property
     def _loads(self) -> Sequence[int]:
         return load_values(self._subject.models[0], self._settings)
-
-    @property
-    def _has_constraints(self) -> bool:
-        return any(model.constraints for model in self._subject.goal.models)
 
     def _place_of(self, trial: Trial) -> int | None:
         """Where it is in the list of all, behind what was passed."""

@@ -74,8 +74,7 @@ class AdaptiveSearch:
     @property
     def most_trials(self) -> int:
         """How many trials there are at most, the default's and repetitions included."""
-        has_constraints = any(model.constraints for model in self._subject.goal.models)
-        return self._most_without_answer if has_constraints else self._most
+        return self._most_without_answer if self._subject.goal.has_constraints else self._most
 
     def plan(self) -> Plan:
         log.info("")

@@ -25,8 +25,7 @@ def most_trials(size: int, goal: Goal, limits: AdaptiveSettings) -> int:
     """How many trials a search in a space of that size may take."""
     if limits.max_trials is not None:
         return limits.max_trials
-    constrained = any(model.constraints for model in goal.models)
-    share = _SHARE_WITH_CONSTRAINTS if constrained else _SHARE
+    share = _SHARE_WITH_CONSTRAINTS if goal.has_constraints else _SHARE
     return max(_FEWEST, min(int(size * share), _MOST))
 
 
