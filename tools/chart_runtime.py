@@ -18,7 +18,7 @@ HEAD = f"""\
 /*! Vega {vl_convert.get_vega_version()}, Vega-Lite {VEGA_LITE}, Vega-Embed \
 {vl_convert.get_vega_embed_version()}, vega-interpreter, vega-tooltip: (c) University of \
 Washington Interactive Data Lab and contributors, BSD-3-Clause. D3: (c) Mike Bostock, ISC. \
-Licence texts: vega.LICENSES.txt of model-analyzer. Bundled by tools/chart_runtime.py: do not edit. */
+Licences: vega.LICENSES.txt of model-analyzer. Bundled by tools/chart_runtime.py: do not edit. */
 """
 
 bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)
