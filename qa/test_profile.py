@@ -77,3 +77,41 @@ def test_memory_of_the_variants_is_measured(scene) -> None:
     used = {row[1]: float(row[2]) for row in scene.rows if row[0] != "sim_gpu_config_default"}
     # each instance holds 16 MiB; one that has just been removed must not count
     assert 30 < used["3:CPU"] - used["1:CPU"] < 120
+
+
+# Instances that know how many they are, and write it down.
+COUNTING = """
+import json
+import triton_python_backend_utils as pb
+
+class TritonPythonModel:
+    def initialize(self, args):
+        (group,) = json.loads(args["model_config"])["instance_group"]
+        with open({path!r}, "a") as file:
+            file.write(f"{{group['count']}}\\n")
+
+    def execute(self, requests):
+        tensors = [pb.get_input_tensor_by_name(one, "INPUT").as_numpy() for one in requests]
+        return [pb.InferenceResponse([pb.Tensor("OUTPUT", tensor)]) for tensor in tensors]
+"""
+
+
+def test_every_instance_of_a_variant_is_initialized_for_it(scene) -> None:
+    """Triton keeps instances where nothing but their number changes."""
+    path = scene.directory / "initialized"
+    scene.model("counting", COUNTING.format(path=str(path)))
+
+    status, output = scene.profile(
+        profile_models={
+            "counting": {
+                "parameters": {"concurrency": [1]},
+                "model_config_parameters": {
+                    "instance_group": [[{"count": [3, 1, 2], "kind": "KIND_CPU"}]]
+                },
+            }
+        },
+    )
+
+    assert status == 0, output
+    counts = path.read_text().split()
+    assert {one: counts.count(one) for one in ("3", "2")} == {"3": 3, "2": 2}

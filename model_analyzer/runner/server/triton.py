@@ -38,6 +38,7 @@ _WARM_UP_S = 60.0
 _QUICK_ANSWER_S = 0.5
 _MOST_WARM_UPS = 32
 _STUB = "triton_python_backend_stub"
+_TAG = "model_analyzer_variant"
 
 # What had been loaded before may have been the reason. To wait again for a load that hangs is not
 # worth it, and a dead server is the runner's to try again.
@@ -320,7 +321,7 @@ class TritonServer:
                 continue
             self._log.mark()
             try:
-                client.load(name, variant.config, self._settings.load_timeout_s)
+                client.load(name, _marked(variant), self._settings.load_timeout_s)
             except ServerCallError as error:
                 return self._load_failure(variant, error)
             self._loaded[name] = variant.identity
@@ -403,6 +404,17 @@ class TritonServer:
             stubs = [one for one in self.processes() if _name_of(one) == _STUB[:15]]
             if len(stubs) <= expected or self._process.wait(0.05) is not None:
                 return
+
+
+def _marked(variant: ModelVariant) -> ModelConfig:
+    """The configuration with the variant's name among the tags of its metrics.
+
+    Where only the number of instances changes, Triton keeps those that it has, and they go on as
+    what they were initialized for: a model that shares out threads, say, would be measured with
+    those of the variant before. Where a tag changes too, all instances are new.
+    """
+    tags = {**variant.config.get("metric_tags", {}), _TAG: variant.name}
+    return {**variant.config, "metric_tags": tags}
 
 
 def _same_launch(a: ServerSetup, b: ServerSetup) -> bool:
