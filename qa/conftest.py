@@ -38,10 +38,16 @@ QUICK = {
 }
 
 
+# Scenarios of every day; the others take ten minutes more and belong to `make qa`.
+OFTEN = {"q06", "q10", "q17", "q22", "q24", "q28", "q36"}
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker("e2e")
+        if HERE / "scenarios" in item.path.parents and item.path.name[5:8] not in OFTEN:
+            item.add_marker("slow")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -57,7 +57,14 @@ def widths(page: Page) -> tuple[int, int]:
     return found[0], found[1]
 
 
-@pytest.mark.parametrize("name", PAGES)
+# The others are built of the same parts.
+OFTEN = {"met", "none-feasible", "failures", "tokens", "detail", "offline", "ensemble"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in OFTEN else pytest.mark.slow) for name in PAGES],
+)
 def test_every_page_fits_a_phone(open_report: Open, name: str) -> None:
     page = open_report(name, viewport={"width": 390, "height": 844})
     draw_all(page)
@@ -65,7 +72,7 @@ def test_every_page_fits_a_phone(open_report: Open, name: str) -> None:
     assert content <= window
 
 
-@pytest.mark.parametrize("name", ["met", "failures", "nothing", "detail", "ensemble"])
+@pytest.mark.parametrize("name", ["met", "failures", "detail"])
 def test_pages_are_accessible(open_report: Open, name: str) -> None:
     assert violations(open_report(name)) == []
 

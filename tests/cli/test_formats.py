@@ -52,8 +52,15 @@ def test_every_format_is_written_where_it_belongs(run: Run, measured: Path) -> N
     assert status == 0, error
     out = measured / "out"
     assert files(out) == {
-        "plots/simple/m/throughput_v_latency.png",
-        "plots/simple/m/throughput_v_latency.svg",
+        *(
+            f"plots/simple/m/{chart}.{form}"
+            for chart in (
+                "throughput_v_latency",
+                "throughput_v_concurrency",
+                "latency_v_concurrency",
+            )
+            for form in ("png", "svg")
+        ),
         "reports/summaries/m/result_summary.html",
         "reports/summaries/m/result_summary.md",
         "results/measurements.csv",

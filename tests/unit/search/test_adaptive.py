@@ -121,7 +121,7 @@ ANSWERS = st.lists(
 )
 
 
-@settings(derandomize=True, deadline=None, max_examples=12)
+@settings(derandomize=True, deadline=None, max_examples=5)
 @given(kind=st.sampled_from(sorted(KINDS)), answers=ANSWERS)
 def test_whatever_comes_back_trials_are_legal_few_and_the_same_again(
     kind: str, answers: Sequence[tuple[float, float] | None]
@@ -197,7 +197,7 @@ def test_the_answer_is_near_to_the_best(budget: float, least: float) -> None:
         assert (true.value("perf_latency_p99") or 0) <= budget * 1.06
         return (true.value("perf_throughput") or 0) / best
 
-    assert fmean(map(quality, range(5))) >= least
+    assert fmean(map(quality, range(2))) >= least
 
 
 def test_few_trials_are_enough() -> None:
