@@ -73,7 +73,7 @@ ADDRESSES = {
     "google": {"domain/protobuf.py", "runner/model_config.py"},
     "pynvml": {"runner/monitors/gpu.py", "runner/checks/gpus.py"},
     "vl_convert": {"reports/images.py"},
-    "jinja2": {"reports/html.py", "reports/pdf.py"},
+    "jinja2": {"reports/templating.py"},
     "optuna": {"search/optuna_search.py"},
     "fsspec": {"state/storage.py"},
     "pandas": {"state/checkpoint.py", "state/frame.py"},

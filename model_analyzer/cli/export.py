@@ -9,6 +9,7 @@ import json
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from model_analyzer import __version__
 from model_analyzer.domain.models import ModelConfig, ModelVariant
@@ -27,6 +28,8 @@ from model_analyzer.results.selection import top
 from model_analyzer.runner.model_config import to_text
 
 # Formats that hold a row for each measurement.
+_R = TypeVar("_R", Summary, Detail)
+
 _TABLES = frozenset({OutputFormat.CSV, OutputFormat.PARQUET})
 
 
@@ -148,13 +151,8 @@ def write_summary(
         OutputFormat.PDF: pdf.render_summary,
         OutputFormat.MARKDOWN: markdown.render_summary,
     }
-    return [
-        directory.write(
-            render(summary), "reports", "summaries", summary.model, f"result_summary.{form.value}"
-        )
-        for form, render in pages.items()
-        if form in (OutputFormat.HTML, *formats)
-    ]
+    place = ("summaries", summary.model, "result_summary")
+    return _write_pages(directory, summary, pages, formats, place)
 
 
 def write_detail(
@@ -186,10 +184,23 @@ def write_detail(
         OutputFormat.PDF: pdf.render_detail,
         OutputFormat.MARKDOWN: markdown.render_detail,
     }
+    place = ("detailed", result.name, "detailed_report")
+    return _write_pages(directory, detail, pages, formats, place)
+
+
+def _write_pages(
+    directory: ExportDirectory,
+    report: _R,
+    pages: Mapping[OutputFormat, Callable[[_R], str | bytes]],
+    formats: Collection[OutputFormat],
+    place: tuple[str, str, str],
+) -> Sequence[Path]:
+    """The report as HTML and in those of the `formats` that are pages; `place` is its folder, the
+    name of what it is about, and its file without the ending.
+    """
+    folder, name, file = place
     return [
-        directory.write(
-            render(detail), "reports", "detailed", result.name, f"detailed_report.{form.value}"
-        )
+        directory.write(render(report), "reports", folder, name, f"{file}.{form.value}")
         for form, render in pages.items()
         if form in (OutputFormat.HTML, *formats)
     ]

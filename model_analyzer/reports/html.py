@@ -13,18 +13,14 @@ import hashlib
 import json
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
-import jinja2
 import markupsafe
 
 from model_analyzer.reports.build import Detail, Summary
 from model_analyzer.reports.explorer import Explorer
-from model_analyzer.reports.images import to_svg
 from model_analyzer.reports.plots import Chart, chart_config
-from model_analyzer.reports.tables import show
+from model_analyzer.reports.templating import render
 
-_TEMPLATES = Path(__file__).with_name("templates")
 _STATIC = Path(__file__).with_name("static")
 _SCRIPTS = ("vega.js", "report.js")
 
@@ -49,21 +45,16 @@ def _render(
     configs = {"light": chart_config(), "dark": chart_config(dark=True)}
     specs = {chart.name: chart.spec for chart in charts}
     scripts = _scripts()
-    return (
-        _environment()
-        .get_template(template)
-        .render(
-            report=report,
-            first=explorer.first(_MOST_ROWS),
-            most_failures=_MOST_FAILURES,
-            policy=_policy(scripts),
-            style=markupsafe.Markup((_STATIC / "report.css").read_text(encoding="utf-8")),
-            charts=_as_data(
-                json.dumps({"configs": configs, "specs": specs}, separators=(",", ":"))
-            ),
-            rows=_as_data(explorer.to_json()),
-            scripts=[markupsafe.Markup(script) for script in scripts],
-        )
+    return render(
+        template,
+        report=report,
+        first=explorer.first(_MOST_ROWS),
+        most_failures=_MOST_FAILURES,
+        policy=_policy(scripts),
+        style=markupsafe.Markup((_STATIC / "report.css").read_text(encoding="utf-8")),
+        charts=_as_data(json.dumps({"configs": configs, "specs": specs}, separators=(",", ":"))),
+        rows=_as_data(explorer.to_json()),
+        scripts=[markupsafe.Markup(script) for script in scripts],
     )
 
 
@@ -85,22 +76,3 @@ def _policy(scripts: tuple[str, ...]) -> str:
 def _as_data(text: str) -> markupsafe.Markup:
     """JSON inside a script element: nothing in it may look like markup."""
     return markupsafe.Markup(text.replace("<", "\\u003c"))
-
-
-@lru_cache(maxsize=1)
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters["show"] = show
-    environment.filters["svg"] = _svg
-    return environment
-
-
-def _svg(spec: dict[str, Any]) -> markupsafe.Markup:
-    """The chart as SVG, whose texts the renderer has escaped."""
-    return markupsafe.Markup(to_svg(spec))

@@ -4,20 +4,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
-
-import jinja2
-import markupsafe
 
 from model_analyzer.errors import OutputError
 from model_analyzer.reports.build import Detail, Summary
-from model_analyzer.reports.images import to_svg
-from model_analyzer.reports.tables import show
-from model_analyzer.results.rows import Cell
-
-_TEMPLATES = Path(__file__).with_name("templates")
+from model_analyzer.reports.templating import render
 
 
 def render_summary(report: Summary) -> bytes:
@@ -47,8 +38,8 @@ def library() -> Any:
 
 
 def _printed(template: str, **values: Any) -> bytes:
-    html = _environment().get_template(template).render(**values)
-    document: bytes = library().HTML(string=html, url_fetcher=_nothing).write_pdf()
+    page = render(template, **values)
+    document: bytes = library().HTML(string=page, url_fetcher=_nothing).write_pdf()
     return document
 
 
@@ -60,24 +51,3 @@ def _nothing(url: str) -> Any:
 def _line(error: Exception) -> str:
     """What is missing: it may be a library of the system, told in many lines."""
     return str(error).strip().splitlines()[0]
-
-
-def _shown(cell: Cell) -> markupsafe.Markup:
-    """A cell of a table, with places where a long name may be broken."""
-    text = markupsafe.escape("-" if cell is None else show(cell))
-    broken = text.replace("_config_", markupsafe.Markup("<wbr>_config_"))
-    return broken.replace(",", markupsafe.Markup(",<wbr>"))
-
-
-@lru_cache(maxsize=1)
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters["shown"] = _shown
-    environment.filters["svg"] = lambda spec: markupsafe.Markup(to_svg(spec))
-    return environment
