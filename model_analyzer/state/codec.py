@@ -393,7 +393,7 @@ def _finite(values: list[float]) -> tuple[float, ...]:
 def _values(values: dict[str, float]) -> Values:
     if not all(map(isfinite, values.values())):
         raise ValueError("a value is no finite number")
-    # all measurements share the names of the catalogue: a sixth of the memory less
+    # all measurements share the names of the catalogue: an eighth of the memory less
     return MappingProxyType({_NAMES.get(name, name): value for name, value in values.items()})
 
 
