@@ -18,7 +18,7 @@ from model_analyzer.state.lines import Entry, decode_again
 
 # So many records are kept as well, from the first on: making a report looks at each, and reading a
 # line takes longer than anything that is done with it.
-_KEPT = 100_000
+_KEPT = 50_000
 
 # Trial key and names of the variants: one measurement may stand for several names.
 _Name = tuple[str, str]
