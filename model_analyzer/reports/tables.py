@@ -17,7 +17,7 @@ from model_analyzer.domain.measurements import Measurement, Values
 from model_analyzer.domain.metrics import ALIASES, METRICS, Source
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.domain.trials import LoadKind
+from model_analyzer.domain.trials import Load, LoadKind
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.rows import Cell
 
@@ -345,7 +345,7 @@ _SHORT_HEADERS = {
 
 def answer_table(results: Sequence[VariantResult], goal: Goal, *, gpus: int) -> Table:
     """The summary in as few characters as a terminal has: where tokens are judged, it has none
-    for times of whole answers.
+    for times of whole answers; where there are no constraints, nothing about them.
     """
     others = _goal_tags(results, goal, _IN_ANSWER)
     if _has_ram(results) and "cpu_used_ram" not in others:
@@ -362,17 +362,22 @@ def answer_table(results: Sequence[VariantResult], goal: Goal, *, gpus: int) -> 
                 result.name,
                 ",".join(instances_text(variant, gpus=gpus) for variant in result.variants),
                 _joined(part.max_batch_size for part in served),
-                _joined(
-                    load.value if load.batch_size == 1 else f"{load.value} x {load.batch_size}"
-                    for load in loads
-                ),
+                _joined(_short(load) for load in loads),
                 *(best.measurement.value(tag) for tag in tags),
-                "yes" if result.passes else "NO",
+                *(["yes" if result.passes else "NO"] if goal.has_constraints else []),
             )
         )
     metrics = [_SHORT_HEADERS.get(tag, METRICS[tag].header) for tag in tags]
-    headers = ("Configuration", "Instances", "Batch", "Load", *metrics, "Meets")
+    if goal.has_constraints:
+        metrics.append("Meets")
+    headers = ("Configuration", "Instances", "Batch", "Load", *metrics)
     return Table(headers=headers, rows=tuple(rows))
+
+
+def _short(load: Load) -> Cell:
+    if load.kind is LoadKind.REQUEST_INTERVALS:
+        return "from file"
+    return load.value if load.batch_size == 1 else f"{load.value} x {load.batch_size}"
 
 
 _DETAILED = {
