@@ -207,7 +207,8 @@ def _chosen(checkpoint: Checkpoint, model: str | None, *, several: bool) -> Sequ
 def _tell(rankings: Sequence[Ranking], origin: Origin) -> None:
     """What is recommended and why, where it does not get in the way."""
     from model_analyzer.cli.checkpoint.output import warn
-    from model_analyzer.reports.build import headline, unchecked_remarks
+    from model_analyzer.reports.build import unchecked_remarks
+    from model_analyzer.reports.headline import headline
 
     for ranking in rankings:
         click.echo("".join(headline(ranking, gpus=len(origin.devices))), err=True)

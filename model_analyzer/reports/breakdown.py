@@ -9,6 +9,7 @@ from typing import Any
 
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.reports.loads import load_text
 from model_analyzer.reports.plots import (
     HEIGHT,
     NO_PLACES,
@@ -36,6 +37,8 @@ _COLOURS = {
     _WAY: "#9aa1ad",
 }
 
+_FLAT = 40  # letters below a chart
+
 
 def latency_breakdown(result: VariantResult, *, places: Places = NO_PLACES) -> Chart:
     """Where the time goes, for each load of a variant."""
@@ -43,7 +46,7 @@ def latency_breakdown(result: VariantResult, *, places: Places = NO_PLACES) -> C
     return Chart(
         name="latency_breakdown",
         caption=f"Where the time of a request goes on average, by load, for {result.name}.",
-        spec=_bars([(item.trial.loads, item) for item in loads], places, horizontal=False),
+        spec=_bars([(load_text(item.trial), item) for item in loads], places, horizontal=False),
     )
 
 
@@ -110,14 +113,19 @@ def _bars(
     layer = {
         "mark": {"type": "bar"},
         "encoding": {
-            "x": time if horizontal else {**bar, "axis": {"labelAngle": -30}},
+            "x": time if horizontal else {**bar, "axis": {"labelAngle": _angle(names)}},
             "y": bar if horizontal else time,
             "color": {
                 "field": "phase", "type": "nominal", "sort": present,
                 "scale": {"domain": present, "range": [_COLOURS[phase] for phase in present]},
-                "legend": {"title": None, "orient": "bottom", "columns": 3},
+                "legend": {"title": None, "orient": "bottom"},
             },
             "order": {"field": "rank"},
         },
     }  # fmt: skip
     return vega_lite(points, [layer], height=34 * len(names) + 20 if horizontal else HEIGHT)
+
+
+def _angle(labels: Sequence[str]) -> int:
+    """Labels below bars lie flat as long as there is room for them, on a phone, too."""
+    return 0 if sum(map(len, labels)) <= _FLAT else -30

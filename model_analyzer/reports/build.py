@@ -8,16 +8,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal
-from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.metrics import ALIASES, METRICS
+from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Device, FailedTrial, MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
-from model_analyzer.domain.trials import Load, LoadKind, Trial
 from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown
 from model_analyzer.reports.explorer import Explorer, explorer_of
 from model_analyzer.reports.front import front_charts, front_of
+from model_analyzer.reports.headline import counted, headline, values_text, what_it_is
+from model_analyzer.reports.loads import under
 from model_analyzer.reports.method import method_of
 from model_analyzer.reports.parameters import Importance, importance_rows
 from model_analyzer.reports.plots import Chart, detailed_charts, summary_charts
@@ -25,9 +25,7 @@ from model_analyzer.reports.tables import (
     Table,
     composing_table,
     detailed_table,
-    instances_text,
     reports_gpus,
-    show,
     summary_table,
 )
 from model_analyzer.reports.verdict import (
@@ -40,7 +38,7 @@ from model_analyzer.reports.verdict import (
 )
 from model_analyzer.results.effects import effects
 from model_analyzer.results.ranking import Ranking, VariantResult
-from model_analyzer.results.selection import gain_over_default, top, top_with_default
+from model_analyzer.results.selection import top, top_with_default
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +185,7 @@ def _recommended(ranking: Ranking, gpus: int) -> tuple[str, str]:
     if not ranking.results:
         return "", ""
     best = ranking.results[0]
-    return best.name, f"{_what(best, gpus)}, {_under(best.best.trial)}"
+    return best.name, f"{what_it_is(best, gpus=gpus)}, {under(best.best.trial)}"
 
 
 def build_detail(
@@ -208,9 +206,10 @@ def build_detail(
     )
     place = f"GPU(s) {_names(devices)} with total memory {_gigabytes(devices)} GB"
     sentences = [_described(variant, gpus) for variant in result.variants]
-    count = _counted(len(result.measured), "measurement")
+    count = counted(len(result.measured), "measurement")
     places = {id(item): place for place, item in enumerate(result.measured)}
     sentences.append(f"{count} on {place if devices else 'CPU'}.")
+    sentences.append(f"The best one: {values_text(result, Goal(models=()))}.")
     return Detail(
         variant=result.name,
         sentence=" ".join(sentences),
@@ -287,129 +286,6 @@ def _names(devices: Sequence[Device]) -> str:
 def _gigabytes(devices: Sequence[Device]) -> str:
     """Memory of all in GB of 2^30 bytes, as users know it from other tools."""
     return f"{sum(round(device.memory * 1e6 / 2**30, 1) for device in devices):.1f}"
-
-
-def headline(ranking: Ranking, *, gpus: int) -> tuple[str, ...]:
-    """The answer in one sentence, every second part to be stressed."""
-    if not ranking.results:
-        return (f"No configuration of {ranking.model} could be measured.",)
-    best = ranking.results[0]
-    measurement = best.best.measurement
-    count = (
-        f"In {_counted(len(ranking.measured), 'measurement')} across"
-        f" {_counted(len(ranking.results), 'configuration')}, "
-    )
-    what = _what(best, gpus)
-    values = _values(best, ranking.goal)
-    if not best.passes:
-        missed = ranking.goal.shortfall(measurement)
-        return (
-            count + "no configuration meets the constraints; the nearest is ",
-            best.name,
-            f" ({what}): {values}, which misses them by {missed:.0f} %.",
-        )
-    return (
-        count,
-        best.name,
-        f" ({what}) gives {values}{_against_default(ranking)}.{_ties(ranking)}",
-    )
-
-
-def _ties(ranking: Ranking) -> str:
-    """What is as good within noise."""
-    if not ranking.ties:
-        return ""
-    others = ", ".join(f"{item.trial.variants} {_under(item.trial)}" for item in ranking.ties)
-    return f" Not to be told apart from it, but more costly: {others}."
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _what(result: VariantResult, gpus: int) -> str:
-    """What the served variants are, in a few words each."""
-    served = [part for variant in result.variants for part in variant.served]
-    return "; ".join(_settings_of(part, gpus, named=len(served) > 1) for part in served)
-
-
-def _settings_of(variant: ModelVariant, gpus: int, *, named: bool) -> str:
-    parts = [f"{instances_text(variant, gpus=gpus)} instances"]
-    if named:
-        own = " + ".join(f"{count}:{kind}" for count, kind in variant.instances(gpus=gpus))
-        parts = [f"{variant.name} with {own} instances"]
-    if variant.max_batch_size:
-        parts.append(f"max batch size {variant.max_batch_size}")
-        parts.append(f"dynamic batching {'on' if variant.has_dynamic_batching else 'off'}")
-    return ", ".join(parts)
-
-
-def _values(result: VariantResult, goal: Goal) -> str:
-    measurement = result.best.measurement
-    throughput = measurement.value("perf_throughput")
-    latency = measurement.value("perf_latency_p99")
-    text = f"{show(throughput)} infer/sec" if throughput is not None else "no throughput"
-    if latency is not None:
-        text += f" at p99 {show(latency)} ms"
-    text = ", ".join([text, *_other_objectives(measurement, goal)])
-    return f"{text} {_under(result.best.trial)}"
-
-
-def _other_objectives(measurement: Measurement, goal: Goal) -> Sequence[str]:
-    """The values of what is wished for beside throughput and p99 latency."""
-    wished = [objective.tag for model in goal.models for objective in model.objectives]
-    others = dict.fromkeys(METRICS[ALIASES.get(tag, tag)] for tag in wished)
-    return [
-        f"{metric.name} {show(value)} {metric.unit}"
-        for metric in others
-        if metric.tag not in ("perf_throughput", "perf_latency_p99")
-        and (value := measurement.value(metric.tag)) is not None
-    ]
-
-
-def _under(trial: Trial) -> str:
-    loads = {work.load for work in trial.workloads}
-    if len(loads) > 1:
-        return f"under {trial.loads}"
-    return _in_words(loads.pop()) + (" for each model" if len(trial.workloads) > 1 else "")
-
-
-def _in_words(load: Load) -> str:
-    match load.kind:
-        case LoadKind.CONCURRENCY:
-            words = f"with {load.value} concurrent request{'s' if load.value != 1 else ''}"
-        case LoadKind.REQUEST_RATE:
-            words = f"under {load.value} requests/sec"
-        case LoadKind.REQUEST_INTERVALS:
-            words = "under the given request intervals"
-    return words if load.batch_size == 1 else f"{words} of batch {load.batch_size}"
-
-
-def _against_default(ranking: Ranking) -> str:
-    if ranking.is_across_models:
-        return ""
-    default = ranking.default
-    if default is None:
-        return "; the default configuration gave no measurement to compare with"
-    gain = gain_over_default(ranking)
-    if gain is None:
-        others = len(ranking.results) > 1
-        return ": it is the default configuration" + ", and no other is better" * others
-    base = _values(default, ranking.goal)
-    fails = ", and fails the constraints" if not default.passes else ""
-    noise = f" ± {gain.noise:.0f}" if gain.noise is not None else ""
-    verdict = (
-        f"{gain.percent:.0f}{noise} % better at {_objectives_text(ranking.goal)} than the default"
-        " configuration"
-        if gain.is_clear
-        else f"no clear gain over the default configuration ({gain.percent:.0f}{noise} %)"
-    )
-    return f": {verdict}, which gives {base}{fails}"
-
-
-def _objectives_text(goal: Goal) -> str:
-    tags = {objective.tag for model in goal.models for objective in model.objectives}
-    return "maximizing throughput" if tags == {DEFAULT_OBJECTIVE} else "meeting the objectives"
 
 
 def constraints_text(goal: Goal, names: str) -> str:

@@ -16,7 +16,8 @@ from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.models import ModelVariant, thaw
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.trials import Trial
-from model_analyzer.reports.build import Origin, headline
+from model_analyzer.reports.build import Origin
+from model_analyzer.reports.headline import headline
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.selection import gain_over_default
 

@@ -14,6 +14,7 @@ from model_analyzer.domain.measurements import values_of
 from model_analyzer.domain.metrics import METRICS, Better
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.reports.loads import load_text
 from model_analyzer.reports.parameters import parameter_name
 from model_analyzer.reports.tables import Table, instances_text, reports_gpus
 from model_analyzer.results.ranking import VariantResult
@@ -147,7 +148,7 @@ def _load_columns(items: Sequence[MeasuredTrial]) -> list[_Filled]:
     )
     kinds = {load.kind for load in loads}
     if not alike or len(kinds) != 1:
-        return [(Column(key="load", header="Load"), [item.trial.loads for item in items])]
+        return [(Column(key="load", header="Load"), [load_text(item.trial) for item in items])]
     kind = kinds.pop()
     column = Column(key=kind.value, header=parameter_name(kind.value), is_number=True)
     columns: list[_Filled] = [(column, [load.value for load in loads])]
@@ -221,7 +222,7 @@ def _evidence_columns(items: Sequence[MeasuredTrial]) -> list[_Filled]:
             [requests(item) for item in items],
         ),
         (
-            Column(key="noise", header="Noise (± %)", is_number=True),
+            Column(key="noise", header="Noise (±\u00a0%)", is_number=True),
             [noise(item) for item in items],
         ),
         (

@@ -19,6 +19,7 @@ from model_analyzer.domain.secrets import MASK
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.reports.build import Origin
 from model_analyzer.reports.commented_yaml import Noted, comment, to_yaml
+from model_analyzer.reports.loads import load_text
 from model_analyzer.reports.tables import show
 from model_analyzer.results.ranking import Ranking
 
@@ -176,7 +177,9 @@ def _measured(item: MeasuredTrial) -> str:
     throughput = item.measurement.value("perf_throughput")
     p99 = item.measurement.value("perf_latency_p99")
     values = f"{show(throughput)} infer/sec" if throughput is not None else "no throughput known"
-    return f"{values}{f' at p99 {show(p99)} ms' if p99 is not None else ''}, {item.trial.loads}"
+    return (
+        f"{values}{f' at p99 {show(p99)} ms' if p99 is not None else ''}, {load_text(item.trial)}"
+    )
 
 
 def _replicas(item: MeasuredTrial, wanted: float | None) -> Noted:

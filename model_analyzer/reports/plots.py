@@ -15,6 +15,7 @@ from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.domain.trials import LoadKind
+from model_analyzer.reports.loads import load_text
 from model_analyzer.results.ranking import VariantResult
 
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
@@ -261,7 +262,7 @@ def line_points(
     points: list[dict[str, Any]] = [
         {
             "variant": result.name,
-            "load": item.trial.loads,
+            "load": load_text(item.trial),
             "x": value_of(item, plot.x_axis),
             "y": value_of(item, plot.y_axis),
             "best": result is results[0] and item is result.best,
@@ -337,10 +338,17 @@ def y_axis(axis: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
+_LOAD_TITLES = {
+    "batch_size": "Client batch size",
+    "concurrency_range": "Concurrent requests",
+    "request_rate_range": "Requests per second",
+}
+
+
 def _axis_title(axis: str) -> str:
     if axis in METRICS:
         return METRICS[axis].header
-    return axis.removesuffix("_range").replace("_", " ").capitalize()
+    return _LOAD_TITLES.get(axis, axis.replace("_", " ").capitalize())
 
 
 def _scale(values: Sequence[float], *, base: int = 10) -> dict[str, Any]:

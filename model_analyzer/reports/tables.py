@@ -18,6 +18,7 @@ from model_analyzer.domain.metrics import ALIASES, METRICS, Source
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import Load, LoadKind
+from model_analyzer.reports.loads import load_text
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.rows import Cell
 
@@ -319,7 +320,7 @@ def summary_table(
             _joined(part.max_batch_size for part in served),
             _joined("Enabled" if part.has_dynamic_batching else "Disabled" for part in served),
             ",".join(instances_text(variant, gpus=gpus) for variant in result.variants),
-            best.trial.loads,
+            load_text(best.trial),
             *(_metric(tag)(best, ranking) for tag in tokens),
             _metric("perf_latency_p99")(best, ranking),
             _metric("perf_throughput")(best, ranking),
@@ -413,7 +414,7 @@ def detailed_table(
     of_gpus = _gpu_columns(measured, gpus=gpus, always=always_gpus)
     rows = tuple(
         (
-            item.trial.loads,
+            load_text(item.trial),
             *(item.measurement.value(tag) for tag in present.values()),
             *(cells[index] for _, cells in of_gpus),
             _requests(item.measurement),

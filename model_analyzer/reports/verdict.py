@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from model_analyzer.domain.metrics import METRICS
+from model_analyzer.reports.headline import is_plain_throughput
 from model_analyzer.reports.tables import show
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.selection import gain_over_default
@@ -18,6 +19,7 @@ class Verdict(Enum):
     """What can be recommended."""
 
     RECOMMENDED = "recommended"
+    EQUAL = "equal"  # the default is as good within noise
     KEEP = "keep"  # the default is the best
     NEAREST = "nearest"  # nothing keeps the constraints
     NOTHING = "nothing"  # nothing was measured
@@ -49,7 +51,13 @@ def verdict_of(ranking: Ranking) -> Verdict:
         return Verdict.NOTHING
     if not ranking.any_passes:
         return Verdict.NEAREST
-    return Verdict.KEEP if ranking.results[0] is ranking.default else Verdict.RECOMMENDED
+    default = ranking.default
+    if ranking.results[0] is default:
+        return Verdict.KEEP
+    gain = gain_over_default(ranking)
+    if default is None or gain is None or gain.is_clear or not default.passes:
+        return Verdict.RECOMMENDED
+    return Verdict.EQUAL
 
 
 def figures_of(ranking: Ranking) -> tuple[Figure, ...]:
@@ -88,12 +96,17 @@ def _gain(ranking: Ranking) -> tuple[Figure, ...]:
     if gain is None or not ranking.any_passes:
         return ()
     noise = "" if gain.noise is None else f" ± {gain.noise:.0f}"
+    note = "" if is_plain_throughput(ranking.goal) else "by the objectives"
+    if ranking.default is not None and not ranking.default.passes:
+        note = "default fails the constraints"
+    elif not gain.is_clear:
+        note = "no clear gain"
     return (
         Figure(
             label="Gain over the default",
             value=f"{gain.percent:+.0f}{noise}",
             unit="%",
-            note="" if gain.is_clear else "no clear gain",
+            note=note,
         ),
     )
 

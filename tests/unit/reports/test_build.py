@@ -6,16 +6,17 @@ from __future__ import annotations
 
 import pytest
 
-from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.measurements import Measurement, Notice, NoticeKind
-from model_analyzer.domain.trials import LoadKind
+from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
 from model_analyzer.reports.build import (
     Summary,
     build_detail,
     build_summary,
     constraints_text,
-    headline,
 )
+from model_analyzer.reports.headline import headline
 from model_analyzer.results.ranking import Ranking
 from tests.unit.builders import (
     at_least,
@@ -27,6 +28,8 @@ from tests.unit.builders import (
     origin,
     ranking,
     record,
+    together,
+    trial,
     variant,
 )
 
@@ -111,18 +114,80 @@ def test_a_default_without_rivals_is_only_called_the_default() -> None:
 
 
 def test_the_sentence_gives_the_values_of_other_objectives() -> None:
-    wished = goal(wished=objectives(perf_throughput=1, output_token_throughput=1))
-    found = ranking(record(DEFAULT, measurement(80, 22.5, output_token_throughput=640)), by=wished)
+    wished = goal(wished=objectives(perf_throughput=1, perf_server_queue=1))
+    found = ranking(record(DEFAULT, measurement(80, 22.5, perf_server_queue=1.5)), by=wished)
+    assert "gives 80 infer/sec at p99 22.5 ms, Server Queue time 1.5 ms with 1" in sentence(found)
+
+
+TOKENS = {
+    "output_token_throughput": 640,
+    "time_to_first_token_p90": 32.5,
+    "time_to_first_token_p99": 41.5,
+}
+
+
+@pytest.mark.parametrize(
+    ("by", "values"),
+    [
+        (goal(), "640 tokens/sec, p99 Time To First Token 41.5 ms, 80 infer/sec with"),
+        (
+            goal(
+                *at_most(time_to_first_token_p90=50), wished=objectives(output_token_throughput=1)
+            ),
+            "640 tokens/sec, p90 Time To First Token 32.5 ms with",
+        ),
+        (
+            goal(wished=objectives(time_to_first_token_p99=1, perf_latency_p99=1)),
+            "p99 Time To First Token 41.5 ms, 640 tokens/sec, p99 22.5 ms with",
+        ),
+    ],
+)
+def test_where_tokens_are_counted_they_are_named_before_whole_answers(
+    by: Goal, values: str
+) -> None:
+    found = ranking(record(DEFAULT, measurement(80, 22.5, **TOKENS)), by=by)
+    assert f"gives {values} 1 concurrent request" in sentence(found)
+
+
+def test_other_objectives_than_throughput_are_named_beside_the_gain() -> None:
+    latency = goal(wished=objectives(perf_latency_p99=1))
+    found = best_against_default(measurement(100, 2.5), measurement(150, 5.5), latency)
     assert (
-        "gives 80 infer/sec at p99 22.5 ms, Output Token Throughput 640 tokens/sec with 1"
+        "120 % better by the objectives (p99 Latency) than the default configuration"
         in sentence(found)
     )
 
 
-def test_other_objectives_than_throughput_are_called_objectives() -> None:
-    latency = goal(wished=objectives(perf_latency_p99=1))
-    found = best_against_default(measurement(100, 2.5), measurement(100, 5.5), latency)
-    assert "better at meeting the objectives than the default configuration" in sentence(found)
+def test_a_gain_of_several_models_is_told_to_be_a_mean() -> None:
+    """One of them may gain much while the sum of both falls."""
+
+    def pair(name: str, first: float, second: float) -> TrialRecord:
+        works = [trial(variant(f"{model}_{name}", model=model)).workloads[0] for model in "ab"]
+        each = [{"perf_throughput": value, "perf_latency_p99": 5.5} for value in (first, second)]
+        return TrialRecord(
+            trial=Trial(workloads=tuple(works), setup=ServerSetup()), outcome=together(*each)
+        )
+
+    found = ranking(
+        pair("config_0", 80.5, 160.5),
+        pair("config_default", 10.5, 1000.5),
+        model="a,b",
+        by=Goal(models=(ModelGoal(), ModelGoal())),
+    )
+
+    text = sentence(found)
+
+    assert "gives 241.0 infer/sec (80.5 + 160.5) at average p99 5.5 ms" in text
+    assert "% better by the objectives (Throughput, mean of the models) than" in text
+    assert "which gives 1011.0 infer/sec (10.5 + 1000.5)" in text
+
+
+def test_a_default_that_breaks_the_constraints_is_no_gain_to_be_doubted() -> None:
+    found = best_against_default(
+        measurement(100, 5.5), measurement(150, 50.5), goal(*at_most(perf_latency_p99=10))
+    )
+    assert "no clear gain" not in sentence(found)
+    assert "; the default configuration gives 150 infer/sec" in sentence(found)
 
 
 def test_if_none_passes_the_nearest_is_named_with_what_it_misses() -> None:
@@ -290,6 +355,7 @@ def test_a_detail_tells_all_about_one_variant() -> None:
     assert detail.sentence == (
         "m_config_4 uses 4:GPU instances with a max batch size of 8 and has dynamic batching"
         " enabled; platform unknown. 2 measurements on GPU(s) 2 x H200 with total memory 29.8 GB."
+        " The best one: 2.5 infer/sec at p99 3.5 ms with 2 concurrent requests."
     )
     assert detail.configuration == 'name: "m"'
     assert detail.commands == ("perf -c 2", "perf -c 1")
@@ -305,6 +371,7 @@ def test_a_detail_of_a_machine_without_gpus_says_cpu() -> None:
     assert detail.sentence == (
         "m_config_0 uses 1:CPU instances with a max batch size of 0 and has dynamic batching"
         " disabled; platform python. 1 measurement on CPU."
+        " The best one: 1.5 infer/sec with 1 concurrent request."
     )
 
 

@@ -26,13 +26,13 @@ from model_analyzer.domain.trials import (
     Trial,
     Workload,
 )
-from model_analyzer.reports.build import headline
 from model_analyzer.reports.document import (
     RESULTS_VERSION,
     results_document,
     results_schema,
     variant_document,
 )
+from model_analyzer.reports.headline import headline
 from model_analyzer.results.ranking import Ranking, rank
 from tests.unit.builders import (
     at_least,

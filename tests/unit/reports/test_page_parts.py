@@ -62,6 +62,20 @@ def test_a_configuration_is_recommended_only_if_it_keeps_the_constraints() -> No
     assert verdict_of(ranking(record(DEFAULT, measurement(5, 5)))) is Verdict.KEEP
 
 
+@pytest.mark.parametrize(
+    ("limit", "verdict"), [(10, Verdict.EQUAL), (9, Verdict.RECOMMENDED)], ids=["passes", "fails"]
+)
+def test_what_gains_nothing_clear_is_recommended_only_over_a_default_that_fails(
+    limit: float, verdict: Verdict
+) -> None:
+    found = ranking(
+        record(DEFAULT, measurement(100, 9.5, windows=[80, 120])),
+        record(BEST, measurement(101, 8.5, windows=[81, 121])),
+        by=goal(*at_most(perf_latency_p99=limit)),
+    )
+    assert verdict_of(found) is verdict
+
+
 def test_figures_are_those_of_the_first_beside_the_default() -> None:
     shown = [(one.label, one.value, one.note) for one in figures_of(example())]
     assert shown == [

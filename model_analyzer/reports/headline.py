@@ -1,0 +1,152 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The answer in one sentence: what to deploy, what it gives, and against what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.metrics import ALIASES, METRICS, Source
+from model_analyzer.domain.models import ModelVariant
+from model_analyzer.reports.loads import under
+from model_analyzer.reports.tables import instances_text, show
+from model_analyzer.results.ranking import Ranking, VariantResult
+from model_analyzer.results.selection import gain_over_default
+
+
+def headline(ranking: Ranking, *, gpus: int) -> tuple[str, ...]:
+    """The answer in parts, of which every second one (1, 3, …) is to be stressed."""
+    if not ranking.results:
+        return (f"No configuration of {ranking.model} could be measured.",)
+    best = ranking.results[0]
+    measurement = best.best.measurement
+    count = (
+        f"In {counted(len(ranking.measured), 'measurement')} across"
+        f" {counted(len(ranking.results), 'configuration')}, "
+    )
+    what = what_it_is(best, gpus=gpus)
+    values = values_text(best, ranking.goal)
+    if not best.passes:
+        missed = ranking.goal.shortfall(measurement)
+        return (
+            count + "no configuration meets the constraints; the nearest is ",
+            best.name,
+            f" ({what}): {values}, which misses them by {missed:.0f} %.",
+        )
+    return (
+        count,
+        best.name,
+        f" ({what}) gives {values}{_against_default(ranking)}.{_ties(ranking)}",
+    )
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def what_it_is(result: VariantResult, *, gpus: int) -> str:
+    """What the served variants are, in a few words each."""
+    served = [part for variant in result.variants for part in variant.served]
+    return "; ".join(_settings_of(part, gpus, named=len(served) > 1) for part in served)
+
+
+def values_text(result: VariantResult, goal: Goal) -> str:
+    """What it gives at its best, and under which load: throughput and p99 latency; or, where
+    tokens were counted, what the goal says about tokens, or how many there were and how long the
+    first one took. Other objectives follow.
+    """
+    measurement = result.best.measurement
+    tags = ["perf_throughput", "perf_latency_p99"]
+    if measurement.value("output_token_throughput") is not None:
+        tags = [tag for tag in goal.tags if METRICS[tag].source is Source.LLM]
+        tags.append("output_token_throughput")
+        if not any(tag.startswith("time_to_first_token") for tag in tags):
+            tags.append("time_to_first_token_p99")
+    values = {
+        tag: value
+        for tag in dict.fromkeys([*tags, *_objectives(goal)])
+        if (value := measurement.value(tag)) is not None
+    }
+    texts = [_value_text(tag, value, measurement) for tag, value in values.items()]
+    if list(values)[:2] == ["perf_throughput", "perf_latency_p99"]:
+        texts[:2] = [f"{texts[0]} at {texts[1]}"]
+    return f"{', '.join(texts)} {under(result.best.trial)}"
+
+
+def is_plain_throughput(goal: Goal) -> bool:
+    """Whether a gain is one of the throughput that is shown, and of nothing else."""
+    return len(goal.models) == 1 and _objectives(goal) == [DEFAULT_OBJECTIVE]
+
+
+def _objectives(goal: Goal) -> Sequence[str]:
+    """The metrics that any model wishes for, each once."""
+    wished = [objective.tag for model in goal.models for objective in model.objectives]
+    return list(dict.fromkeys(ALIASES.get(tag, tag) for tag in wished))
+
+
+def _value_text(tag: str, value: float, measurement: Measurement) -> str:
+    metric = METRICS[tag]
+    text = f"{show(value)} {metric.unit}"
+    if tag == "perf_throughput" and len(measurement.models) > 1:
+        own = [model.values.get(tag) for model in measurement.models]
+        text += f" ({' + '.join('?' if one is None else show(one) for one in own)})"
+    if tag in ("perf_throughput", "output_token_throughput"):
+        return text
+    if tag == "perf_latency_p99":
+        return f"{'average ' if len(measurement.models) > 1 else ''}p99 {text}"
+    return f"{metric.name} {text}"
+
+
+def _settings_of(variant: ModelVariant, gpus: int, *, named: bool) -> str:
+    parts = [f"{instances_text(variant, gpus=gpus)} instances"]
+    if named:
+        own = " + ".join(f"{count}:{kind}" for count, kind in variant.instances(gpus=gpus))
+        parts = [f"{variant.name} with {own} instances"]
+    if variant.max_batch_size:
+        parts.append(f"max batch size {variant.max_batch_size}")
+        parts.append(f"dynamic batching {'on' if variant.has_dynamic_batching else 'off'}")
+    return ", ".join(parts)
+
+
+def _ties(ranking: Ranking) -> str:
+    """What is as good within noise."""
+    if not ranking.ties:
+        return ""
+    others = ", ".join(f"{item.trial.variants} {under(item.trial)}" for item in ranking.ties)
+    return f" Not to be told apart from it, but more costly: {others}."
+
+
+def _against_default(ranking: Ranking) -> str:
+    if ranking.is_across_models:
+        return ""
+    default = ranking.default
+    if default is None:
+        return "; the default configuration gave no measurement to compare with"
+    gain = gain_over_default(ranking)
+    if gain is None:
+        others = len(ranking.results) > 1
+        return ": it is the default configuration" + ", and no other is better" * others
+    base = values_text(default, ranking.goal)
+    if not default.passes and not gain.is_clear:
+        return f"; the default configuration gives {base}, and fails the constraints"
+    fails = ", and fails the constraints" if not default.passes else ""
+    noise = f" ± {gain.noise:.0f}" if gain.noise is not None else ""
+    percent = f"{gain.percent:.0f}{noise} %"
+    verdict = (
+        f"{percent} better {_by_what(ranking.goal)} than the default configuration"
+        if gain.is_clear
+        else f"no clear gain over the default configuration ({percent})"
+    )
+    return f": {verdict}, which gives {base}{fails}"
+
+
+def _by_what(goal: Goal) -> str:
+    """What a gain is one of. Where models are measured together, it is a mean over them, and may
+    be high though their throughput in sum is lower.
+    """
+    if is_plain_throughput(goal):
+        return "at maximizing throughput"
+    names = ", ".join(METRICS[tag].name for tag in _objectives(goal))
+    return f"by the objectives ({names}{', mean of the models' if len(goal.models) > 1 else ''})"

@@ -1,0 +1,42 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Loads as people call them: in few words for a table, and inside a sentence."""
+
+from __future__ import annotations
+
+from model_analyzer.domain.trials import Load, LoadKind, Trial
+
+
+def load_text(trial: Trial) -> str:
+    """`concurrency 8, client batch size 4`; of several models each other load, once."""
+    return "; ".join(dict.fromkeys(_short(work.load) for work in trial.workloads))
+
+
+def under(trial: Trial) -> str:
+    """`with 8 concurrent requests of batch 4`, to go on a sentence with."""
+    loads = {work.load for work in trial.workloads}
+    if len(loads) > 1:
+        return f"under {load_text(trial)}"
+    return _in_words(loads.pop()) + (" for each model" if len(trial.workloads) > 1 else "")
+
+
+def _short(load: Load) -> str:
+    match load.kind:
+        case LoadKind.CONCURRENCY:
+            text = f"concurrency {load.value}"
+        case LoadKind.REQUEST_RATE:
+            text = f"{load.value} requests/sec"
+        case LoadKind.REQUEST_INTERVALS:
+            text = "intervals from file"
+    return text if load.batch_size == 1 else f"{text}, client batch size {load.batch_size}"
+
+
+def _in_words(load: Load) -> str:
+    match load.kind:
+        case LoadKind.CONCURRENCY:
+            words = f"with {load.value} concurrent request{'s' if load.value != 1 else ''}"
+        case LoadKind.REQUEST_RATE:
+            words = f"under {load.value} requests/sec"
+        case LoadKind.REQUEST_INTERVALS:
+            words = "under the given request intervals"
+    return words if load.batch_size == 1 else f"{words} of batch {load.batch_size}"
