@@ -14,7 +14,7 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Device, FailedTrial, MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown
-from model_analyzer.reports.explorer import Explorer, explorer_of
+from model_analyzer.reports.explorer import Explorer, explorer_of, explorer_of_one
 from model_analyzer.reports.front import front_charts, front_of
 from model_analyzer.reports.headline import counted, headline, values_text, what_it_is
 from model_analyzer.reports.loads import under
@@ -219,7 +219,7 @@ def build_detail(
             latency_breakdown(result, places=places),
             *detailed_charts(result, plots, offline=offline, places=places),
         ),
-        explorer=explorer_of([result], Goal(models=()), (), gpus=gpus, always_gpus=always_gpus),
+        explorer=explorer_of_one(result, gpus=gpus, always_gpus=always_gpus),
         configuration=configuration,
         commands=tuple(
             dict.fromkeys(

@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from model_analyzer.domain.goals import Goal
@@ -14,6 +14,7 @@ from model_analyzer.domain.measurements import values_of
 from model_analyzer.domain.metrics import METRICS, Better
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.trials import LoadKind
 from model_analyzer.reports.loads import load_text
 from model_analyzer.reports.parameters import parameter_name
 from model_analyzer.reports.tables import Table, instances_text, reports_gpus
@@ -25,6 +26,12 @@ from model_analyzer.results.statistics import relative_noise
 _USUAL = (
     "output_token_throughput", "time_to_first_token_p99", "inter_token_latency_p99",
     "perf_throughput", "perf_latency_p99", "cpu_used_ram", "gpu_used_memory", "gpu_utilization",
+)  # fmt: skip
+
+# Those that tell where the time of a request goes.
+_PHASES = (
+    "perf_client_response_wait", "perf_server_queue", "perf_server_compute_input",
+    "perf_server_compute_infer", "perf_server_compute_output",
 )  # fmt: skip
 
 # Fields of configurations that the columns about every variant say already.
@@ -99,6 +106,10 @@ class Explorer:
         )
 
 
+# A column with its cells, one for each measurement.
+_Filled = tuple[Column, Sequence[Cell]]
+
+
 def explorer_of(
     results: Sequence[VariantResult],
     goal: Goal,
@@ -112,13 +123,40 @@ def explorer_of(
     """
     items = [item for result in results for item in result.measured]
     of_front = {id(item) for item in front}
+    column = Column(key="pareto_front", header="Pareto front", is_usual=False)
+    marks = [(column, [_yes_no(id(item) in of_front) for item in items])]
+    usual = {*_USUAL, *goal.tags}
+    return _explorer(results, goal, marks, usual, gpus=gpus, always_gpus=always_gpus)
+
+
+def explorer_of_one(result: VariantResult, *, gpus: int, always_gpus: bool) -> Explorer:
+    """The same for one variant: what it is need not be said in each row, and there is room for
+    where the time goes.
+    """
+    goal, usual = Goal(models=()), {*_USUAL, *_PHASES}
+    found = _explorer([result], goal, [], usual, gpus=gpus, always_gpus=always_gpus)
+    return replace(found, own=tuple(replace(column, is_usual=False) for column in found.own))
+
+
+def _explorer(
+    results: Sequence[VariantResult],
+    goal: Goal,
+    marks: Sequence[_Filled],
+    usual: Collection[str],
+    *,
+    gpus: int,
+    always_gpus: bool,
+) -> Explorer:
+    """Columns of each variant, of the load, `marks`, metrics, of which some are `usual`, and what
+    the numbers rest on.
+    """
+    items = [item for result in results for item in result.measured]
     columns = _load_columns(items)
     if goal.has_constraints:
         column = Column(key="meets_constraints", header="Meets constraints")
         columns.append((column, [_yes_no(goal.passes(item.measurement)) for item in items]))
-    column = Column(key="pareto_front", header="Pareto front", is_usual=False)
-    columns.append((column, [_yes_no(id(item) in of_front) for item in items]))
-    columns += _metric_columns(items, goal, gpus=gpus, always_gpus=always_gpus)
+    columns += marks
+    columns += _metric_columns(items, goal, usual, gpus=gpus, always_gpus=always_gpus)
     columns += _evidence_columns(items)
     variants = [index for index, result in enumerate(results) for _ in range(len(result.measured))]
     own, about = _variants(results, gpus)
@@ -128,10 +166,6 @@ def explorer_of(
         columns=tuple(column for column, _ in columns),
         rows=tuple(zip(variants, *(cells for _, cells in columns), strict=True)),
     )
-
-
-# A column with its cells, one for each measurement.
-_Filled = tuple[Column, Sequence[Cell]]
 
 
 def _yes_no(answer: bool) -> str:
@@ -147,7 +181,7 @@ def _load_columns(items: Sequence[MeasuredTrial]) -> list[_Filled]:
         for work in item.trial.workloads[1:]
     )
     kinds = {load.kind for load in loads}
-    if not alike or len(kinds) != 1:
+    if not alike or len(kinds) != 1 or LoadKind.REQUEST_INTERVALS in kinds:
         return [(Column(key="load", header="Load"), [load_text(item.trial) for item in items])]
     kind = kinds.pop()
     column = Column(key=kind.value, header=parameter_name(kind.value), is_number=True)
@@ -159,7 +193,12 @@ def _load_columns(items: Sequence[MeasuredTrial]) -> list[_Filled]:
 
 
 def _metric_columns(
-    items: Sequence[MeasuredTrial], goal: Goal, *, gpus: int, always_gpus: bool
+    items: Sequence[MeasuredTrial],
+    goal: Goal,
+    usual: Collection[str],
+    *,
+    gpus: int,
+    always_gpus: bool,
 ) -> list[_Filled]:
     """Every metric that was measured; those that the goal is about first."""
     shown = [reports_gpus(item, gpus=gpus, always=always_gpus) for item in items]
@@ -173,7 +212,6 @@ def _metric_columns(
 
     tags = [tag for tag in _measured_tags(items) if not tag.startswith("gpu_") or any(shown)]
     first = [tag for tag in goal.tags if tag in tags]
-    usual = {*first, *_USUAL}
     return [
         (
             Column(

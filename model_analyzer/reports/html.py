@@ -19,28 +19,37 @@ import markupsafe
 from model_analyzer.reports.build import Detail, Summary
 from model_analyzer.reports.explorer import Explorer
 from model_analyzer.reports.plots import Chart, chart_config
+from model_analyzer.reports.tables import Table
 from model_analyzer.reports.templating import render
 
 _STATIC = Path(__file__).with_name("static")
 _SCRIPTS = ("vega.js", "report.js")
 
-# Where scripts do not run, so many measurements are listed, and in any case so many failures.
+# Where scripts do not run, so many measurements are listed, more of them if they are all that
+# there is to know of one variant; and in any case so many failures.
 _MOST_ROWS = 25
+_MOST_ROWS_OF_ONE = 500
 _MOST_FAILURES = 50
 
 
 def render_summary(report: Summary) -> str:
     """The page of a summary."""
-    return _render("summary.html.j2", report, report.charts, report.explorer)
+    first = report.explorer.first(_MOST_ROWS)
+    return _render("summary.html.j2", report, report.charts, report.explorer, first)
 
 
 def render_detail(report: Detail) -> str:
     """The page of a detailed report."""
-    return _render("detailed.html.j2", report, report.charts, report.explorer)
+    first = report.explorer.first(_MOST_ROWS_OF_ONE)
+    return _render("detailed.html.j2", report, report.charts, report.explorer, first)
 
 
 def _render(
-    template: str, report: Summary | Detail, charts: tuple[Chart, ...], explorer: Explorer
+    template: str,
+    report: Summary | Detail,
+    charts: tuple[Chart, ...],
+    explorer: Explorer,
+    first: Table,
 ) -> str:
     configs = {"light": chart_config(), "dark": chart_config(dark=True)}
     specs = {chart.name: chart.spec for chart in charts}
@@ -48,7 +57,7 @@ def _render(
     return render(
         template,
         report=report,
-        first=explorer.first(_MOST_ROWS),
+        first=first,
         most_failures=_MOST_FAILURES,
         policy=_policy(scripts),
         style=markupsafe.Markup((_STATIC / "report.css").read_text(encoding="utf-8")),

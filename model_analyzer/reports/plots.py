@@ -14,7 +14,7 @@ from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
-from model_analyzer.domain.trials import LoadKind
+from model_analyzer.domain.trials import Load, LoadKind
 from model_analyzer.reports.loads import load_text
 from model_analyzer.results.ranking import VariantResult
 
@@ -95,6 +95,8 @@ TOKENS_OVER_FIRST = PlotSettings(
     name="token_throughput_v_first_token", title="Token Throughput vs. Time To First Token",
     x_axis="time_to_first_token_p99", y_axis="output_token_throughput", monotonic=False,
 )  # fmt: skip
+# Their lines follow the load: one for each batch size of the client.
+_BY_LOAD = (THROUGHPUT_OVER_LATENCY, TOKENS_OVER_FIRST)
 _MEMORY_OVER_LATENCY = (
     PlotSettings(
         name="gpu_mem_v_latency", title="GPU Memory vs. Latency",
@@ -145,6 +147,7 @@ _DETAILED_OFFLINE = (
         x_axis="batch_size", y_axis="perf_latency_p99", monotonic=False,
     ),
 )  # fmt: skip
+_OVER_BATCH_SIZE = (_THROUGHPUT_OVER_BATCH_SIZE, *_DETAILED_OFFLINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +196,7 @@ def value_of(item: MeasuredTrial, axis: str) -> float | None:
     """A metric, or a parameter of the (first) load."""
     if axis in METRICS:
         return item.measurement.value(axis)
-    load = item.trial.workloads[0].load
+    load = _load(item)
     if axis == "batch_size":
         return load.batch_size
     kind = {
@@ -203,10 +206,14 @@ def value_of(item: MeasuredTrial, axis: str) -> float | None:
     return load.value if load.kind is kind else None
 
 
+def _load(item: MeasuredTrial) -> Load:
+    return item.trial.workloads[0].load
+
+
 def _points(result: VariantResult, plot: PlotSettings) -> Sequence[MeasuredTrial]:
     """The measurements in the order of the line: by load over latency, else from left to right.
 
-    Over the load, only those with the client's batch size of the best.
+    Over one part of the load, only those where the other part is that of the best.
     """
     items = [
         item
@@ -214,9 +221,10 @@ def _points(result: VariantResult, plot: PlotSettings) -> Sequence[MeasuredTrial
         if value_of(item, plot.x_axis) is not None and value_of(item, plot.y_axis) is not None
     ]
     if plot in _OVER_LOAD:
-        size = value_of(result.best, "batch_size")
-        items = [item for item in items if value_of(item, "batch_size") == size]
-    if plot not in (THROUGHPUT_OVER_LATENCY, TOKENS_OVER_FIRST):
+        items = [item for item in items if _load(item).batch_size == _load(result.best).batch_size]
+    elif plot in _OVER_BATCH_SIZE:
+        items = [item for item in items if _load(item).value == _load(result.best).value]
+    if plot not in _BY_LOAD:
         items.sort(key=lambda item: value_of(item, plot.x_axis) or 0)
     if plot.monotonic:
         highest = -math.inf
@@ -247,12 +255,23 @@ def draw(
         *mark_layers(x, y),
         *limits,
     ]
-    caption = f"{plot.title}; the ring marks the recommended load"
+    caption = f"{plot.title}{_other_part(results, plot)}; the ring marks the "
+    caption += "recommended load" if len(results) > 1 else "best load"
     return Chart(
         name=plot.name,
         caption=f"{caption}, dashed lines are constraints." if limits else f"{caption}.",
         spec=vega_lite(points, layers),
     )
+
+
+def _other_part(results: Sequence[VariantResult], plot: PlotSettings) -> str:
+    """What a line over one part of the load says about the other, where there are several."""
+    loads = [_load(item) for result in results for item in result.measured]
+    if plot in _OVER_LOAD and len({load.batch_size for load in loads}) > 1:
+        return ", with the client batch size of the best measurement"
+    if plot in _OVER_BATCH_SIZE and len({load.value for load in loads}) > 1:
+        return ", under the load of the best measurement otherwise"
+    return ""
 
 
 def line_points(
@@ -263,6 +282,7 @@ def line_points(
         {
             "variant": result.name,
             "load": load_text(item.trial),
+            "line": _load(item).batch_size if plot in _BY_LOAD else 0,
             "x": value_of(item, plot.x_axis),
             "y": value_of(item, plot.y_axis),
             "best": result is results[0] and item is result.best,
@@ -293,7 +313,13 @@ def line_layers(
     return [
         {
             "mark": {"type": "line", "strokeWidth": 2, "interpolate": "linear"},
-            "encoding": {"x": x, "y": y, "color": colour, "order": {"field": "order"}},
+            "encoding": {
+                "x": x,
+                "y": y,
+                "color": colour,
+                "order": {"field": "order"},
+                "detail": {"field": "line"},
+            },
         },
         {
             # not to be seen, but easy to hit
@@ -363,8 +389,7 @@ def _scale(values: Sequence[float], *, base: int = 10) -> dict[str, Any]:
 
 def load_order(item: MeasuredTrial) -> tuple[int, int]:
     """By the client's batch size, then by what it keeps constant."""
-    load = item.trial.workloads[0].load
-    return load.batch_size, load.value
+    return _load(item).batch_size, _load(item).value
 
 
 def limit_layers(goal: Goal, plot: PlotSettings) -> list[dict[str, Any]]:

@@ -276,7 +276,7 @@
       }
       const button = make("button", { type: "button", class: "plain", title: "Show this measurement" }, text);
       button.addEventListener("click", () => choose(index));
-      line.append(make("td", {}, button));
+      line.append(make("td", { class: column.number ? "number" : null }, button));
     });
     return line;
   }

@@ -228,7 +228,8 @@ def test_the_detail_shows_configuration_commands_and_both_charts(
     assert 'name: "m"\nbackend: "python"' in detail.text("pre")
     assert "perf_analyzer -m m -b 1" in detail.text("pre")
     assert detail.elements.count("svg") == 2
-    assert "concurrency 1" in detail.text("td")
+    assert "Concurrent requests" in detail.text("th")
+    assert "Configuration" not in detail.text("th")  # it is the same in each row
 
 
 def test_a_summary_of_nothing_is_a_page_too() -> None:

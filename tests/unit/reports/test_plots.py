@@ -128,6 +128,28 @@ def test_variants_are_drawn_over_the_load_at_the_batch_size_of_the_best() -> Non
     assert drawn == [(1, 100), (8, 300)]
 
 
+def test_variants_are_drawn_over_the_batch_size_at_the_load_of_the_best() -> None:
+    loads = [(1, 1), (1, 4), (8, 1), (8, 4)]
+    found = ranking(
+        *(
+            record(BEST, measurement(100 * size + at, size), batch_size=size, concurrency=at)
+            for size, at in loads
+        ),
+    )
+    (chart,) = summary_charts(found.results, goal(), offline=True)
+    assert [(point["x"], point["y"]) for point in points(chart)] == [(1, 104), (8, 804)]
+    assert "under the load of the best measurement otherwise" in chart.caption
+
+
+def test_a_line_over_latency_joins_loads_of_one_batch_size_only() -> None:
+    found = ranking(
+        *(record(BEST, measurement(size, 1.5), batch_size=size) for size in (1, 8)),
+    )
+    chart = draw(found.results, THROUGHPUT_OVER_LATENCY, found.goal)
+    assert [point["line"] for point in points(chart)] == [1, 8]
+    assert chart.spec["layer"][0]["encoding"]["detail"] == {"field": "line"}
+
+
 def test_times_outside_the_server_are_told_apart_from_those_inside() -> None:
     parts = phases(
         measurement(
