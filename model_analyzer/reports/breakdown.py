@@ -38,6 +38,7 @@ _COLOURS = {
 }
 
 _FLAT = 40  # letters below a chart
+_LINE = 32  # letters beside it
 
 
 def latency_breakdown(result: VariantResult, *, places: Places = NO_PLACES) -> Chart:
@@ -88,9 +89,10 @@ def phases(measurement: Measurement) -> Mapping[str, float]:
 def _bars(
     bars: Sequence[tuple[str, MeasuredTrial]], places: Places, *, horizontal: bool
 ) -> dict[str, Any]:
+    labels = {name: _broken(name) if horizontal else name for name, _ in bars}
     points = [
         {
-            "bar": name,
+            "bar": labels[name],
             "phase": phase,
             "rank": rank,
             "time": times[phase],
@@ -101,9 +103,19 @@ def _bars(
         for rank, phase in enumerate(_COLOURS)
         if phase in times
     ]
-    names = list(dict.fromkeys(name for name, _ in bars))
+    names = list(dict.fromkeys(labels.values()))
+    lines = [line for name in names for line in name.split("\n")]
     present = [phase for phase in _COLOURS if any(point["phase"] == phase for point in points)]
-    bar = {"field": "bar", "type": "nominal", "sort": names, "title": None}
+    bar = {
+        "field": "bar",
+        "type": "nominal",
+        "sort": names,
+        "title": None,
+        "axis": {
+            "labelExpr": "split(datum.label, '\\n')",
+            "labelAngle": 0 if horizontal else _angle(names),
+        },
+    }
     time = {
         "field": "time",
         "type": "quantitative",
@@ -113,7 +125,7 @@ def _bars(
     layer = {
         "mark": {"type": "bar"},
         "encoding": {
-            "x": time if horizontal else {**bar, "axis": {"labelAngle": _angle(names)}},
+            "x": time if horizontal else bar,
             "y": bar if horizontal else time,
             "color": {
                 "field": "phase", "type": "nominal", "sort": present,
@@ -123,7 +135,19 @@ def _bars(
             "order": {"field": "rank"},
         },
     }  # fmt: skip
-    return vega_lite(points, [layer], height=34 * len(names) + 20 if horizontal else HEIGHT)
+    step = max(34, 15 * max((name.count("\n") + 2 for name in names), default=0))
+    spec = vega_lite(points, [layer], height=step * len(names) + 20 if horizontal else HEIGHT)
+    # a reader's font may be wider than the one it was drawn with
+    return {**spec, "padding": {"left": 5 + 2 * max(map(len, lines), default=0), "right": 5}}
+
+
+def _broken(name: str) -> str:
+    """A name for the side of a chart, on a line for each model, and two where it is long."""
+    lines = []
+    for part in name.split(","):
+        model, infix, number = part.rpartition("_config_")
+        lines += [part] if len(part) <= _LINE or not model else [model, infix + number]
+    return "\n".join(lines)
 
 
 def _angle(labels: Sequence[str]) -> int:

@@ -148,5 +148,8 @@ def _by_what(goal: Goal) -> str:
     """
     if is_plain_throughput(goal):
         return "at maximizing throughput"
-    names = ", ".join(METRICS[tag].name for tag in _objectives(goal))
-    return f"by the objectives ({names}{', mean of the models' if len(goal.models) > 1 else ''})"
+    names = [METRICS[tag].name for tag in _objectives(goal)]
+    if len(goal.models) > 1:
+        weighted = "weighted " if len({model.weighting for model in goal.models}) > 1 else ""
+        names.append(f"{weighted}mean of the models")
+    return f"by the objectives ({', '.join(names)})"

@@ -8,16 +8,18 @@ from model_analyzer.domain.trials import Load, LoadKind, Trial
 
 
 def load_text(trial: Trial) -> str:
-    """`concurrency 8, client batch size 4`; of several models each other load, once."""
+    """`concurrency 8, client batch size 4`; of several models each load, once."""
     return "; ".join(dict.fromkeys(_short(work.load) for work in trial.workloads))
 
 
 def under(trial: Trial) -> str:
-    """`with 8 concurrent requests of batch 4`, to go on a sentence with."""
-    loads = {work.load for work in trial.workloads}
-    if len(loads) > 1:
-        return f"under {load_text(trial)}"
-    return _in_words(loads.pop()) + (" for each model" if len(trial.workloads) > 1 else "")
+    """`with 8 concurrent requests of batch 4`, to go on a sentence with; of several models the
+    loads in their order, or what holds for each.
+    """
+    words = [_in_words(work.load) for work in trial.workloads]
+    if len(set(words)) > 1:
+        return " and ".join(words)
+    return words[0] + (" for each model" if len(words) > 1 else "")
 
 
 def _short(load: Load) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from model_analyzer.reports.build import Detail, Origin, Summary
+from model_analyzer.reports.build import Detail, Summary
 from model_analyzer.reports.markup import escaped, fenced, markdown_table
 from model_analyzer.reports.tables import Table
 
@@ -43,7 +43,7 @@ def render_summary(report: Summary) -> str:
             ),
         )
         lines += _section("Trials that failed", _cut(failures))
-    return _text([*lines, *_how(report.origin)])
+    return _text([*lines, *_how(report)])
 
 
 def render_detail(report: Detail) -> str:
@@ -55,7 +55,7 @@ def render_detail(report: Detail) -> str:
     lines += _section("Configuration", fenced(report.configuration))
     if report.commands:
         lines += _section("Command of the best measurement", fenced(report.commands[0], "sh"))
-    return _text([*lines, *_how(report.origin)])
+    return _text([*lines, *_how(report)])
 
 
 def _section(title: str, lines: Iterable[str]) -> Sequence[str]:
@@ -69,13 +69,14 @@ def _cut(table: Table) -> Sequence[str]:
     return [*lines, "", f"… and {more} more."] if more > 0 else lines
 
 
-def _how(origin: Origin) -> Sequence[str]:
+def _how(report: Summary | Detail) -> Sequence[str]:
+    origin = report.origin
     gpus = ", ".join(device.name for device in origin.devices) or "none"
-    rows = {
-        **origin.host, "GPUs": gpus, "Checkpoint": origin.checkpoint,
-        "Written": f"{origin.written} by {origin.tool}",
-    }  # fmt: skip
-    table = Table(headers=("What", "Which"), rows=tuple(rows.items()))
+    rows = (
+        *origin.host.items(), ("GPUs", gpus), *report.method, ("Checkpoint", origin.checkpoint),
+        ("Written", f"{origin.written} by {origin.tool}"),
+    )  # fmt: skip
+    table = Table(headers=("What", "Which"), rows=rows)
     return _section("How it was measured", markdown_table(table))
 
 

@@ -58,7 +58,7 @@ def chart_config(*, dark: bool = False) -> dict[str, Any]:
             "tickColor": grid,
             "aria": False,
             "titlePadding": 14,  # the browser's font may be wider than the one it was drawn with
-            "labelLimit": 320,
+            "labelLimit": 460,
         },
         "legend": {
             "labelFontSize": 12,

@@ -97,9 +97,12 @@
   async function draw(figure) {
     const spec = structuredClone(charts.specs[figure.dataset.chart]);
     const config = charts.configs[isDark() ? "dark" : "light"];
-    spec.config = narrow.matches ? { ...config, legend: { ...config.legend, columns: 1 } } : config;
+    spec.config = narrow.matches
+      ? { ...config, legend: { ...config.legend, columns: 1 }, axis: { ...config.axis, labelLimit: 150 } }
+      : config;
     spec.config = { ...spec.config, background: null };
     spec.width = "container";
+    delete spec.padding; // for fonts that are not known: here they are
     spec.autosize = { type: "fit-x", contains: "padding" };
     const place = figure.querySelector(".live");
     figure.classList.add("ready"); // the width is that of what is shown

@@ -11,6 +11,7 @@ import pytest
 from model_analyzer.errors import OutputError
 from model_analyzer.reports import pdf
 from model_analyzer.reports.build import build_detail, build_summary
+from model_analyzer.reports.templating import render
 from tests.unit.builders import failure, measurement, origin, ranking, record, variant
 
 
@@ -40,3 +41,17 @@ def test_both_reports_can_be_printed_whatever_a_name_holds() -> None:
 
     for document in (pdf.render_summary(summary), pdf.render_detail(detail)):
         assert document.startswith(b"%PDF-")
+
+
+def test_paper_says_what_parameters_changed_and_how_it_was_measured() -> None:
+    found = ranking(
+        record(variant("m_config_0", max_batch_size=4), measurement(100, 6.5, requests=400)),
+        record(variant("m_config_1", max_batch_size=8), measurement(250, 6.5, requests=900)),
+    )
+    summary = build_summary(found, best=3, origin=origin(), difference="", complete=True)
+
+    page = render("print_summary.html.j2", report=summary, title="Result summary", subject="m")
+
+    assert "<h2>What each parameter changed</h2>" in page
+    assert "<h3>Max batch size <small>+150 %</small></h3>" in page
+    assert "<dt>Requests behind a p99</dt>" in page

@@ -8,7 +8,8 @@ import json
 from typing import Any
 
 from model_analyzer.domain.goals import Goal
-from model_analyzer.reports.breakdown import latency_breakdown, phases
+from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown, phases
+from model_analyzer.reports.images import to_svg
 from model_analyzer.reports.plots import THROUGHPUT_OVER_LATENCY, Chart, draw, summary_charts
 from tests.unit.builders import at_least, at_most, goal, measurement, ranking, record, variant
 
@@ -148,6 +149,17 @@ def test_a_line_over_latency_joins_loads_of_one_batch_size_only() -> None:
     chart = draw(found.results, THROUGHPUT_OVER_LATENCY, found.goal)
     assert [point["line"] for point in points(chart)] == [1, 8]
     assert chart.spec["layer"][0]["encoding"]["detail"] == {"field": "line"}
+
+
+def test_long_names_beside_bars_are_broken_rather_than_cut() -> None:
+    """With room for fonts that are wider than the one that the drawing was made with."""
+    name = "a_model_with_a_name_that_is_long_indeed"
+    one = variant(f"{name}_config_12,other_config_default", model="m")
+    found = ranking(record(one, measurement(100, 5.5, perf_server_queue=1.5)))
+    (chart,) = breakdown_of_variants(found.results)
+    assert points(chart)[0]["bar"].split("\n") == [name, "_config_12", "other_config_default"]
+    assert chart.spec["padding"]["left"] > len(name)
+    assert name in to_svg(chart.spec)
 
 
 def test_times_outside_the_server_are_told_apart_from_those_inside() -> None:
