@@ -125,7 +125,8 @@ def _bars(
     layer = {
         "mark": {"type": "bar"},
         "encoding": {
-            "x": time if horizontal else bar,
+            # a few bars are not to be as wide as they could
+            "x": time if horizontal else {**bar, "scale": {"paddingOuter": 2 / max(1, len(names))}},
             "y": bar if horizontal else time,
             "color": {
                 "field": "phase", "type": "nominal", "sort": present,

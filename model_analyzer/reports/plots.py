@@ -32,6 +32,9 @@ NO_PLACES: Places = MappingProxyType({})
 # latencies that span more than this factor get a logarithmic axis
 _WIDE = 10
 
+# names with more letters than this do not stand side by side in a legend
+_LONG = 28
+
 # Distinguishable with any kind of colour vision (Okabe and Ito); the default is always grey.
 _COLOURS = ("#2480c4", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 _DEFAULT_COLOUR = "#8a8a8a"
@@ -62,7 +65,7 @@ def chart_config(*, dark: bool = False) -> dict[str, Any]:
         },
         "legend": {
             "labelFontSize": 12,
-            "labelLimit": 260,
+            "labelLimit": 460,
             "labelColor": text,
             "columnPadding": 28,
             "columns": 2,
@@ -306,9 +309,11 @@ def line_layers(
         "domain": names,
         "range": [_DEFAULT_COLOUR if result.is_default else next(colours) for result in results],
     }
+    legend: dict[str, Any] = {"title": None, "orient": "bottom"}
+    if max(map(len, names), default=0) > _LONG:
+        legend["columns"] = 1
     colour = {
-        "field": "variant", "type": "nominal", "scale": scale, "sort": names,
-        "legend": {"title": None, "orient": "bottom"},
+        "field": "variant", "type": "nominal", "scale": scale, "sort": names, "legend": legend,
     }  # fmt: skip
     return [
         {

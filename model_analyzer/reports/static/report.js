@@ -98,7 +98,7 @@
     const spec = structuredClone(charts.specs[figure.dataset.chart]);
     const config = charts.configs[isDark() ? "dark" : "light"];
     spec.config = narrow.matches
-      ? { ...config, legend: { ...config.legend, columns: 1 }, axis: { ...config.axis, labelLimit: 150 } }
+      ? { ...config, legend: { ...config.legend, columns: 1, labelLimit: 240 }, axis: { ...config.axis, labelLimit: 150 } }
       : config;
     spec.config = { ...spec.config, background: null };
     spec.width = "container";
