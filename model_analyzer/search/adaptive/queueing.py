@@ -156,7 +156,9 @@ def _stations(sets: Floats, at: Settings, flight: Floats) -> tuple[Floats, Float
 
 def _least(logarithms: list[Floats], sharpness: Floats) -> Floats:
     """A smooth minimum, of logarithms and as one."""
-    total = -sharpness * logarithms[0]
+    least = logarithms[0]
     for other in logarithms[1:]:
-        total = np.logaddexp(total, -sharpness * other)
-    return np.asarray(-total / sharpness)
+        apart = np.exp(-sharpness * np.abs(least - other))
+        # one by one, and without logaddexp: this is most of the time that the law takes
+        least = np.minimum(least, other) - np.log(1 + apart) / sharpness
+    return np.asarray(least)
