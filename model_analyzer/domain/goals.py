@@ -207,12 +207,13 @@ class Goal:
 
         def merit(entry: tuple[Measurement, float, T]) -> tuple[float, bool, float]:
             value = entry[0].model_value(0, metric.tag)
-            return entry[1], value is None, -metric.gain(value or 0.0, 0.0)
+            return entry[1], value is None, sign * (value or 0.0)
 
         objectives = [objective for model in self.models for objective in model.objectives]
         if len(objectives) == len(self.models) == 1 and objectives[0].weight > 0:
             # one number tells the same as every comparison of two, in a fraction of the time
             metric = METRICS[ALIASES.get(objectives[0].tag, objectives[0].tag)]
+            sign = -metric.gain(1, 0)  # gains are differences
             entries.sort(key=merit)
         else:
             entries.sort(key=cmp_to_key(compare))

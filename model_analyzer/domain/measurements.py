@@ -80,28 +80,41 @@ class Measurement:
 
     def value(self, tag: str) -> float | None:
         """The metric over all models and GPUs, or None where it was not measured."""
+        if len(self.models) == 1:
+            value = self.models[0].values.get(tag)
+            if value is not None:
+                return value  # as nearly always
         metric = METRICS[ALIASES.get(tag, tag)]
-        if len(self.models) == 1 and metric.tag in self.models[0].values:
-            return self.models[0].values[metric.tag]  # as nearly always
-        match metric.source:
-            case Source.GPU:
-                values = [gpu.get(metric.tag) for gpu in self.gpus.values()]
-                reduction = metric.over_gpus
-            case Source.CPU:
-                values = [self.host.get(metric.tag)]
-                reduction = metric.over_models
-            case _:
-                values = [model.values.get(metric.tag) for model in self.models]
-                reduction = metric.over_models
+        if metric.source is Source.CPU:
+            return self.host.get(metric.tag)
+        if metric.source is Source.GPU:
+            values = [gpu.get(metric.tag) for gpu in self.gpus.values()]
+            reduction = metric.over_gpus
+        else:
+            values = [model.values.get(metric.tag) for model in self.models]
+            reduction = metric.over_models
         present = [value for value in values if value is not None]
         return reduction.apply(present) if present else None
 
     def model_value(self, index: int, tag: str) -> float | None:
         """The metric of one model of the trial; device metrics are the whole server's."""
+        if len(self.models) == 1:
+            return self.value(tag)
         metric = METRICS[ALIASES.get(tag, tag)]
         if metric.is_of_the_server:
-            return self.value(tag)
+            return self.value(metric.tag)
         return self.models[index].values.get(metric.tag)
+
+
+def values_of(measurements: Sequence[Measurement], tag: str) -> list[float | None]:
+    """The `value` of each; a report has millions of them, and this takes half the time."""
+    found = [
+        one.models[0].values.get(tag) if len(one.models) == 1 else None for one in measurements
+    ]
+    return [
+        one.value(tag) if value is None else value
+        for one, value in zip(measurements, found, strict=True)
+    ]
 
 
 def averaged(measurements: Sequence[Measurement]) -> Measurement:

@@ -47,7 +47,9 @@ def thaw(value: Any) -> Any:
 
 def fingerprint(value: Any) -> str:
     """32 hex digits that are equal for equal content, whatever the order of keys."""
-    text = json.dumps(thaw(value), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    text = json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=dict
+    )  # what `json` does not know are read-only mappings
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 

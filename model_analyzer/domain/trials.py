@@ -285,17 +285,17 @@ class Trial:
     @cached_property
     def content(self) -> str:
         """Fingerprint of what the server loads for it."""
-        return _fingerprint_of_all(tuple(work.variant.identity for work in self.workloads))
+        return _fingerprint_of_all(tuple([work.variant.identity for work in self.workloads]))
 
     @property
     def models(self) -> str:
         """Names of the models, joined as in file names and tables."""
-        return ",".join(work.variant.model for work in self.workloads)
+        return ",".join([work.variant.model for work in self.workloads])
 
     @property
     def variants(self) -> str:
         """Names of the variants, joined as in file names and tables."""
-        return ",".join(work.variant.name for work in self.workloads)
+        return ",".join([work.variant.name for work in self.workloads])
 
     @property
     def loads(self) -> str:

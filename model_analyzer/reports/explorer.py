@@ -5,15 +5,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.measurements import values_of
 from model_analyzer.domain.metrics import METRICS, Better
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.domain.trials import Trial
 from model_analyzer.reports.parameters import parameter_name
 from model_analyzer.reports.tables import Table, instances_text, reports_gpus
 from model_analyzer.results.ranking import VariantResult
@@ -113,107 +113,94 @@ def explorer_of(
     of_front = {id(item) for item in front}
     columns = _load_columns(items)
     if goal.has_constraints:
-        columns.append(
-            (
-                Column(key="meets_constraints", header="Meets constraints"),
-                lambda item: "yes" if goal.passes(item.measurement) else "no",
-            )
-        )
-    columns.append(
-        (
-            Column(key="pareto_front", header="Pareto front", is_usual=False),
-            lambda item: "yes" if id(item) in of_front else "no",
-        )
-    )
+        column = Column(key="meets_constraints", header="Meets constraints")
+        columns.append((column, [_yes_no(goal.passes(item.measurement)) for item in items]))
+    column = Column(key="pareto_front", header="Pareto front", is_usual=False)
+    columns.append((column, [_yes_no(id(item) in of_front) for item in items]))
     columns += _metric_columns(items, goal, gpus=gpus, always_gpus=always_gpus)
     columns += _evidence_columns(items)
-    cells = [[get(item) for item in items] for _, get in columns]
     variants = [index for index, result in enumerate(results) for _ in range(len(result.measured))]
     own, about = _variants(results, gpus)
     return Explorer(
         own=own,
         variants=about,
         columns=tuple(column for column, _ in columns),
-        rows=tuple(zip(variants, *cells, strict=True)),
+        rows=tuple(zip(variants, *(cells for _, cells in columns), strict=True)),
     )
 
 
-_Getter = Callable[[MeasuredTrial], Cell]
+# A column with its cells, one for each measurement.
+_Filled = tuple[Column, Sequence[Cell]]
 
 
-def _load_columns(items: Sequence[MeasuredTrial]) -> list[tuple[Column, _Getter]]:
+def _yes_no(answer: bool) -> str:
+    return "yes" if answer else "no"
+
+
+def _load_columns(items: Sequence[MeasuredTrial]) -> list[_Filled]:
     """What the client did: a number where all measurements have one load of the same kind."""
-    loads = {work.load.kind for item in items for work in item.trial.workloads}
-    if len(loads) == 1 and all(len(set(_loads(item.trial))) == 1 for item in items):
-        kind = loads.pop()
-        columns: list[tuple[Column, _Getter]] = [
-            (
-                Column(key=kind.value, header=parameter_name(kind.value), is_number=True),
-                lambda item: item.trial.workloads[0].load.value,
-            )
-        ]
-        if any(item.trial.workloads[0].load.batch_size != 1 for item in items):
-            columns.append(
-                (
-                    Column(key="batch_size", header="Client batch size", is_number=True),
-                    lambda item: item.trial.workloads[0].load.batch_size,
-                )
-            )
-        return columns
-    return [(Column(key="load", header="Load"), lambda item: item.trial.loads)]
-
-
-def _loads(trial: Trial) -> Sequence[str]:
-    return [str(work.load) for work in trial.workloads]
+    loads = [item.trial.workloads[0].load for item in items]
+    alike = all(
+        work.load == load
+        for item, load in zip(items, loads, strict=True)
+        for work in item.trial.workloads[1:]
+    )
+    kinds = {load.kind for load in loads}
+    if not alike or len(kinds) != 1:
+        return [(Column(key="load", header="Load"), [item.trial.loads for item in items])]
+    kind = kinds.pop()
+    column = Column(key=kind.value, header=parameter_name(kind.value), is_number=True)
+    columns: list[_Filled] = [(column, [load.value for load in loads])]
+    if any(load.batch_size != 1 for load in loads):
+        column = Column(key="batch_size", header="Client batch size", is_number=True)
+        columns.append((column, [load.batch_size for load in loads]))
+    return columns
 
 
 def _metric_columns(
     items: Sequence[MeasuredTrial], goal: Goal, *, gpus: int, always_gpus: bool
-) -> list[tuple[Column, _Getter]]:
+) -> list[_Filled]:
     """Every metric that was measured; those that the goal is about first."""
-    shown = {id(item) for item in items if reports_gpus(item, gpus=gpus, always=always_gpus)}
+    shown = [reports_gpus(item, gpus=gpus, always=always_gpus) for item in items]
+    measurements = [item.measurement for item in items]
 
-    def getter(tag: str) -> _Getter:
-        is_of_gpus = tag.startswith("gpu_")
+    def cells(tag: str) -> Sequence[Cell]:
+        values = values_of(measurements, tag)
+        if tag.startswith("gpu_"):
+            values = [value if show else None for value, show in zip(values, shown, strict=True)]
+        return [None if value is None else float(f"{value:.{_DIGITS}g}") for value in values]
 
-        def get(item: MeasuredTrial) -> Cell:
-            if is_of_gpus and id(item) not in shown:
-                return None
-            value = item.measurement.value(tag)
-            return None if value is None else float(f"{value:.{_DIGITS}g}")
-
-        return get
-
-    columns = []
-    tags = [tag for tag in _measured_tags(items) if not tag.startswith("gpu_") or shown]
+    tags = [tag for tag in _measured_tags(items) if not tag.startswith("gpu_") or any(shown)]
     first = [tag for tag in goal.tags if tag in tags]
     usual = {*first, *_USUAL}
-    for tag in dict.fromkeys([*first, *(tag for tag in _USUAL if tag in tags), *tags]):
-        column = Column(
-            key=tag,
-            header=METRICS[tag].header,
-            is_number=True,
-            is_usual=tag in usual,
-            better=METRICS[tag].better,
+    return [
+        (
+            Column(
+                key=tag,
+                header=METRICS[tag].header,
+                is_number=True,
+                is_usual=tag in usual,
+                better=METRICS[tag].better,
+            ),
+            cells(tag),
         )
-        columns.append((column, getter(tag)))
-    return columns
+        for tag in dict.fromkeys([*first, *(tag for tag in _USUAL if tag in tags), *tags])
+    ]
 
 
 def _measured_tags(items: Sequence[MeasuredTrial]) -> Sequence[str]:
     present: set[str] = set()
     for item in items:
         measurement = item.measurement
-        for values in (
-            measurement.host,
-            *(model.values for model in measurement.models),
-            *measurement.gpus.values(),
-        ):
+        present.update(measurement.host)
+        for model in measurement.models:
+            present.update(model.values)
+        for values in measurement.gpus.values():
             present.update(values)
     return [tag for tag in METRICS if tag in present]
 
 
-def _evidence_columns(items: Sequence[MeasuredTrial]) -> list[tuple[Column, _Getter]]:
+def _evidence_columns(items: Sequence[MeasuredTrial]) -> list[_Filled]:
     """How well each measurement is founded."""
 
     def requests(item: MeasuredTrial) -> Cell:
@@ -228,14 +215,21 @@ def _evidence_columns(items: Sequence[MeasuredTrial]) -> list[tuple[Column, _Get
     def remarks(item: MeasuredTrial) -> Cell:
         return " ".join(notice.text for notice in item.measurement.notices) or None
 
-    columns: list[tuple[Column, _Getter]] = [
-        (Column(key="requests", header="Requests", is_number=True), requests),
-        (Column(key="noise", header="Noise (± %)", is_number=True), noise),
-        (Column(key="remarks", header="Remarks", is_usual=False), remarks),
+    columns: list[_Filled] = [
+        (
+            Column(key="requests", header="Requests", is_number=True),
+            [requests(item) for item in items],
+        ),
+        (
+            Column(key="noise", header="Noise (± %)", is_number=True),
+            [noise(item) for item in items],
+        ),
+        (
+            Column(key="remarks", header="Remarks", is_usual=False),
+            [remarks(item) for item in items],
+        ),
     ]
-    return [
-        (column, get) for column, get in columns if any(get(item) is not None for item in items)
-    ]
+    return [(column, cells) for column, cells in columns if any(cell is not None for cell in cells)]
 
 
 def _variants(

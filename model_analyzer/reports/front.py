@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
@@ -56,9 +55,8 @@ def front_of(
     return [point.item for point in _front_of(_points_of(ranking, plot))]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Point:
-    """A measurement where it is drawn."""
+class _Point(NamedTuple):
+    """A measurement where it is drawn. There may be very many: these are quick to make."""
 
     item: MeasuredTrial
     x: float
@@ -67,7 +65,7 @@ class _Point:
 
 def _points_of(ranking: Ranking, plot: PlotSettings) -> Sequence[_Point]:
     return [
-        _Point(item=item, x=x, y=y)
+        _Point(item, x, y)
         for item in ranking.measured
         if (x := value_of(item, plot.x_axis)) is not None
         and (y := value_of(item, plot.y_axis)) is not None
@@ -133,14 +131,16 @@ def _thinned(points: Sequence[_Point]) -> Sequence[_Point]:
     """The points; of very many, the first in each cell of a grid, with latencies as logarithms."""
     if len(points) <= _MOST_POINTS:
         return points
-    places = [(math.log(max(point.x, 1e-6)), point.y) for point in points]
-    low = [min(axis) for axis in zip(*places, strict=True)]
-    high = [max(axis) for axis in zip(*places, strict=True)]
-    cells: dict[tuple[int, ...], _Point] = {}
-    for point, place in zip(points, places, strict=True):
-        cell = tuple(
-            int((value - start) / ((end - start) or 1) * _CELLS)
-            for value, start, end in zip(place, low, high, strict=True)
-        )
-        cells.setdefault(cell, point)
-    return list(cells.values())
+    columns = _cells([math.log(max(point.x, 1e-6)) for point in points])
+    rows = _cells([point.y for point in points])
+    chosen: dict[tuple[int, int], _Point] = {}
+    for cell, point in zip(zip(columns, rows, strict=True), points, strict=True):
+        chosen.setdefault(cell, point)
+    return list(chosen.values())
+
+
+def _cells(values: Sequence[float]) -> Sequence[int]:
+    """The cell of each value along an axis."""
+    low, high = min(values), max(values)
+    width = (high - low) or 1
+    return [int((value - low) / width * _CELLS) for value in values]

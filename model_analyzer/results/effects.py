@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from model_analyzer.domain.measurements import values_of
 from model_analyzer.domain.metrics import ALIASES, METRICS, Better
-from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.results.ranking import Ranking
 from model_analyzer.results.rows import Cell, differing_parameters
@@ -71,45 +71,41 @@ def effects(ranking: Ranking) -> Effects | None:
     if ranking.is_across_models or not measured or len(measured[0].trial.workloads) != 1:
         return None
     tag = next(iter(ranking.goal.tags))
-    passing = [item for item in measured if ranking.goal.passes(item.measurement)]
-    counted = {id(item) for item in passing or measured}
-    values = _values(ranking)
-    names = dict.fromkeys(name for one in values.values() for name in one)
+    measurements = [item.measurement for item in measured]
+    passing = [ranking.goal.passes(one) for one in measurements]
+    nothing_passes = not any(passing)
+    reached = [
+        value if counts or nothing_passes else None
+        for value, counts in zip(values_of(measurements, tag), passing, strict=True)
+    ]
     found = []
-    for name in names:
-        groups: dict[Cell, list[MeasuredTrial]] = {}
-        for item in measured:
-            groups.setdefault(values[id(item)].get(name), []).append(item)
+    for name, column in _columns(ranking).items():
+        groups: dict[Cell, list[float | None]] = {}
+        for value, number in zip(column, reached, strict=True):
+            groups.setdefault(value, []).append(number)
         if len(groups) > 1:
-            found.append(_effect(name, groups, tag, counted))
+            found.append(_effect(name, groups, tag))
     found.sort(key=lambda effect: -(effect.change if effect.change is not None else -1.0))
     if not found:
         return None
     return Effects(
         tag=tag,
-        constrained=bool(passing) and ranking.goal.has_constraints,
+        constrained=not nothing_passes and ranking.goal.has_constraints,
         parameters=tuple(found),
     )
 
 
-def _effect(
-    name: str, groups: Mapping[Cell, Sequence[MeasuredTrial]], tag: str, counted: set[int]
-) -> ParameterEffect:
-    is_high = METRICS[ALIASES.get(tag, tag)].better is Better.HIGHER
-    values = []
-    for value in sorted(groups, key=_order):
-        reached = [
-            number
-            for item in groups[value]
-            if id(item) in counted and (number := item.measurement.value(tag)) is not None
-        ]
-        values.append(
-            ValueEffect(
-                value=value,
-                best=(max if is_high else min)(reached, default=None),
-                measurements=len(groups[value]),
-            )
+def _effect(name: str, groups: Mapping[Cell, Sequence[float | None]], tag: str) -> ParameterEffect:
+    """That of the parameter, with what was reached in each measurement of each of its values."""
+    best = max if METRICS[ALIASES.get(tag, tag)].better is Better.HIGHER else min
+    values = [
+        ValueEffect(
+            value=value,
+            best=best((number for number in groups[value] if number is not None), default=None),
+            measurements=len(groups[value]),
         )
+        for value in sorted(groups, key=_order)
+    ]
     return ParameterEffect(parameter=name, values=tuple(values), change=_change(values))
 
 
@@ -130,16 +126,25 @@ def _order(value: Cell) -> tuple[int, float, str]:
     return 2, 0.0, value
 
 
-def _values(ranking: Ranking) -> Mapping[int, Mapping[str, Cell]]:
-    """The parameters of each measurement (by its `id`)."""
-    parameters = differing_parameters([result.variants[0] for result in ranking.results])
-    values: dict[int, Mapping[str, Cell]] = {}
-    for result in ranking.results:
-        own = parameters[result.variants[0].identity]
-        for item in result.measured:
-            load = item.trial.workloads[0].load
-            of_load: dict[str, Cell] = {BATCH_SIZE: load.batch_size}
-            if load.kind is not LoadKind.REQUEST_INTERVALS:
-                of_load[load.kind.value] = load.value
-            values[id(item)] = {**own, **of_load}
-    return values
+def _columns(ranking: Ranking) -> Mapping[str, Sequence[Cell]]:
+    """By parameter, its value in each measurement of the ranking, in their order; None where the
+    parameter is not set. First those that the best variant sets, then the load.
+    """
+    differing = differing_parameters([result.variants[0] for result in ranking.results])
+    of_results = [differing[result.variants[0].identity] for result in ranking.results]
+
+    def column(name: str) -> Sequence[Cell]:
+        return [
+            cell
+            for result, own in zip(ranking.results, of_results, strict=True)
+            for cell in [own.get(name)] * len(result.measured)
+        ]
+
+    columns = {name: column(name) for name in of_results[0]}
+    loads = [item.trial.workloads[0].load for item in ranking.measured]
+    columns[BATCH_SIZE] = [load.batch_size for load in loads]
+    for kind in (LoadKind.CONCURRENCY, LoadKind.REQUEST_RATE):
+        if any(load.kind is kind for load in loads):
+            columns[kind.value] = [load.value if load.kind is kind else None for load in loads]
+    others = dict.fromkeys(name for own in of_results for name in own if name not in columns)
+    return columns | {name: column(name) for name in others}

@@ -108,11 +108,14 @@ def rank(
     if circumstances is None and records:
         circumstances = Circumstances.of(records[-1].trial)
     records = _under(circumstances, records) if circumstances is not None else []
-    newest = {record.trial.variants: {record.trial.content} for record in records}
+    served = [(record.trial.variants, record.trial.content) for record in records]
+    newest = {names: {content} for names, content in served}
     contents: Mapping[str, Set[str]] = {**newest, **(current or {})}
     comparable = Profile(
         records=tuple(
-            record for record in records if record.trial.content in contents[record.trial.variants]
+            record
+            for record, (names, content) in zip(records, served, strict=True)
+            if content in contents[names]
         )
     )
     ordered, ties = _ordered(comparable.measured, goal)

@@ -14,10 +14,11 @@ from itertools import chain
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Trial
 from model_analyzer.state.codec import DEFINITIONS, Decoder
-from model_analyzer.state.lines import Entry, decode
+from model_analyzer.state.lines import Entry, decode_again
 
-# So many records are kept as well, once they have been looked at.
-_KEPT = 20_000
+# So many records are kept as well, from the first on: making a report looks at each, and reading a
+# line takes longer than anything that is done with it.
+_KEPT = 50_000
 
 # Trial key and names of the variants: one measurement may stand for several names.
 _Name = tuple[str, str]
@@ -69,10 +70,18 @@ class Records(Collection[TrialRecord]):
                 f"{entry['entry']} {entry['id']} {entry.get('name', '')}", line
             )
             return
-        variants = self._decoder.check(entry)
-        name = (entry["key"], ",".join([variant.name for variant in variants]))
-        self._place(name, line)
-        if self._unverified or not all(variant.files for variant in variants):
+        if len(self._read) < _KEPT:
+            record = self._decoder.record(entry)
+            name = (entry["key"], record.trial.variants)
+            is_unverified = record.trial.is_unverified
+            self._place(name, line)
+            self._read[name] = record
+        else:
+            variants = self._decoder.check(entry)
+            name = (entry["key"], ",".join([variant.name for variant in variants]))
+            is_unverified = not all(variant.files for variant in variants)
+            self._place(name, line)
+        if self._unverified or is_unverified:
             self._verify(name, self._record(name).trial)
         node = entry.get("node")
         if node:
@@ -159,7 +168,7 @@ class Records(Collection[TrialRecord]):
     def _record(self, name: _Name) -> TrialRecord:
         record = self._read.get(name)
         if record is None:
-            record = self._decoder.record(decode(self._lines[name]))
+            record = self._decoder.record(decode_again(self._lines[name]))
             if len(self._read) < _KEPT:
                 self._read[name] = record
         return record

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.errors import CheckpointError
+from model_analyzer.state import records
 from model_analyzer.state.checkpoint import load, read_file
 from model_analyzer.state.layout import Layout
 from model_analyzer.state.profile_state import ProfileState
@@ -49,6 +50,7 @@ def peak_mb(call: Callable[[], object]) -> float:
         tracemalloc.stop()
 
 
+@pytest.mark.parametrize("kept", [0, 100_000], ids=["among very many", "among few"])
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -75,8 +77,15 @@ def peak_mb(call: Callable[[], object]) -> float:
     ],
 )
 def test_an_entry_that_means_harm_is_left_out_and_named(
-    tmp_path: Path, good: list[bytes], old: str, new: str, said: str
+    tmp_path: Path,
+    good: list[bytes],
+    monkeypatch: pytest.MonkeyPatch,
+    old: str,
+    new: str,
+    said: str,
+    kept: int,
 ) -> None:
+    monkeypatch.setattr(records, "_KEPT", kept)
     assert old in body(good[4])
     bad = tmp_path / "bad"
     bad.mkdir()
@@ -138,11 +147,13 @@ def test_odd_entries_do_not_keep_a_run_from_starting(
     assert not load(tmp_path).damage
 
 
-def test_a_line_of_a_gigabyte_is_not_read_into_memory(tmp_path: Path, good: list[bytes]) -> None:
+def test_a_line_of_half_a_gigabyte_is_not_read_into_memory(
+    tmp_path: Path, good: list[bytes]
+) -> None:
     path = tmp_path / "journal"
     path.write_bytes(b"".join(good))
     with open(path, "ab") as file:
-        file.truncate(path.stat().st_size + 1024 * MB)  # a hole: zeros that take no room
+        file.truncate(path.stat().st_size + 512 * MB)  # a hole: zeros that take no room
         file.seek(0, os.SEEK_END)
         file.write(b"\n")
 

@@ -16,6 +16,7 @@ from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Ou
 from model_analyzer.domain.models import freeze
 from model_analyzer.domain.profiles import Device, TrialRecord
 from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, ServerSetup, Trial
+from model_analyzer.state import records
 from model_analyzer.state.checkpoint import Checkpoint, load
 from model_analyzer.state.profile_state import ProfileState
 from tests.unit.state.samples import (
@@ -32,15 +33,21 @@ from tests.unit.state.samples import (
 Reload = Callable[..., Checkpoint]
 
 
-@pytest.fixture(params=["journal", "checkpoint"])
-def reload(request: pytest.FixtureRequest, tmp_path: Path) -> Reload:
-    """Records (trial, outcome) pairs in one run, and reads them as a later one would."""
+@pytest.fixture(params=["journal", "checkpoint", "very many"])
+def reload(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Reload:
+    """Records (trial, outcome) pairs in one run, and reads them as a later one would; also as it
+    does behind so many that records are made again each time they are looked at.
+    """
+    if request.param == "very many":
+        monkeypatch.setattr(records, "_KEPT", 0)
 
     def keep(*pairs: tuple[Trial, Outcome]) -> Checkpoint:
         with ProfileState(tmp_path) as state:
             for one, outcome in pairs:
                 state.record(one, outcome)
-            if request.param == "checkpoint":
+            if request.param != "journal":
                 state.save()
         loaded = load(tmp_path)
         assert loaded.damage == ()
