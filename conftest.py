@@ -21,6 +21,9 @@ from typing import Any
 
 import pytest
 
+# our own programs start again and again: they are compiled once, wherever the tests run
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 
 @pytest.fixture(scope="session")
 def program() -> str:

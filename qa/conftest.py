@@ -8,8 +8,10 @@ import csv
 import http.client
 import json
 import os
+import select
 import shlex
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -153,6 +155,22 @@ class Scene:
             except psutil.Error:
                 continue
         return found
+
+    def interrupt(self, process: subprocess.Popen[str], times: int) -> str:
+        """Interrupts a run, and waits each time until it says so: two signals that wait may be one.
+
+        Gives what it has written until then.
+        """
+        assert process.stdout is not None
+        written = b""
+        for number in range(1, times + 1):
+            process.send_signal(signal.SIGINT)
+            while f"Received SIGINT {number}/3".encode() not in written:
+                assert select.select([process.stdout], [], [], 60)[0], written
+                part = os.read(process.stdout.fileno(), 65536)
+                assert part, written
+                written += part
+        return written.decode()
 
     def wait_until(self, condition: Callable[[], object], within_s: float = 60) -> None:
         deadline = time.monotonic() + within_s

@@ -14,7 +14,7 @@ import pytest
 EXAMPLES = sorted((Path(__file__).parents[1] / "config").glob("*.yaml"))
 
 # Those that run every day; `make qa` runs the others.
-EVERYDAY = ("default-only", "manual-sweep", "request-rate", "remote")
+EVERYDAY = ("default-only", "remote")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import signal
 import time
 from pathlib import Path
 
@@ -214,10 +213,8 @@ def test_a_run_that_is_broken_off_leaves_the_server_as_it_was(scene, remote) -> 
     )
     scene.wait_until(lambda: scene.measuring)
 
-    for _ in range(3):
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.3)
-    output, _ = process.communicate(timeout=60)
+    output = scene.interrupt(process, 3)
+    output += process.communicate(timeout=60)[0]
 
     assert process.returncode == 1, output
     assert server.loaded == before

@@ -21,10 +21,13 @@ import pytest
 TESTS = Path(__file__).parent
 
 
-def write_program(path: Path, source: Path, variables: dict[str, str]) -> Path:
-    """An executable at `path` that runs a Python file with these variables set."""
+def write_program(path: Path, source: Path, variables: dict[str, str], flags: str = "") -> Path:
+    """An executable at `path` that runs a Python file with these variables set.
+
+    `flags` are those of Python: with -I -S, it starts without site-packages in half of the time.
+    """
     settings = "".join(f"export {name}='{value}'\n" for name, value in variables.items())
-    path.write_text(f"#!/bin/sh\n{settings}exec '{sys.executable}' '{source}' \"$@\"\n")
+    path.write_text(f"#!/bin/sh\n{settings}exec '{sys.executable}' {flags} '{source}' \"$@\"\n")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return path
 
@@ -52,6 +55,7 @@ class Pretend:
             self.directory / "perf_analyzer",
             TESTS / "fakes" / "perf_analyzer.py",
             {"FAKE_PERF_ANALYZER": str(plan)},
+            flags="-I -S",
         )
 
     @property

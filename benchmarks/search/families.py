@@ -283,6 +283,12 @@ def _thrash(random: Random) -> Surface:
     return _one(random, _machine(random, {"thrashed": station}, thrash=_log(random, 16, 200)))
 
 
+def _fading(random: Random) -> Surface:
+    """Each doubling of the load costs a little, from some load on, be it early or late."""
+    changes = {"fades": random.uniform(0.03, 0.15), "fades_above": _log(random, 8, 300)}
+    return _one(random, _machine(random, {"faded": _station(random)}, **changes))
+
+
 def _overload(random: Random) -> Surface:
     """Above some load requests fail."""
     station = _station(random)
@@ -371,6 +377,7 @@ _TUNING: Mapping[str, Family] = {
     "request-rate": _request_rate,
     "queue-delay": _delays,
     "ensemble-2": _two_parts,
+    "fading": _fading,
 }
 _REPORTING: Mapping[str, Family] = {
     **_BOTH,

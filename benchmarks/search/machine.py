@@ -166,8 +166,8 @@ class Machine:
 
     `contention` is what each further busy instance costs the others; `blend` (below 1) is how
     sharp the knee of the throughput curve is. Nothing exceeds the `ceiling` (1/s); above `thrash`
-    inferences in flight throughput falls; above `most_in_flight` requests fail. What needs more
-    than `memory_mb` does not load.
+    inferences in flight throughput falls; above `fades_above` each doubling takes the share `fades`
+    of it; above `most_in_flight` requests fail. What needs more than `memory_mb` does not load.
     """
 
     stations: Mapping[str, Station]
@@ -178,6 +178,8 @@ class Machine:
     blend: float = 0.97
     ceiling: float = 1e12
     thrash: float = 1e12
+    fades: float = 0.0
+    fades_above: float = 1.0
     tail: Tail = field(default_factory=Tail)
     fixed_mb: float = 300.0
     memory_mb: float = 1e12
@@ -233,6 +235,8 @@ class Machine:
             most = np.minimum(most, capacity)
         throughput = self._blended(in_flight / alone * 1000, most)
         throughput /= 1 + np.maximum(in_flight / self.thrash - 1, 0) ** 0.7
+        doublings = np.log2(np.maximum(in_flight / self.fades_above, 1))
+        throughput *= (1 - self.fades) ** doublings
         average = in_flight / throughput * 1000
         return throughput, average, self._p99(average, throughput / most)
 

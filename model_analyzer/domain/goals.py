@@ -9,6 +9,7 @@ weightings. Positive means that A is better; 0.0488 says that 105 beats 100.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cmp_to_key
@@ -46,6 +47,15 @@ class Constraint:
         if self.maximum is not None and value > self.maximum:
             return (value - self.maximum) / abs(self.maximum or 1)
         return 0.0
+
+    def margin(self, value: float) -> float:
+        """How far `value` is within the bounds, as a fraction of the nearest; negative outside."""
+        margins = []
+        if self.minimum is not None:
+            margins.append((value - self.minimum) / abs(self.minimum or 1))
+        if self.maximum is not None:
+            margins.append((self.maximum - value) / abs(self.maximum or 1))
+        return min(margins, default=math.inf)
 
     def __str__(self) -> str:
         metric = METRICS[ALIASES.get(self.tag, self.tag)]
@@ -109,6 +119,21 @@ class Goal:
     def passes(self, measurement: Measurement) -> bool:
         """Whether every constraint that can be checked holds."""
         return self.shortfall(measurement) == 0
+
+    def margin(self, measurement: Measurement, tag: str) -> float:
+        """How far a metric is within the constraints on it, as a fraction of the nearest bound;
+        infinite where there are none, or where it was not measured.
+        """
+        margins = []
+        for index, goal in enumerate(self.models):
+            value = measurement.model_value(index, tag)
+            if value is not None:
+                margins += [
+                    constraint.margin(value)
+                    for constraint in goal.constraints
+                    if ALIASES.get(constraint.tag, constraint.tag) == tag
+                ]
+        return min(margins, default=math.inf)
 
     def unchecked(self, measurement: Measurement) -> tuple[str, ...]:
         """Tags of the constraints whose metric the measurement does not have."""

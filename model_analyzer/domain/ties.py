@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import TypeVar
 
 from model_analyzer.domain.goals import Goal
@@ -22,6 +23,9 @@ _MOST = 0.01
 
 # Repetitions that agree better than this do so by chance.
 _LEAST_NOISE = 0.01
+
+# The noise of a metric before repetitions tell; it counts as much as so many of them.
+_USUAL_NOISE, _USUAL_COUNT = 0.03, 1
 
 # Memory counts in steps of this factor.
 _STEP = 1.02
@@ -50,23 +54,50 @@ def tied(
     return found
 
 
-def confirmed_first(
+def assured_first(
     goal: Goal, ordered: Sequence[T], repetitions: Mapping[T, Sequence[Measurement]]
 ) -> list[T]:
-    """The same, but what leads by a single measurement, which may be luck, comes after the best of
-    those that were repeated: unless noise does not explain its lead, or only it keeps the
-    constraints.
+    """The same, but what leads, or keeps the constraints, by a single measurement, which may be
+    luck, comes after the best of those that were repeated: unless noise explains neither.
     """
     noise = _noise(goal, repetitions)
-    leader = ordered[0]
-    if noise is None or len(repetitions[leader]) > 1:
+    means = {one: averaged(repetitions[one]) for one in ordered}
+    passing = [one for one in ordered if goal.passes(means[one])]
+    if noise is None or not passing:
         return list(ordered)
-    first = next(one for one in ordered if len(repetitions[one]) > 1)
-    ahead, mean = averaged(repetitions[leader]), averaged(repetitions[first])
-    apart = max(noise, _LEAST_NOISE) * math.sqrt(1 + 1 / len(repetitions[first]))
-    if goal.passes(ahead) != goal.passes(mean) or goal.score(ahead, mean) > _DEVIATIONS * apart:
-        return list(ordered)
-    return [first, *(one for one in ordered if one != first)]
+    first = next((one for one in passing if len(repetitions[one]) > 1), None)
+    wobble = {tag: _wobble(tag, repetitions) for tag in goal.tags}
+
+    def is_sure(one: T) -> bool:
+        if len(repetitions[one]) > 1:
+            return True
+        if any(goal.margin(means[one], tag) < _DEVIATIONS * off for tag, off in wobble.items()):
+            return False
+        if first is None:
+            return True
+        apart = max(noise, _LEAST_NOISE) * math.sqrt(1 + 1 / len(repetitions[first]))
+        return goal.score(means[one], means[first]) > _DEVIATIONS * apart
+
+    best = next(filter(is_sure, passing), passing[0])
+    return [best, *(one for one in ordered if one != best)]
+
+
+def _wobble(tag: str, repetitions: Mapping[T, Sequence[Measurement]]) -> float:
+    """The standard deviation of a metric that is measured once, as a fraction of its value: from
+    everything that was repeated, and from what is usual while that is little. Memory and the like
+    are what they are, unless repetitions say otherwise.
+    """
+    usual = _USUAL_NOISE if tag.startswith("perf_") else 0.0
+    squares, free = usual**2 * _USUAL_COUNT, float(_USUAL_COUNT)
+    for found in repetitions.values():
+        for index in range(len(found[0].models)):
+            values = [one.model_value(index, tag) for one in found]
+            known = [value for value in values if value]
+            if len(known) > 1:
+                middle = fmean(known)
+                squares += sum((value / middle - 1) ** 2 for value in known)
+                free += len(known) - 1
+    return math.sqrt(squares / free)
 
 
 def cost(trial: Trial, measurement: Measurement) -> tuple[float, ...]:

@@ -11,7 +11,7 @@ from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import averaged
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
-from model_analyzer.domain.ties import confirmed_first, cost, tied
+from model_analyzer.domain.ties import assured_first, cost, tied
 from model_analyzer.domain.trials import Trial
 
 
@@ -189,7 +189,7 @@ def _ordered(
         )
         for key, items in repetitions.items()
     }
-    order = confirmed_first(
+    order = assured_first(
         goal,
         goal.best_first(means, lambda key: means[key].measurement),
         {key: [item.measurement for item in found] for key, found in repetitions.items()},

@@ -371,7 +371,13 @@ def test_an_orderly_stop_asks_and_removes(engine, make: Make, pretend) -> None:
     assert engine.containers == []
 
 
-def test_the_images_own_stop_signal_is_used(engine, make: Make, pretend) -> None:
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What does not stop by itself is given less time."""
+    monkeypatch.setattr("model_analyzer.runner.server.triton.GRACE_S", 0.5)
+
+
+def test_the_images_own_stop_signal_is_used(engine, make: Make, hurried) -> None:
     server = make()
     server.serve([variant()], setup(own={"stop_signal": "SIGINT"}))
 
@@ -381,7 +387,9 @@ def test_the_images_own_stop_signal_is_used(engine, make: Make, pretend) -> None
     assert kill["query"] == {"signal": "SIGINT"}
 
 
-def test_a_server_that_does_not_stop_is_removed_by_force(engine, make: Make, pretend) -> None:
+def test_a_server_that_does_not_stop_is_removed_by_force(
+    engine, make: Make, pretend, hurried
+) -> None:
     pretend.tritonserver(deaf=True)
     server = make()
     server.serve([variant()], setup())

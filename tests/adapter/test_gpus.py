@@ -9,7 +9,7 @@ import logging
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -18,7 +18,13 @@ import pytest
 
 from model_analyzer.domain.profiles import Device
 from model_analyzer.runner.gpus import Gpu
-from model_analyzer.runner.monitors.gpu import GpuMonitor, Nvml, ObservedGpus, find_devices
+from model_analyzer.runner.monitors.gpu import (
+    GpuMonitor,
+    Nvml,
+    ObservedGpus,
+    Sample,
+    find_devices,
+)
 from model_analyzer.runner.monitors.triton_metrics import TritonMetrics
 from tests.conftest import GIB, TESTS, PretendDriver, gpu
 
@@ -140,10 +146,16 @@ def test_a_trial_is_sampled_from_before_to_after(nvml: PretendDriver) -> None:
     # the first look is the one that finds its memory
     nvml.has(gpu(0, used=[0, 1_000_000, 9_000_000, 2_000_000], utilization=[99, 0, 40, 60]))
     with Nvml() as driver:
-        chosen = ObservedGpus(driver.gpus[0].usable, driver.read)
-        monitor = chosen.monitor(interval_s=0.15)
+        looks = []
+
+        def read(devices: Sequence[Device]) -> Sample:
+            looks.append(driver.read(devices))
+            return looks[-1]
+
+        monitor = ObservedGpus(driver.gpus[0].usable, read).monitor(interval_s=0.5)
         with monitor:
-            time.sleep(0.2)
+            while len(looks) < 2:
+                time.sleep(0.01)
     values = monitor.observation.gpus["GPU-0000"]
     assert values["gpu_used_memory"] == 9.0
     assert values["gpu_free_memory"] == round(16 * GIB / MB - 9.0, 1)

@@ -342,6 +342,7 @@ def test_an_ordinary_stop_asks_and_waits(pretend, make: Make) -> None:
 
 
 def test_a_server_that_does_not_stop_is_killed(pretend, make: Make, mark, monkeypatch) -> None:
+    monkeypatch.setattr("model_analyzer.runner.server.triton.GRACE_S", 0.5)
     server = make(pretend.tritonserver(deaf=True))
     server.serve([variants()[0]], ServerSetup())
     began = time.monotonic()

@@ -4,22 +4,29 @@
 
 from __future__ import annotations
 
+import faulthandler
+import gc
 import io
 import logging
+import os
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 import yaml
 
 from conftest import without_charts
 from model_analyzer.cli.main import main
+from model_analyzer.reports import images
 
 
 @dataclass
@@ -41,13 +48,11 @@ class Setting:
         self, *arguments: str, command: str = "profile", **changes: Any
     ) -> subprocess.Popen[str]:
         """Starts a command with the configuration and some changes of it."""
-        path = self.directory / "config.yaml"
-        path.write_text(yaml.safe_dump({**self.config, **changes}, sort_keys=False))
-        environment = {**self.mark.environment, **self.environment}
+        path = self._configure(changes)
         process = subprocess.Popen(
             [self.program, command, "-f", str(path), *arguments],
             cwd=self.directory,
-            env=environment if self.draws else without_charts(environment),
+            env=self.variables,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -55,11 +60,33 @@ class Setting:
         self.started.append(process)
         return process
 
-    def profile(self, *arguments: str, **changes: Any) -> tuple[int, str]:
-        """Exit status and output of a whole run, or of another command."""
-        process = self.start(*arguments, **changes)
-        output, _ = process.communicate(timeout=120)
-        return process.returncode, output
+    def profile(self, *arguments: str, command: str = "profile", **changes: Any) -> tuple[int, str]:
+        """Exit status and output (both streams) of a whole run, or of another command.
+
+        It runs in the process of the tests, unlike with `start`: to start Python and to import
+        takes longer than most runs on pretend programs.
+        """
+        path = self._configure(changes)
+        with StringOutput() as output:
+            status = in_process(
+                [command, "-f", str(path), *arguments],
+                self.variables,
+                self.directory,
+                output,
+                output,
+            )
+            return status, output.text
+
+    def _configure(self, changes: dict[str, Any]) -> Path:
+        path = self.directory / "config.yaml"
+        path.write_text(yaml.safe_dump({**self.config, **changes}, sort_keys=False))
+        return path
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The environment of the program."""
+        environment = {**self.mark.environment, **self.environment}
+        return environment if self.draws else without_charts(environment)
 
     @property
     def checkpoints(self) -> list[str]:
@@ -71,7 +98,7 @@ class Setting:
         text = (self.directory / "results" / "metrics-model-inference.csv").read_text()
         return [line.split(",") for line in text.splitlines()[1:] if line]
 
-    def wait_until(self, condition: Callable[[], bool], within_s: float = 20) -> None:
+    def wait_until(self, condition: Callable[[], bool], within_s: float = 60) -> None:
         deadline = time.monotonic() + within_s
         while not condition():
             assert time.monotonic() < deadline, "did not happen in time"
@@ -108,28 +135,26 @@ def setting(tmp_path: Path, program: str, pretend, make_model, mark) -> Iterator
     assert mark.gone(), "processes were left behind"
 
 
-# Commands that start nothing and change nothing of their process run in that of the tests: to start
-# Python and to import takes longer than what they do.
-_IN_PROCESS = {"checkpoint", "compare", "config", "report"}
-
-
 @pytest.fixture
-def run(
-    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., tuple[int, str, str]]:
+def run(program: str, tmp_path: Path) -> Callable[..., tuple[int, str, str]]:
     """Runs the program with any arguments: status, standard output, standard error.
 
-    Options are those of `subprocess.run`; with any, it is a process of its own.
+    It runs in the process of the tests, with the variables of `env`. Other options are those of
+    `subprocess.run`; with any, it is a process of its own.
     """
 
-    def call(*arguments: str, **options: Any) -> tuple[int, str, str]:
-        if not options and arguments[:1] and arguments[0] in _IN_PROCESS:
-            monkeypatch.chdir(tmp_path)
-            monkeypatch.setattr(sys, "argv", ["model-analyzer", *arguments])
-            return in_process()
+    def call(
+        *arguments: str, env: dict[str, str] | None = None, **options: Any
+    ) -> tuple[int, str, str]:
+        if not options:
+            environment = dict(os.environ) if env is None else env
+            with StringOutput() as output, StringOutput() as errors:
+                status = in_process(arguments, environment, tmp_path, output, errors)
+                return status, output.text, errors.text
         done = subprocess.run(
             [program, *arguments],
             cwd=tmp_path,
+            env=env,
             capture_output=True,
             text=True,
             timeout=60,
@@ -141,16 +166,97 @@ def run(
     return call
 
 
-def in_process() -> tuple[int, str, str]:
-    """Runs `main` as a process would: status, standard output, standard error."""
-    status = 0
-    with StringOutput() as output, StringOutput() as errors:
-        with fresh_logging(), redirect_stdout(output), redirect_stderr(errors):
-            try:
-                main()
-            except SystemExit as end:
-                status = int(end.code or 0)
-        return status, output.text, errors.text
+def in_process(
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    directory: Path,
+    output: StringOutput,
+    errors: StringOutput,
+) -> int:
+    """Runs `main` as a process of its own would; the exit status."""
+    with (
+        patch.dict(os.environ, environment, clear=True),
+        patch.object(sys, "argv", ["model-analyzer", *arguments]),
+        chdir(directory),
+        python_path(environment.get("PYTHONPATH", "")),
+        own_signals(),
+        fresh_logging(),
+        ends_within(120),
+        sockets_left_open() if "DOCKER_HOST" in environment else nullcontext(),
+        redirect_stdout(output),
+        redirect_stderr(errors),
+    ):
+        images._drawn.cache_clear()
+        try:
+            main()
+        except SystemExit as end:
+            return int(end.code or 0)
+    return 0
+
+
+@contextmanager
+def sockets_left_open() -> Iterator[None]:
+    """The client of Docker leaves its socket to the end of the process where no engine answers."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        yield
+        gc.collect()
+
+
+@contextmanager
+def chdir(directory: Path) -> Iterator[None]:
+    before = os.open(".", os.O_RDONLY)
+    os.chdir(directory)
+    try:
+        yield
+    finally:
+        os.fchdir(before)
+        os.close(before)
+
+
+@contextmanager
+def python_path(value: str) -> Iterator[None]:
+    """Inside, modules of these directories take the place of those that are imported already."""
+    paths = [path for path in value.split(os.pathsep) if path and path not in sys.path]
+    names = {file.stem for path in paths for file in Path(path).iterdir()}
+    before = {
+        name: module for name, module in sys.modules.items() if name.partition(".")[0] in names
+    }
+    for name in before:
+        del sys.modules[name]
+    sys.path[:0] = paths
+    try:
+        yield
+    finally:
+        del sys.path[: len(paths)]
+        for name in [name for name in sys.modules if name.partition(".")[0] in names]:
+            del sys.modules[name]
+        sys.modules.update(before)
+
+
+@contextmanager
+def own_signals() -> Iterator[None]:
+    """Gives signals back to those who had them before."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
+    before = {number: signal.getsignal(number) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        wakeup = signal.set_wakeup_fd(-1)
+        if wakeup >= 0:
+            os.close(wakeup)
+
+
+@contextmanager
+def ends_within(seconds: float) -> Iterator[None]:
+    """A run that hangs tells where, and ends the process of the tests."""
+    faulthandler.dump_traceback_later(seconds, exit=True, file=sys.__stderr__)
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 @contextmanager

@@ -35,7 +35,7 @@ def complain(setting, run):
             del config[name]
         path = setting.directory / "config.yaml"
         path.write_text(yaml.safe_dump(config, sort_keys=False))
-        status, _, error = run("profile", "-f", str(path), *arguments, env=setting.mark.environment)
+        status, _, error = run("profile", "-f", str(path), *arguments, env=setting.variables)
         return status, one_line(error)
 
     return call
@@ -324,7 +324,7 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(
     done = subprocess.run(
         ["unshare", "-rm", "sh", "-c", script],
         cwd=setting.directory, capture_output=True, text=True, timeout=60,
-        env=setting.mark.environment, check=False,
+        env=setting.variables, check=False,
     )  # fmt: skip
 
     assert done.returncode == RUN_FAILED, done.stdout + done.stderr

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import select
 import signal
 import subprocess
 import sys
@@ -15,27 +17,51 @@ import pytest
 
 from model_analyzer.state.checkpoint import load
 
-SLOW = {"sleep_s": 0.5}
-
 
 def recorded(directory: Path) -> int:
     return len(load(directory / "checkpoints").records)
 
 
-def slow(setting, pretend, **step) -> None:
-    setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({**SLOW, **step}))
+def hold(setting, pretend, number: int) -> Path:
+    """Launch `number` and those after it measure until the file that is given here exists."""
+    go: Path = setting.directory / "go"
+    steps = [*[{}] * (number - 1), {"until": str(go)}]
+    setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer(*steps))
+    return go
+
+
+def send(process: subprocess.Popen[str], number: signal.Signals, says: str) -> str:
+    """Sends a signal and waits until the program says that it came: two that wait may be one.
+
+    Gives what the program has written until then.
+    """
+    process.send_signal(number)
+    assert process.stdout is not None
+    written = b""
+    while says.encode() not in written:
+        assert select.select([process.stdout], [], [], 60)[0], written
+        part = os.read(process.stdout.fileno(), 65536)
+        assert part, written
+        written += part
+    return written.decode()
+
+
+def interrupt(process: subprocess.Popen[str], times: int) -> str:
+    return "".join(
+        send(process, signal.SIGINT, f"Received SIGINT {number}/3")
+        for number in range(1, times + 1)
+    )
 
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_the_first_interrupts_let_the_running_trial_finish(setting, pretend, count: int) -> None:
-    slow(setting, pretend)
+    go = hold(setting, pretend, 2)
     process = setting.start()
     setting.wait_until(lambda: len(pretend.launches) == 2)
 
-    for _ in range(count):
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.05)
-    output, _ = process.communicate(timeout=20)
+    output = interrupt(process, count)
+    go.touch()
+    output += process.communicate(timeout=60)[0]
 
     assert process.returncode == 1, output
     assert f"Received SIGINT {count}/3. Will attempt to exit after current measurement." in output
@@ -47,11 +73,12 @@ def test_the_first_interrupts_let_the_running_trial_finish(setting, pretend, cou
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(setting, pretend) -> None:
-    slow(setting, pretend)
+    go = hold(setting, pretend, 3)
     process = setting.start()
     setting.wait_until(lambda: len(pretend.launches) == 3)
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
+    interrupt(process, 1)
+    go.touch()
+    process.communicate(timeout=60)
 
     status, output = setting.profile()
 
@@ -62,16 +89,14 @@ def test_an_interrupted_run_goes_on_where_it_stopped(setting, pretend) -> None:
 
 
 def test_the_third_interrupt_leaves_at_once(setting, pretend) -> None:
-    slow(setting, pretend, hang=True, deaf=True)
+    setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({"hang": True, "deaf": True}))
     setting.config["triton_server_path"] = str(pretend.tritonserver(deaf=True))
     process = setting.start()
     setting.wait_until(lambda: len(pretend.launches) == 1)
 
-    for _ in range(3):
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.05)
+    output = interrupt(process, 3)
     began = time.monotonic()
-    output, _ = process.communicate(timeout=20)
+    output += process.communicate(timeout=60)[0]
 
     assert time.monotonic() - began < 2
     assert process.returncode == 1
@@ -85,10 +110,8 @@ def test_the_third_interrupt_saves_what_was_measured(setting, pretend) -> None:
     process = setting.start()
     setting.wait_until(lambda: len(pretend.launches) == 3)
 
-    for _ in range(3):
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.05)
-    process.communicate(timeout=20)
+    interrupt(process, 3)
+    process.communicate(timeout=60)
 
     assert setting.checkpoints == ["0.ckpt"]
     assert recorded(setting.directory) == 2
@@ -99,11 +122,9 @@ def test_the_third_interrupt_leaves_while_a_model_loads(setting, make_model, pre
     process = setting.start(profile_models=["slow"])
     setting.wait_until(lambda: any(call.startswith("load") for call in pretend.server_calls))
 
-    for _ in range(3):
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.05)
+    output = interrupt(process, 3)
     began = time.monotonic()
-    output, _ = process.communicate(timeout=20)
+    output += process.communicate(timeout=60)[0]
 
     assert time.monotonic() - began < 2
     assert process.returncode == 1
@@ -112,12 +133,13 @@ def test_the_third_interrupt_leaves_while_a_model_loads(setting, make_model, pre
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_other_signals_finish_the_trial_too(setting, pretend, number: signal.Signals) -> None:
-    slow(setting, pretend)
+    go = hold(setting, pretend, 2)
     process = setting.start()
     setting.wait_until(lambda: len(pretend.launches) == 2)
 
-    process.send_signal(number)
-    output, _ = process.communicate(timeout=20)
+    output = send(process, number, f"Received {number.name}")
+    go.touch()
+    output += process.communicate(timeout=60)[0]
 
     assert process.returncode == 1
     assert f"Received {number.name}" in output
@@ -131,7 +153,7 @@ def test_an_interrupt_while_the_server_starts_is_heard(setting, pretend) -> None
     setting.wait_until(lambda: bool(pretend.server_calls))
 
     process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=20)
+    output, _ = process.communicate(timeout=60)
 
     assert process.returncode == 1
     assert pretend.launches == []
@@ -139,7 +161,7 @@ def test_an_interrupt_while_the_server_starts_is_heard(setting, pretend) -> None
 
 
 def test_two_runs_do_not_share_a_checkpoint_directory(setting, pretend) -> None:
-    slow(setting, pretend)
+    go = hold(setting, pretend, 1)
     first = setting.start()
     setting.wait_until(lambda: len(pretend.launches) == 1)
 
@@ -148,19 +170,26 @@ def test_two_runs_do_not_share_a_checkpoint_directory(setting, pretend) -> None:
     assert status == 1
     assert "in use by another run (process " in output
     assert str(first.pid) in output
-    first.send_signal(signal.SIGINT)
-    first.communicate(timeout=20)
+    interrupt(first, 1)
+    go.touch()
+    first.communicate(timeout=60)
     assert first.returncode == 1
 
 
 def test_killing_us_loses_no_finished_measurement_and_leaves_no_process(setting, pretend) -> None:
-    """At random moments, again and again, until the run has come to its end."""
+    """At random moments while it measures, again and again."""
     moments = random.Random(7)
-    setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({"sleep_s": 0.1}))
+    setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({"sleep_s": 0.05}))
     known = 0
-    for _ in range(20):
-        process = setting.start(run_config_search_max_instance_count=10)
-        time.sleep(moments.uniform(0.3, 2.2))
+    for _ in range(8):
+        launches = len(pretend.launches)
+        process = setting.start(run_config_search_max_instance_count=5)
+        setting.wait_until(
+            lambda before=launches, one=process: (
+                len(pretend.launches) > before or one.poll() is not None
+            )
+        )
+        time.sleep(moments.uniform(0, 0.7))
         process.kill()
         output, _ = process.communicate()
         # what was announced as measured was on disk before
@@ -170,11 +199,11 @@ def test_killing_us_loses_no_finished_measurement_and_leaves_no_process(setting,
         assert setting.mark.gone(), "processes were left behind"
         known = now
 
-    status, output = setting.profile(run_config_search_max_instance_count=10)
+    status, output = setting.profile(run_config_search_max_instance_count=5)
 
     assert status == 0, output
     assert output.count("Existing measurement found") == known
-    assert len(setting.rows) == 42
+    assert len(setting.rows) == 22
 
 
 def test_a_killed_server_is_replaced_and_the_run_goes_on(setting, pretend) -> None:
@@ -201,28 +230,26 @@ def test_a_killed_server_is_replaced_and_the_run_goes_on(setting, pretend) -> No
 
 def test_a_request_to_end_counts_after_an_interrupt_too(setting, pretend) -> None:
     """The time limit of SIGTERM holds although SIGINT was counted before."""
-    slow(setting, pretend, hang=True)
+    setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({"hang": True}))
     process = setting.start()
     setting.wait_until(lambda: len(pretend.launches) == 1)
 
-    process.send_signal(signal.SIGINT)
-    time.sleep(0.3)
-    process.send_signal(signal.SIGTERM)
-    time.sleep(0.3)
+    interrupt(process, 1)
+    send(process, signal.SIGTERM, "Received SIGTERM")
     process.send_signal(signal.SIGALRM)  # what arrives 30 s later
-    output, _ = process.communicate(timeout=20)
+    output, _ = process.communicate(timeout=60)
 
-    assert "Received SIGTERM" in output
     assert "Time is up" in output
 
 
 def test_a_terminal_that_goes_away_costs_no_measurement(setting, pretend) -> None:
-    setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({"sleep_s": 0.3}))
+    go = hold(setting, pretend, 1)
     process = setting.start()
     assert process.stdout is not None
     setting.wait_until(lambda: len(pretend.launches) == 1)
 
     process.stdout.close()  # from now on, whatever is written fails
+    go.touch()
     assert process.wait(timeout=60) == 0
 
     assert recorded(setting.directory) == 10

@@ -171,7 +171,7 @@ def test_what_cannot_be_searched_is_told_before_anything_starts(
     path = setting.directory / "config.yaml"
     path.write_text(yaml.safe_dump({**setting.config, **changes}, sort_keys=False))
 
-    status, _, error = run("profile", "-f", str(path), env=setting.mark.environment)
+    status, _, error = run("profile", "-f", str(path), env=setting.variables)
 
     assert status == USAGE
     assert len(error.splitlines()) == 1

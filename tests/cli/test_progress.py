@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from typing import Any
 
 import pytest
@@ -13,24 +12,15 @@ import yaml
 
 
 @pytest.fixture
-def written(setting):
+def written(setting, run):
     """Runs `profile` with flags: status, standard output, standard error."""
 
-    def run(*flags: str, **changes: Any) -> tuple[int, str, str]:
+    def call(*flags: str, **changes: Any) -> tuple[int, str, str]:
         path = setting.directory / "config.yaml"
         path.write_text(yaml.safe_dump({**setting.config, **changes}, sort_keys=False))
-        done = subprocess.run(
-            [setting.program, "profile", "-f", str(path), *flags],
-            cwd=setting.directory,
-            env=setting.mark.environment,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        return done.returncode, done.stdout, done.stderr
+        return run("profile", "-f", str(path), *flags, env=setting.variables)
 
-    return run
+    return call
 
 
 SMALL = {"run_config_search_disable": True, "concurrency": [1, 2]}

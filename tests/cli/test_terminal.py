@@ -18,12 +18,20 @@ import yaml
 @pytest.mark.parametrize("mode", ["brute", "quick"])
 def test_a_run_shows_itself_on_a_terminal_and_ends(setting, mode: str) -> None:
     path: Path = setting.directory / "config.yaml"
-    path.write_text(yaml.safe_dump({**setting.config, "run_config_search_mode": mode}))
+    path.write_text(
+        yaml.safe_dump(
+            {
+                **setting.config,
+                "run_config_search_mode": mode,
+                "run_config_search_max_instance_count": 1,
+            }
+        )
+    )
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [setting.program, "profile", "-f", str(path)],
         cwd=setting.directory,
-        env={**setting.mark.environment, "TERM": "xterm", "COLUMNS": "120", "CI": ""},
+        env={**setting.variables, "TERM": "xterm", "COLUMNS": "120", "CI": ""},
         stdout=theirs,
         stderr=theirs,
     )

@@ -8,12 +8,12 @@ FAKE_PERF_ANALYZER names a JSON file:
      "tell": [NAME, …],      variables that are appended to these arguments, as NAME=VALUE
      "steps": [STEP, …]}     what launch 1, 2, … does; the last step is repeated
 
-A step may have: `status`, `text` (instead of the usual output), `table` (false: write none, or
-the text to write), `sleep_s` (before anything else), `throughput`, `p99_us`, `requests`,
-`windows` (throughputs of the passes), `signal` (kills itself), `hang` (never ends), `deaf`
-(ignores SIGINT and SIGTERM), `burn` (uses CPU for that many seconds), `server_says` (what a
-server inside says while it loads the model; a list of lines), `loads` (false: it never has),
-`export` (the text of the profile export).
+A step may have: `status`, `text` (instead of the usual output), `table` (false: write none, or the
+text to write), `sleep_s` (before anything else), `until` (a file: waits for it), `throughput`,
+`p99_us`, `requests`, `windows` (throughputs of the passes), `signal` (kills itself), `hang` (never
+ends), `deaf` (ignores SIGINT and SIGTERM), `burn` (uses CPU for that many seconds), `server_says`
+(what a server inside says while it loads the model; a list of lines), `loads` (false: it never
+has), `export` (the text of the profile export).
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ def main() -> int:
         print(line, file=sys.stderr, flush=True)
     if step.get("loads", True):
         print("*** Measurement Settings ***", flush=True)
-    time.sleep(step.get("sleep_s", 0.02))
+    time.sleep(step.get("sleep_s", 0))
+    while "until" in step and not os.path.exists(step["until"]):
+        time.sleep(0.01)
     end = time.monotonic() + step.get("burn", 0)
     while time.monotonic() < end:
         pass

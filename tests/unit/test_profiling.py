@@ -350,7 +350,7 @@ SCENARIOS: dict[str, Scenario] = {
     ),
     "adaptive": (
         subject(constraints=[latency_within(12)]),
-        limits(mode=SearchMode.ADAPTIVE, instances=(1, 3), batch=(1, 16), concurrency=(1, 32)),
+        limits(mode=SearchMode.ADAPTIVE, instances=(1, 2), batch=(1, 8), concurrency=(1, 16)),
         odd_plateau,
     ),
     "several models": (
@@ -403,7 +403,9 @@ def test_a_resumed_run_goes_on_as_the_uninterrupted_one_would_have(
         assert len(runner.ran) == len(distinct), f"interrupted after {measured} trials"
 
 
-@pytest.mark.parametrize("at_a_time", [1, pytest.param(2, marks=pytest.mark.slow), 5])
+@pytest.mark.parametrize(
+    "at_a_time", [1, *(pytest.param(many, marks=pytest.mark.slow) for many in (2, 5))]
+)
 @pytest.mark.parametrize("saved", [False, True])
 def test_a_run_in_small_pieces_measures_what_a_run_in_one_piece_does(
     scenario: Scenario, at_a_time: int, saved: bool, tmp_path: Path

@@ -26,14 +26,13 @@ from model_analyzer.search.trial_space import TrialSpace
 # So many trials are looked at for a decision, beside those near to the best ones known.
 _CANDIDATES = 600
 _NEAR = 3
+# Those drawn at random stay for so many decisions: whether they are legal takes long to find out.
+_KEPT_FOR = 4
 # So many are drawn a few steps away from these: up to so many, in a part of the values.
 _AROUND, _STEPS, _MOVED = 200, 3, 0.5
 
 # Nothing is measured more often.
 _MOST_TIMES = 4
-
-# What keeps the constraints with a lower probability than this leads only what does so, too.
-_LIKELY, _DUBIOUS = 0.4, 10.0
 
 # Loading another variant is worth this many measurements.
 _RELOAD = 0.15
@@ -189,9 +188,9 @@ class Knowledge:
             return self.leaders[0]
         known = [at for at in self.leaders if self.goal.passes(self._means[at])]
         of = prospect(self.goal, [one.take([rows[at] for at in known]) for one in worlds], 0)
-        # what passed and is thought not to is no answer
-        dubious = of.passes.mean(axis=0) < _LIKELY
-        return known[int(np.argmax(of.score.mean(axis=0) - _DUBIOUS * dubious))]
+        # an answer that breaks a constraint is worth nothing
+        worth = of.passes.mean(axis=0) * np.exp(of.score.mean(axis=0))
+        return known[int(np.argmax(worth))]
 
     def _learn(self) -> View:
         """Follows what was measured, and looks at trials, the known ones among them."""
@@ -247,6 +246,7 @@ class Knowledge:
         sizes = np.array([len(axis.values) for axis in self._space.axes])
         generator = np.random.default_rng([self._seed, len(self.records)])
         yield from self._around(sizes, generator)
+        generator = np.random.default_rng([self._seed, len(self.records) // _KEPT_FOR])
         drawn = generator.integers(0, sizes, size=(4 * _CANDIDATES, len(sizes)))
         yield from self._legal_ones(drawn, _CANDIDATES)
 

@@ -22,7 +22,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.floating[Any]]
 
 # unknowns of the whole, and of each station
-_GLOBAL, _STATION = 5, 8
+_GLOBAL, _STATION = 6, 8
 
 # How close queueing comes to the limit that it cannot pass, at loads far above it.
 _OVERLOAD = 0.02
@@ -80,7 +80,7 @@ def closed_loop(sets: Floats, at: Settings) -> Flow:
     offered = np.log(at.flight / (time + whole.outside))
     capacity = _least([limit, whole.ceiling], whole.sharpness)
     flow = _least([capacity, offered], whole.sharpness)
-    beyond = np.maximum((offered - capacity) / np.log(2) - 1, 0)
+    beyond = np.maximum((offered - capacity) / np.log(2) - whole.onset, 0)
     throughput = flow - whole.thrashing * beyond
     return Flow(throughput, np.log(at.flight) - throughput, np.exp(flow - capacity))
 
@@ -115,8 +115,10 @@ class _Whole:
         self.sharpness = 1.0 + np.exp(1.1 + 0.7 * column[:, 1])
         # logarithm of a throughput that nothing exceeds
         self.ceiling = 5.0 + 2.5 * column[:, 2]
-        # throughput lost with each doubling of a load that is too high
-        self.thrashing = 0.02 * np.exp(1.6 * column[:, 3])
+        # throughput lost with each doubling of a load that is too high, and how many doublings of
+        # what the stations can take that is
+        self.thrashing = 0.007 * np.exp(2.0 * column[:, 3])
+        self.onset = 1.0 + 1.5 * column[:, 5]
         # how much of the batch that could form does form
         self.forming = 0.4 + 0.6 / (1 + np.exp(-1.5 - column[:, 4]))
 
@@ -156,7 +158,9 @@ def _stations(sets: Floats, at: Settings, flight: Floats) -> tuple[Floats, Float
 
 def _least(logarithms: list[Floats], sharpness: Floats) -> Floats:
     """A smooth minimum, of logarithms and as one."""
-    total = -sharpness * logarithms[0]
+    least = logarithms[0]
     for other in logarithms[1:]:
-        total = np.logaddexp(total, -sharpness * other)
-    return np.asarray(-total / sharpness)
+        apart = np.exp(-sharpness * np.abs(least - other))
+        # one by one, and without logaddexp: this is most of the time that the law takes
+        least = np.minimum(least, other) - np.log(1 + apart) / sharpness
+    return np.asarray(least)

@@ -34,6 +34,7 @@ _FEWEST = 6
 # Before the others are looked at, this part of the values are outliers, off by about so much;
 # so many functions agree about which.
 _OUTLIERS, _DISTURBED, _TOGETHER = 0.02, 0.25, 4
+_MANY, _MORE = 48, 12  # of many values, so many agree: each group takes time that grows with them
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ class Fit:
         waves = generator.standard_normal((_FREQUENCIES, count)) * scale
         weights = generator.standard_normal((len(self.weights), count)) * self.weights[:, None]
         weights[1:] *= doubt
-        groups = _alike(doubt)
+        groups = _alike(doubt, _TOGETHER if len(self.noise) <= _MANY else _MORE)
         noise = self._noises(residuals.mean(axis=0), len(groups), generator)
         errors = generator.standard_normal((len(self.noise), count))
 
@@ -244,12 +245,12 @@ def _left_out(root: Floats, values: Floats) -> tuple[Floats, Floats]:
     return np.clip((precision @ values) * spread, -10, 10), spread
 
 
-def _alike(doubt: Floats) -> list[npt.NDArray[np.intp]]:
-    """Rows in groups of a few with equal doubt."""
+def _alike(doubt: Floats, together: int) -> list[npt.NDArray[np.intp]]:
+    """Rows in groups of about so many with equal doubt."""
     found = []
     for one in np.unique(doubt):
         rows = np.flatnonzero(doubt == one)
-        found += np.array_split(rows, max(len(rows) // _TOGETHER, 1))
+        found += np.array_split(rows, max(len(rows) // together, 1))
     return found
 
 

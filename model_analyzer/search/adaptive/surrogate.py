@@ -36,6 +36,7 @@ _SETS = 384
 _MOVES = (1.0, 0.6, 0.35, 0.2, 0.1)  # sizes of the moves, in spreads of the sets
 _MOST_VALUES = 128  # that worlds are consistent with
 _TO_LEARN = 36  # that sets follow
+_ROUNDS = 2  # of moves after a measurement: later ones change little
 _GUESSES = 12  # sets that the parameters of a process are chosen by
 _UNLIKELY = -1e6
 
@@ -213,7 +214,7 @@ class Surrogate:
         factor = _NO_FACTOR if self._is_open else _FACTOR
         prior = Prior(_own(factor, stations), _AMPLITUDE, _NOISE)
         slowness = Prior(_own(_FACTOR, stations), _SLOW_AMPLITUDE, _NOISE)
-        for _ in range(2):
+        for _ in range(_ROUNDS if len(self._throughput) < _TO_LEARN else 1):
             best = self._flow(self._sets[self._best], self._places.settings)
             process = fit(inputs, self._throughput - best.throughput, prior)
             slow = None

@@ -224,7 +224,14 @@ def test_sets_are_the_same_every_time() -> None:
         assert (one.name, one.source, one.options) == (two.name, two.source, two.options)
 
 
-@pytest.mark.parametrize("which", [*SurfaceSet], ids=lambda which: which.value)
+@pytest.mark.parametrize(
+    "which",
+    [
+        SurfaceSet.TUNING,
+        pytest.param(SurfaceSet.REPORTING, marks=pytest.mark.slow),  # made in the same way
+    ],
+    ids=lambda which: which.value,
+)
 def test_five_to_ten_percent_meet_the_constraints(which: SurfaceSet) -> None:
     for one in all_of(which):
         feasible = Truth(one).feasible

@@ -206,10 +206,41 @@ def test_what_leads_by_a_single_measurement_within_noise_comes_after_what_was_re
     assert order(ranking(*confirmed, record(LARGE, measurement(130))))[0] == "m_config_1"
 
 
-def repeated(of: ModelVariant, *values: float) -> list[TrialRecord]:
-    one = record(of, measurement(values[0]))
+def test_what_keeps_a_bound_by_a_single_measurement_within_noise_comes_after_what_is_sure() -> None:
+    bound = goal(*at_most(perf_latency_p99=10))
+    confirmed = repeated(SMALL, 100, 104, p99=8)
+    assert order(ranking(*confirmed, record(LARGE, measurement(200, 9.9)), by=bound)) == [
+        "m_config_0",
+        "m_config_1",
+    ]
+    assert order(ranking(*confirmed, record(LARGE, measurement(200, 7)), by=bound))[0] == (
+        "m_config_1"
+    )
+    # where nothing is sure, what passes is better than what is known not to
+    known_to_fail = repeated(SMALL, 300, 304, p99=12)
+    assert order(ranking(*known_to_fail, record(LARGE, measurement(200, 9.9)), by=bound))[0] == (
+        "m_config_1"
+    )
+
+
+def test_a_metric_that_repetitions_do_not_change_is_taken_at_its_word() -> None:
+    bound = goal(*at_most(cpu_used_ram=1000))
+    small = repeated(SMALL, 100, 104, ram=500)
+    large = record(LARGE, measurement(200, cpu_used_ram=999.9))
+    assert order(ranking(*small, large, by=bound))[0] == "m_config_1"
+
+
+def repeated(
+    of: ModelVariant, *values: float, p99: float = 10, ram: float | None = None
+) -> list[TrialRecord]:
+    host = {} if ram is None else {"cpu_used_ram": ram}
+    one = record(of, measurement(values[0], p99, **host))
     return [
-        replace(one, trial=replace(one.trial, repetition=number), outcome=measurement(value))
+        replace(
+            one,
+            trial=replace(one.trial, repetition=number),
+            outcome=measurement(value, p99, **host),
+        )
         for number, value in enumerate(values)
     ]
 
