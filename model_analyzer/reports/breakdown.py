@@ -39,6 +39,7 @@ _COLOURS = {
 
 _FLAT = 40  # letters below a chart
 _LINE = 32  # letters beside it
+_HALF_LINE = 6  # pixels
 
 
 def latency_breakdown(result: VariantResult, *, places: Places = NO_PLACES) -> Chart:
@@ -106,6 +107,7 @@ def _bars(
     names = list(dict.fromkeys(labels.values()))
     lines = [line for name in names for line in name.split("\n")]
     present = [phase for phase in _COLOURS if any(point["phase"] == phase for point in points)]
+    most = max((name.count("\n") + 1 for name in names), default=1)
     bar = {
         "field": "bar",
         "type": "nominal",
@@ -114,6 +116,7 @@ def _bars(
         "axis": {
             "labelExpr": "split(datum.label, '\\n')",
             "labelAngle": 0 if horizontal else _angle(names),
+            "labelOffset": -_HALF_LINE * (most - 1),
         },
     }
     time = {
@@ -136,7 +139,7 @@ def _bars(
             "order": {"field": "rank"},
         },
     }  # fmt: skip
-    step = max(34, 15 * max((name.count("\n") + 2 for name in names), default=0))
+    step = max(34, 2 * _HALF_LINE * (most + 1))
     spec = vega_lite(points, [layer], height=step * len(names) + 20 if horizontal else HEIGHT)
     # a reader's font may be wider than the one it was drawn with
     return {**spec, "padding": {"left": 5 + 2 * max(map(len, lines), default=0), "right": 5}}

@@ -8,7 +8,7 @@ from model_analyzer.domain.trials import Load, LoadKind, Trial
 
 
 def load_text(trial: Trial) -> str:
-    """`concurrency 8, client batch size 4`; of several models each load, once."""
+    """`concurrency=8, client batch size=4`; of several models each load, once."""
     return "; ".join(dict.fromkeys(_short(work.load) for work in trial.workloads))
 
 
@@ -25,12 +25,12 @@ def under(trial: Trial) -> str:
 def _short(load: Load) -> str:
     match load.kind:
         case LoadKind.CONCURRENCY:
-            text = f"concurrency {load.value}"
+            text = f"concurrency={load.value}"
         case LoadKind.REQUEST_RATE:
             text = f"{load.value} requests/sec"
         case LoadKind.REQUEST_INTERVALS:
             text = "intervals from file"
-    return text if load.batch_size == 1 else f"{text}, client batch size {load.batch_size}"
+    return text if load.batch_size == 1 else f"{text}, client batch size={load.batch_size}"
 
 
 def _in_words(load: Load) -> str:

@@ -270,6 +270,8 @@ def draw(
 def _other_part(results: Sequence[VariantResult], plot: PlotSettings) -> str:
     """What a line over one part of the load says about the other, where there are several."""
     loads = [_load(item) for result in results for item in result.measured]
+    if plot in _OVER_LOAD and len(results[0].variants) > 1:
+        return f" of {results[0].variants[0].model}"
     if plot in _OVER_LOAD and len({load.batch_size for load in loads}) > 1:
         return ", with the client batch size of the best measurement"
     if plot in _OVER_BATCH_SIZE and len({load.value for load in loads}) > 1:

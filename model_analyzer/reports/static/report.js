@@ -102,7 +102,8 @@
       : config;
     spec.config = { ...spec.config, background: null };
     spec.width = "container";
-    delete spec.padding; // for fonts that are not known: here they are
+    // its own is for fonts that are not known; to the right the last number of an axis needs some
+    spec.padding = { left: 5, top: 5, right: 16, bottom: 5 };
     spec.autosize = { type: "fit-x", contains: "padding" };
     const place = figure.querySelector(".live");
     figure.classList.add("ready"); // the width is that of what is shown

@@ -81,7 +81,7 @@ def test_the_measured_configuration_lies_over_that_of_the_repository() -> None:
 @pytest.mark.parametrize(
     ("wanted", "replicas", "why"),
     [
-        (None, 1, "measured with one: 519.1 infer/sec at p99 24.5 ms, concurrency 1"),
+        (None, 1, "measured with one: 519.1 infer/sec at p99 24.5 ms, concurrency=1"),
         (10, 1, "10 infer/sec over 519.1 of each"),
         (519.1, 1, "519.1 infer/sec over 519.1 of each"),
         (519.2, 2, "rounded up; assumes an even load"),

@@ -77,7 +77,7 @@ def test_a_detailed_report_has_measurements_configuration_and_command() -> None:
     found = ranking(*records)
     text = render_detail(build_detail(found.results[0], origin=origin(), configuration='name: "m"'))
     assert text.startswith("# Detailed report: m\\_config\\_0\n")
-    assert text.count("| concurrency ") == 100
+    assert text.count("| concurrency=") == 100
     assert "… and 20 more." in text
     assert '```\nname: "m"\n```' in text
     assert "```sh\nperf -c 120\n```" in text

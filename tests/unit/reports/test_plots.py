@@ -51,17 +51,17 @@ def test_every_measurement_is_a_point_and_lines_follow_the_load() -> None:
         (point["variant"], point["load"], point["x"], point["y"]) for point in points(example())
     ]
     assert drawn == [
-        ("m_config_0", "concurrency 1", 5.5, 100),
-        ("m_config_0", "concurrency 4", 8.5, 200),
-        ("m_config_0", "concurrency 8", 9.5, 300),
-        ("m_config_default", "concurrency 1", 4.5, 50),
+        ("m_config_0", "concurrency=1", 5.5, 100),
+        ("m_config_0", "concurrency=4", 8.5, 200),
+        ("m_config_0", "concurrency=8", 9.5, 300),
+        ("m_config_default", "concurrency=1", 4.5, 50),
     ]
     assert [point["order"] for point in points(example())] == [0, 1, 2, 3]
 
 
 def test_only_the_recommended_load_is_ringed() -> None:
     (ringed,) = [point for point in points(example()) if point["best"]]
-    assert (ringed["variant"], ringed["load"]) == ("m_config_0", "concurrency 8")
+    assert (ringed["variant"], ringed["load"]) == ("m_config_0", "concurrency=8")
 
 
 def test_the_default_is_grey_and_every_variant_has_a_colour() -> None:
@@ -102,10 +102,10 @@ def test_the_breakdown_has_a_bar_for_each_load_in_order() -> None:
     )
     chart = latency_breakdown(found.results[0])
     queue = [(point["bar"], point["time"]) for point in points(chart) if point["phase"] == "Queue"]
-    assert queue == [("concurrency 2", 1.5), ("concurrency 10", 4.5)]
+    assert queue == [("concurrency=2", 1.5), ("concurrency=10", 4.5)]
     assert {point["phase"] for point in points(chart)} == {"Queue"}
     (layer,) = chart.spec["layer"]
-    assert layer["encoding"]["x"]["sort"] == ["concurrency 2", "concurrency 10"]
+    assert layer["encoding"]["x"]["sort"] == ["concurrency=2", "concurrency=10"]
     assert "m_config_0" in chart.caption
 
 

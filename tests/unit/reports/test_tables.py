@@ -369,8 +369,8 @@ def test_the_summary_has_a_row_for_each_variant_at_its_best() -> None:
         ("m_config_default", 0, "Disabled", "1:CPU"),
     ]
     assert [row[4:] for row in table.rows] == [
-        ("concurrency 2, client batch size 8", 5.125, 4022.65, "met"),
-        ("concurrency 1", 9.25, 110.5, "met"),
+        ("concurrency=2, client batch size=8", 5.125, 4022.65, "met"),
+        ("concurrency=1", 9.25, 110.5, "met"),
     ]
 
 
@@ -446,9 +446,9 @@ def test_the_detail_shows_every_measurement_with_the_highest_latency_first() -> 
         "Requests",
     )
     assert table.rows == (
-        ("concurrency 4", 20.5, 3.5, 30, None),
-        ("concurrency 2", 9.5, None, 20, None),
-        ("concurrency 1", 5.5, None, 10, 900),
+        ("concurrency=4", 20.5, 3.5, 30, None),
+        ("concurrency=2", 9.5, None, 20, None),
+        ("concurrency=1", 5.5, None, 10, 900),
     )
 
 
@@ -457,7 +457,7 @@ def test_a_measurement_without_latency_stands_last_in_the_detail() -> None:
         record(DEFAULT, measurement(20)), record(DEFAULT, measurement(10, 5.5), concurrency=2)
     )
     table = detailed_table(found.results[0], offline=False)
-    assert [row[0] for row in table.rows] == ["concurrency 2", "concurrency 1"]
+    assert [row[0] for row in table.rows] == ["concurrency=2", "concurrency=1"]
 
 
 @pytest.mark.parametrize(
