@@ -133,11 +133,11 @@ def _against_default(ranking: Ranking) -> str:
         return f"; the default configuration gives {base}, and fails the constraints"
     fails = ", and fails the constraints" if not default.passes else ""
     noise = f" ± {gain.noise:.0f}" if gain.noise is not None else ""
-    percent = f"{gain.percent:.0f}{noise} %"
     verdict = (
-        f"{percent} better {_by_what(ranking.goal)} than the default configuration"
+        f"{gain.percent:.0f}{noise} % better {_by_what(ranking.goal)}"
+        " than the default configuration"
         if gain.is_clear
-        else f"no clear gain over the default configuration ({percent})"
+        else f"no clear gain over the default configuration ({gain.percent:.0f}{noise} %)"
     )
     return f": {verdict}, which gives {base}{fails}"
 
