@@ -277,7 +277,7 @@ def test_the_report_command_shows_gpus_too(on_gpus, run) -> None:
     details = on_gpus.directory / "reports" / "detailed"
     with_gpus = (details / "m_config_0" / "detailed_report.html").read_text()
     assert "on GPU(s) 2 x NVIDIA Pretend with total memory 32.0 GB" in with_gpus
-    assert "Average GPU Utilization (%)" in with_gpus
+    assert "GPU Utilization (%)</th>" in with_gpus
     assert "on CPU." in (details / "m_config_default" / "detailed_report.html").read_text()
 
 
