@@ -77,7 +77,8 @@ def test_killing_us_under_load_leaves_nothing_and_loses_nothing(scene) -> None:
     limits = {"run_config_search_max_instance_count": 3, "run_config_search_max_concurrency": 4}
 
     def measured() -> int:
-        return len(load(scene.directory / "checkpoints").records)
+        # the default configuration and a variant that equals it are measured once
+        return len({record.trial.key for record in load(scene.directory / "checkpoints").records})
 
     known = 0
     for _ in range(6):
