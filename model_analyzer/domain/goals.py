@@ -42,20 +42,14 @@ class Constraint:
 
     def excess(self, value: float) -> float:
         """By how much `value` breaks the bound, as a fraction of the bound; 0 if it passes."""
-        if self.minimum is not None and value < self.minimum:
-            return (self.minimum - value) / abs(self.minimum or 1)
-        if self.maximum is not None and value > self.maximum:
-            return (value - self.maximum) / abs(self.maximum or 1)
-        return 0.0
+        return max(0.0, -self.margin(value))
 
     def margin(self, value: float) -> float:
         """How far `value` is within the bounds, as a fraction of the nearest; negative outside."""
-        margins = []
-        if self.minimum is not None:
-            margins.append((value - self.minimum) / abs(self.minimum or 1))
-        if self.maximum is not None:
-            margins.append((self.maximum - value) / abs(self.maximum or 1))
-        return min(margins, default=math.inf)
+        low, high = self.minimum, self.maximum
+        above = math.inf if low is None else (value - low) / abs(low or 1)
+        below = math.inf if high is None else (high - value) / abs(high or 1)
+        return min(above, below)
 
     def __str__(self) -> str:
         metric = METRICS[ALIASES.get(self.tag, self.tag)]

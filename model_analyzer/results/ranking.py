@@ -183,22 +183,14 @@ def _ordered(
     for item in measured:
         first = replace(item.trial, repetition=0)
         repetitions.setdefault((first.variants, first.key), []).append(item)
+    found = {key: [item.measurement for item in items] for key, items in repetitions.items()}
     means = {
-        key: MeasuredTrial(
-            trial=items[0].trial, measurement=averaged([item.measurement for item in items])
-        )
+        key: MeasuredTrial(trial=items[0].trial, measurement=averaged(found[key]))
         for key, items in repetitions.items()
     }
-    order = assured_first(
-        goal,
-        goal.best_first(means, lambda key: means[key].measurement),
-        {key: [item.measurement for item in found] for key, found in repetitions.items()},
-    )
-    equal = tied(
-        goal,
-        order,
-        {key: [item.measurement for item in found] for key, found in repetitions.items()},
-    )
+    by_mean = goal.best_first(means, lambda key: means[key].measurement)
+    order = assured_first(goal, by_mean, found)
+    equal = tied(goal, order, found)
     cheapest = min(equal, key=lambda key: cost(means[key].trial, means[key].measurement))
     order.remove(cheapest)
     return (

@@ -6,10 +6,11 @@ Here summaries are HTML, and detailed reports are PDF besides where the extra `p
 """
 
 import json
-from importlib.util import find_spec
 
 import jsonschema
 
+from model_analyzer.errors import OutputError
+from model_analyzer.reports import pdf
 from model_analyzer.reports.document import results_schema
 
 MODELS = {"profile_models": ["add_sub"]}
@@ -37,7 +38,7 @@ def test_reports_are_where_they_are_looked_for(scenario) -> None:
     (across,) = (path for path in (reports / "summaries").iterdir() if path.name != "add_sub")
     assert (across / "result_summary.html").exists()
 
-    has_pdf = find_spec("weasyprint") is not None
+    has_pdf = can_print()
     run = scenario.run(
         "report",
         report_model_configs=["add_sub_config_0"],
@@ -47,3 +48,12 @@ def test_reports_are_where_they_are_looked_for(scenario) -> None:
     assert run.status == 0, run.output
     name = "detailed_report.pdf" if has_pdf else "detailed_report.html"
     assert (reports / "detailed" / "add_sub_config_0" / name).exists()
+
+
+def can_print() -> bool:
+    """Whether the extra `pdf` is there, with the libraries of the system that it needs."""
+    try:
+        pdf.library()
+    except OutputError:
+        return False
+    return True
