@@ -22,7 +22,11 @@ def tokens(scene) -> dict[str, float]:
 
 @pytest.mark.parametrize("model_type", ["LLM", "llm"])
 def test_times_and_rates_of_tokens_are_what_the_model_sleeps(scene, model_type: str) -> None:
-    """30 ms to the first of eight words and 5 ms to each other, 1 ms more for a second stream."""
+    """30 ms to the first of eight words and 5 ms to each other, 1 ms more for a second stream.
+
+    A model sleeps at least as long, and on a busy machine longer: bounds from above come from the
+    other metrics of the same requests, not from a clock.
+    """
     status, output = scene.profile(
         *ONE, "-c", "2",
         model_type=model_type,
@@ -32,11 +36,14 @@ def test_times_and_rates_of_tokens_are_what_the_model_sleeps(scene, model_type: 
 
     assert status == 0, output
     values = tokens(scene)
+    first, between = values["time_to_first_token_avg"], values["inter_token_latency_avg"]
     assert values["time_to_first_token_min"] >= 30
-    assert values["time_to_first_token_p50"] == pytest.approx(33, abs=6)
-    assert values["inter_token_latency_p50"] == pytest.approx(6.3, abs=1.5)
-    # each stream gives eight words in about 73 ms
-    assert values["output_token_throughput"] == pytest.approx(2 * 8 / 0.076, rel=0.25)
+    assert values["inter_token_latency_p50"] >= 5
+    assert first + 7 * between == pytest.approx(values["perf_latency_avg"], rel=0.15)
+    # two streams, eight words each
+    assert values["output_token_throughput"] == pytest.approx(
+        2 * 8 / (first + 7 * between) * 1000, rel=0.25
+    )
     assert values["output_token_throughput"] == pytest.approx(
         8 * values["perf_throughput"], rel=0.15
     )
@@ -100,7 +107,9 @@ def test_a_response_that_says_how_many_tokens_it_holds_is_believed(scene) -> Non
 
     assert status == 0, output
     values = tokens(scene)
-    assert values["inter_token_latency_p50"] == pytest.approx(4, abs=0.8)
+    first, word = values["time_to_first_token_avg"], 3 * values["inter_token_latency_avg"]
+    assert values["inter_token_latency_p50"] >= 4
+    assert first + 7 * word == pytest.approx(values["perf_latency_avg"], rel=0.15)
     assert values["output_token_throughput"] == pytest.approx(
         24 * values["perf_throughput"], rel=0.25
     )
