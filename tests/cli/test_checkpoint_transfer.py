@@ -182,7 +182,7 @@ def test_a_store_that_does_not_work_changes_no_status_and_an_interrupt_ends_the_
         if "waiting up to" in line:
             process.send_signal(signal.SIGINT)
             break
-    output, _ = process.communicate(timeout=10)
+    output, _ = process.communicate(timeout=20)  # without it, the wait takes thirty seconds
     assert process.returncode == 0
     assert f"Not uploaded to {store}: {setting.directory}/checkpoints/0.ckpt" in output
     assert (
