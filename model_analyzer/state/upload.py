@@ -124,6 +124,7 @@ class Uploads:
     def _work(self) -> None:
         pause_s = self._first_pause_s
         while (path := self._next()) is not None:
+            stage = self._stage
             try:
                 data = path.read_bytes()
             except OSError as error:
@@ -132,7 +133,7 @@ class Uploads:
             try:
                 index = copy(index_of(path), data, self._store)
             except Exception as error:  # noqa: BLE001  a store is somebody else's code
-                if self._failed(path, str(error) or type(error).__name__, pause_s):
+                if self._failed(path, str(error) or type(error).__name__, pause_s, stage):
                     pause_s = self._first_pause_s
                 else:
                     pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
@@ -155,13 +156,17 @@ class Uploads:
             if unreadable:
                 self._unreadable[path] = unreadable
 
-    def _failed(self, path: Path, reason: str, pause_s: float) -> bool:
-        """Waits before the next attempt; whether the run has come to its end meanwhile."""
+    @property
+    def _stage(self) -> tuple[bool, bool]:
+        """How far the run has come to its end."""
+        return self._is_closing, self._is_over
+
+    def _failed(self, path: Path, reason: str, pause_s: float, stage: tuple[bool, bool]) -> bool:
+        """Waits before the next attempt; whether the run has come to its end since that `stage`, in
+        which the attempt began.
+        """
         with self._changed:
             if not self._reason:
                 log.warning("%s is not uploaded yet, and will be tried again: %s", path, reason)
             self._reason = reason
-            before = (self._is_closing, self._is_over)
-            return self._changed.wait_for(
-                lambda: (self._is_closing, self._is_over) != before, timeout=pause_s
-            )
+            return self._changed.wait_for(lambda: self._stage != stage, timeout=pause_s)

@@ -142,6 +142,18 @@ def test_a_run_that_ends_is_not_kept_by_a_long_pause(saved: list[Path], caplog) 
     assert sorted(store.kept) == [0]
 
 
+def test_an_attempt_that_fails_after_the_end_has_come_is_repeated_at_once(
+    saved: list[Path],
+) -> None:
+    store = FaultyStore(OSError("not yet"), hangs=True)
+    with Uploads(store, first_pause_s=600) as uploads:
+        uploads.add(saved[0])
+        until(lambda: bool(store.attempts))
+        # the end is not noticed before it comes: this releases the attempt a little after it
+        threading.Timer(0.3, store.released.set).start()
+    assert sorted(store.kept) == [0]
+
+
 def test_a_store_that_hangs_holds_nobody_up(tmp_path: Path, caplog) -> None:
     store = FaultyStore(hangs=True)
     began = time.monotonic()
