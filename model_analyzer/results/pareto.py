@@ -12,7 +12,8 @@ def pareto_front(points: Sequence[tuple[float, float]]) -> Sequence[int]:
     """The points (cost, gain), by their places in `points`, for which no other has at most the
     cost and at least the gain, one of them better; lowest cost first. Of equal ones the first.
     """
-    order = sorted(range(len(points)), key=lambda index: (points[index][0], -points[index][1]))
+    keys = [(cost, -gain) for cost, gain in points]
+    order = sorted(range(len(points)), key=keys.__getitem__)
     front = []
     highest = -math.inf
     for index in order:
