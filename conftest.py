@@ -20,6 +20,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# how long an example takes tells nothing but how busy the machine is
+settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any machine")
 
 # our own programs start again and again: they are compiled once, wherever the tests run
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -59,8 +66,11 @@ class Mark:
                 found.append(int(entry))
         return found
 
-    def gone(self, within_s: float = 10.0) -> bool:
-        """Whether no marked process is left after at most so many seconds."""
+    def gone(self, within_s: float = 60.0) -> bool:
+        """Whether no marked process is left after at most so many seconds.
+
+        What tests start to see it killed must run longer than that by itself.
+        """
         deadline = time.monotonic() + within_s
         while self.processes():
             if time.monotonic() > deadline:
@@ -134,7 +144,7 @@ def engine() -> Iterator[Engine]:
     program = Path(__file__).parent / "tests" / "fakes" / "docker_engine.py"
     process = subprocess.Popen([sys.executable, str(program), *paths])
     try:
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while not _accepts(paths[0]):
             assert time.monotonic() < deadline, "the stand-in engine does not start"
             time.sleep(0.02)
@@ -143,7 +153,7 @@ def engine() -> Iterator[Engine]:
             assert made.containers == [], "containers were left behind"
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(60)
         shutil.rmtree(made.directory)
 
 

@@ -61,9 +61,11 @@ def test_a_server_that_is_killed_in_a_trial_is_replaced(scene) -> None:
     scene.wait_until(lambda: scene.measuring)
     time.sleep(0.5)
 
+    load = scene.held()
     (server,) = scene.processes("bin/tritonserver")
     server.kill()
-    output, _ = process.communicate(timeout=60)
+    load.resume()
+    output, _ = process.communicate(timeout=600)
 
     assert process.returncode == 0, output
     assert "the server died while add_sub_config_default was measured" in output
@@ -73,10 +75,9 @@ def test_a_server_that_is_killed_in_a_trial_is_replaced(scene) -> None:
 def test_a_perf_analyzer_that_is_killed_in_a_trial_gets_another_try(scene) -> None:
     flags = {**scene.config["perf_analyzer_flags"], "measurement-interval": 1500}
     process = scene.start("--run-config-search-disable", "-c", "1", perf_analyzer_flags=flags)
-    scene.wait_until(lambda: scene.measuring)
 
-    scene.measuring[0].kill()
-    output, _ = process.communicate(timeout=60)
+    scene.held().kill()
+    output, _ = process.communicate(timeout=600)
 
     assert process.returncode == 0, output
     assert "perf_analyzer was killed by SIGKILL" in output
@@ -108,14 +109,14 @@ def test_a_model_that_hangs_is_stopped_in_time(scene, crasher) -> None:
 
     began = time.monotonic()
     status, output = scene.profile(
-        "--run-config-search-disable", "--perf-analyzer-timeout", "2",
+        "--run-config-search-disable", "--perf-analyzer-timeout", "10",
         profile_models=["crasher", "add_sub"],
     )  # fmt: skip
 
     assert status == 1
-    assert "perf_analyzer did not finish within 2 s" in output
+    assert "perf_analyzer did not finish within 10 s" in output
     assert {row[0] for row in scene.rows} == {"add_sub"}
-    assert time.monotonic() - began < 40
+    assert time.monotonic() - began < 300  # without a limit, ten minutes
 
 
 def test_a_port_in_use_by_another_server_is_not_taken_for_ours(scene) -> None:

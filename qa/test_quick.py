@@ -39,13 +39,13 @@ def test_one_model_takes_few_measurements(scene) -> None:
         "--client-protocol", "http",
         "--run-config-search-mode", "quick",
         "--run-config-search-max-concurrency", "2",
-        "--run-config-search-max-instance-count", "2",
         "--latency-budget", "10",
         "--skip-summary-reports",
     )  # fmt: skip
 
     assert status == 0, output
-    assert 4 <= output.count("Profiling add_sub_config") <= 16
+    # all would be 82; usual are 11, and the noisier the machine, the longer are the detours
+    assert 4 <= output.count("Profiling add_sub_config") <= 45
     assert not (scene.directory / "results").exists()
 
 

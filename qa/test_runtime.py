@@ -25,7 +25,7 @@ def start(program: str, mark, tmp_path: Path):
 
 
 def finish(process: subprocess.Popen[str]) -> tuple[int, str]:
-    output, _ = process.communicate(timeout=300)
+    output, _ = process.communicate(timeout=1200)
     return process.returncode, output
 
 

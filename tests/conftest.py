@@ -165,7 +165,7 @@ def elsewhere(pretend: Pretend) -> Iterator[Callable[..., Elsewhere]]:
 
 
 def _wait_for(port: int) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while True:
         try:
             socket.create_connection(("127.0.0.1", port)).close()

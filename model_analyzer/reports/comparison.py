@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.reports.loads import load_text, under
 from model_analyzer.reports.markup import escaped, markdown_table
 from model_analyzer.reports.tables import Table, show
 from model_analyzer.results.change import FEWEST_CHANGES, Change, Interval
@@ -96,7 +97,7 @@ def trials_table(comparison: Comparison) -> Table:
         headers += [METRICS[tag].name, "Verdict"]
     rows = []
     for pair in comparison.trials:
-        cells = [pair.new.trial.variants, pair.new.trial.loads]
+        cells = [pair.new.trial.variants, load_text(pair.new.trial)]
         for tag in comparison.tags:
             of = pair.changes[tag]
             cells += [f"{_percent(of.percent)} {_range(of.interval)}", verdict(tag, of).value]
@@ -317,7 +318,7 @@ def _difference_texts(report: ComparisonReport) -> Iterator[str]:
 
 
 def _shown(item: MeasuredTrial) -> str:
-    return f"{item.trial.variants} with {item.trial.loads}"
+    return f"{item.trial.variants} {under(item.trial)}"
 
 
 def _value(value: float | None) -> str:

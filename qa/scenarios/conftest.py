@@ -134,7 +134,7 @@ class Scenario:
         """What the last run has printed so far."""
         return (self.directory / "log.txt").read_text()
 
-    def finish(self, process: subprocess.Popen[bytes], within_s: float = 240) -> Run:
+    def finish(self, process: subprocess.Popen[bytes], within_s: float = 900) -> Run:
         process.wait(within_s)
         return Run(process.returncode, self.log)
 

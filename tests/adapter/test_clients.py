@@ -67,7 +67,7 @@ def test_models_are_listed_with_their_loaded_versions(client: Connect) -> None:
 def test_a_model_is_loaded_as_the_repository_has_it(client: Connect) -> None:
     server = client(repository=["a"])
 
-    server.load("a", None, 5)
+    server.load("a", None, 60)
 
     config = server.model_config("a")
     assert config["input"][0]["dims"] == (4,)
@@ -77,7 +77,7 @@ def test_a_model_is_loaded_as_the_repository_has_it(client: Connect) -> None:
 def test_a_model_is_loaded_with_a_configuration_and_unloaded(client: Connect) -> None:
     server = client()
 
-    server.load("m", CONFIG, 5)
+    server.load("m", CONFIG, 60)
     assert server.model_config("m")["max_batch_size"] == 4
     server.unload("m")
 
@@ -86,9 +86,9 @@ def test_a_model_is_loaded_with_a_configuration_and_unloaded(client: Connect) ->
 
 def test_requests_of_zeros_are_answered_with_sizes(client: Connect) -> None:
     server = client()
-    server.load("m", CONFIG, 5)
+    server.load("m", CONFIG, 60)
 
-    answer = server.infer_zeros(CONFIG, 3, 5)
+    answer = server.infer_zeros(CONFIG, 3, 60)
 
     assert answer.sizes == {"OUT": 16}
     assert not answer.is_empty
@@ -96,14 +96,14 @@ def test_requests_of_zeros_are_answered_with_sizes(client: Connect) -> None:
 
 def test_an_answer_without_values_is_seen(client: Connect) -> None:
     server = client()
-    server.load("m", with_fake("empty"), 5)
+    server.load("m", with_fake("empty"), 60)
 
-    assert server.infer_zeros(with_fake("empty"), 1, 5).is_empty
+    assert server.infer_zeros(with_fake("empty"), 1, 60).is_empty
 
 
 def test_a_refusal_is_passed_on_in_the_servers_words(client: Connect) -> None:
     with pytest.raises(ServerCallError, match="No module named 'nosuch'") as told:
-        client().load("m", with_fake("fail"), 5)
+        client().load("m", with_fake("fail"), 60)
 
     assert not told.value.timed_out
     assert not told.value.denied
@@ -116,14 +116,14 @@ def test_a_load_has_a_deadline(client: Connect) -> None:
         client().load("m", with_fake("hang"), 0.5)
 
     assert told.value.timed_out
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 60  # it hangs for ten minutes
 
 
 def test_a_server_that_dies_is_lost(client: Connect) -> None:
     server = client()
 
     with pytest.raises(ServerCallError) as told:
-        server.load("m", with_fake("die"), 5)
+        server.load("m", with_fake("die"), 60)
     assert told.value.lost
     with pytest.raises(ServerCallError) as told:
         server.version()
@@ -140,7 +140,7 @@ def test_nobody_there_is_said_at_once(protocol: Protocol) -> None:
         connect(Endpoints(address, address, address), protocol, {}).version()
 
     assert told.value.lost
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 9  # a call has ten seconds
 
 
 def test_headers_are_sent(client: Connect) -> None:

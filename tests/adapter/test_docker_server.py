@@ -109,8 +109,8 @@ def make(tmp_path: Path) -> Iterator[Make]:
                     "grpc_endpoint": None,
                     "metrics_url": None,
                     "log": None,
-                    "ready_timeout_s": 10,
-                    "load_timeout_s": 10,
+                    "ready_timeout_s": 120,
+                    "load_timeout_s": 120,
                     "restart": ServerRestart.AUTO,
                     **server,
                 }
@@ -122,6 +122,13 @@ def make(tmp_path: Path) -> Iterator[Make]:
             return stack.enter_context(TritonServer(launcher, chosen, log, settles=False))
 
         yield build
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, "did not happen in time"
+        time.sleep(0.01)
 
 
 def started(pretend) -> int:
@@ -359,7 +366,10 @@ def test_other_arguments_of_the_container_mean_another_one(engine, make: Make, p
     assert len(engine.containers) == 1
 
 
-def test_an_orderly_stop_asks_and_removes(engine, make: Make, pretend) -> None:
+def test_an_orderly_stop_asks_and_removes(
+    engine, make: Make, pretend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("model_analyzer.runner.server.triton.GRACE_S", 60)
     pretend.tritonserver(stop_s=0.5)
     server = make()
     server.serve([variant()], setup())
@@ -377,11 +387,12 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("model_analyzer.runner.server.triton.GRACE_S", 0.5)
 
 
-def test_the_images_own_stop_signal_is_used(engine, make: Make, hurried) -> None:
+def test_the_images_own_stop_signal_is_used(engine, make: Make) -> None:
     server = make()
     server.serve([variant()], setup(own={"stop_signal": "SIGINT"}))
 
-    server.stop()
+    server.begin_stop()
+    until(lambda: bool(engine.requests("POST", "/kill")))
 
     (kill,) = engine.requests("POST", "/kill")
     assert kill["query"] == {"signal": "SIGINT"}
@@ -393,15 +404,16 @@ def test_a_server_that_does_not_stop_is_removed_by_force(
     pretend.tritonserver(deaf=True)
     server = make()
     server.serve([variant()], setup())
-    began = time.monotonic()
 
     server.stop()
 
-    assert time.monotonic() - began < 8
     assert engine.containers == []
 
 
-def test_discarding_is_quick_and_can_be_repeated(engine, make: Make, pretend) -> None:
+def test_discarding_is_quick_and_can_be_repeated(
+    engine, make: Make, pretend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("model_analyzer.runner.server.triton.GRACE_S", 300)  # not used
     pretend.tritonserver(deaf=True)
     server = make()
     server.serve([variant()], setup())
@@ -410,7 +422,7 @@ def test_discarding_is_quick_and_can_be_repeated(engine, make: Make, pretend) ->
     server.discard()
     server.discard()
 
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 60
     assert engine.containers == []
     assert server.serve([variant()], setup()) is None
 
@@ -421,10 +433,7 @@ def test_the_end_of_a_container_is_noticed_at_once(engine, make: Make, pretend) 
     (container,) = engine.containers
 
     os.kill(container.attrs["State"]["Pid"], signal.SIGKILL)
-    began = time.monotonic()
-    while server.is_alive:
-        assert time.monotonic() - began < 2
-        time.sleep(0.01)
+    until(lambda: not server.is_alive)
 
     assert engine.containers == []
     assert server.serve([variant()], setup()) is None
@@ -518,7 +527,7 @@ def test_a_server_that_ends_at_once_says_why(engine, make: Make, pretend) -> Non
     with pytest.raises(ServerError, match=f"{IMAGE} did not start: .*failed to stat file"):
         make().serve([variant()], setup())
 
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 60  # it is not waited for as for one that starts
     assert engine.containers == []
 
 
@@ -586,7 +595,10 @@ def test_somebody_elses_container_of_that_name_is_left_alone(engine, make: Make)
     client.close()
 
 
-def test_a_container_that_dies_while_it_loads_is_told_apart(engine, make: Make) -> None:
+def test_a_container_that_dies_while_it_loads_is_told_apart(
+    engine, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("model_analyzer.runner.server.triton._DYING_S", 60)
     failure = make().serve([variant("die")], setup())
 
     assert isinstance(failure, Failure)
@@ -601,10 +613,7 @@ def test_a_container_out_of_memory_says_so(engine, make: Make, tmp_path: Path) -
     server.serve([variant()], setup())
 
     os.kill(engine.containers[0].attrs["State"]["Pid"], signal.SIGKILL)
-    began = time.monotonic()
-    while server.is_alive:
-        assert time.monotonic() - began < 2
-        time.sleep(0.01)
+    until(lambda: not server.is_alive)
 
     assert server.log_tail()[-1] == (
         "error: the container ran out of memory: see mem_limit in triton_docker_args"
@@ -680,10 +689,7 @@ def test_a_container_goes_with_the_process_that_runs_it_or_at_the_next_start(
 
     for process in keepers:
         process.kill()
-    began = time.monotonic()
-    while server.is_alive:
-        assert time.monotonic() - began < 2
-        time.sleep(0.01)
+    until(lambda: not server.is_alive)
     (container,) = engine.containers
     connect().close()
 

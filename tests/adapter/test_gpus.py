@@ -143,8 +143,9 @@ def test_without_a_working_driver_there_are_no_gpus(
 
 
 def test_a_trial_is_sampled_from_before_to_after(nvml: PretendDriver) -> None:
-    # the first look is the one that finds its memory
-    nvml.has(gpu(0, used=[0, 1_000_000, 9_000_000, 2_000_000], utilization=[99, 0, 40, 60]))
+    # the first look is the one that finds its memory; how many there are in the end is up to the
+    # machine
+    nvml.has(gpu(0, used=[0, 1_000_000, 9_000_000, 2_000_000], utilization=[99, 0, 50]))
     with Nvml() as driver:
         looks = []
 
@@ -152,7 +153,7 @@ def test_a_trial_is_sampled_from_before_to_after(nvml: PretendDriver) -> None:
             looks.append(driver.read(devices))
             return looks[-1]
 
-        monitor = ObservedGpus(driver.gpus[0].usable, read).monitor(interval_s=0.5)
+        monitor = ObservedGpus(driver.gpus[0].usable, read).monitor(interval_s=0.01)
         with monitor:
             while len(looks) < 2:
                 time.sleep(0.01)
@@ -273,7 +274,7 @@ def test_a_failing_request_does_not_end_the_sampling(
     metrics = TritonMetrics(endpoint.url, {})
     monitor = GpuMonitor(lambda: metrics.read([chosen]), 0.02)
     with monitor:
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 120
         while endpoint.asked < 5 and time.monotonic() < deadline:
             time.sleep(0.01)
     assert monitor.observation.gpus["GPU-x"]["gpu_used_memory"] == 7.0

@@ -33,8 +33,8 @@ SETTINGS = ServerSettings(
     grpc_endpoint=None,
     metrics_url=None,
     log=None,
-    ready_timeout_s=1,
-    load_timeout_s=2,
+    ready_timeout_s=120,
+    load_timeout_s=120,
     restart=ServerRestart.AUTO,
 )
 SETUP = ServerSetup(launch="remote")
@@ -197,7 +197,7 @@ def test_without_reloading_what_is_not_there_ends_the_run(elsewhere, make) -> No
 
 def test_a_server_that_goes_away_is_noticed_and_waited_for(elsewhere, make) -> None:
     there = elsewhere()
-    server = make(there)
+    server = make(there, ready_timeout_s=1)
     server.serve([variant()], SETUP)
     assert server.is_alive
 
@@ -208,11 +208,11 @@ def test_a_server_that_goes_away_is_noticed_and_waited_for(elsewhere, make) -> N
     began = time.monotonic()
     with pytest.raises(ServerError, match=r"was not ready within 1 s.*_endpoint"):
         server.serve([variant(count=2)], SETUP)
-    assert 1 <= time.monotonic() - began < 10
+    assert 1 <= time.monotonic() - began < 60
 
 
 def test_a_server_that_lets_nobody_in_is_not_waited_for(elsewhere, make) -> None:
-    server = make(elsewhere(header="authorization:Bearer s3cr3t"), ready_timeout_s=60)
+    server = make(elsewhere(header="authorization:Bearer s3cr3t"))
 
     with pytest.raises(ServerError, match="does not answer: .*who are you"):
         server.version(SETUP)
@@ -243,7 +243,7 @@ def test_with_tls_clients_get_the_name_on_the_certificate() -> None:
 def test_facts_come_from_the_server_fit_to_be_changed(elsewhere, pretend, make) -> None:
     server = make(elsewhere(repository=["m"]))
 
-    found = served_facts(server.client(SETUP), "m", timeout_s=5)
+    found = served_facts(server.client(SETUP), "m", timeout_s=60)
     server.discard()
 
     assert found.config["max_batch_size"] == 8
@@ -254,7 +254,7 @@ def test_facts_come_from_the_server_fit_to_be_changed(elsewhere, pretend, make) 
 def test_a_loaded_model_is_not_loaded_for_its_facts(elsewhere, pretend, make) -> None:
     server = make(elsewhere(loaded=["m", "n"]))
 
-    found = served_facts(server.client(SETUP), "m", timeout_s=5)
+    found = served_facts(server.client(SETUP), "m", timeout_s=60)
 
     assert changes(pretend) == []
     assert other_models(server.client(SETUP), [found]) == ["n"]
@@ -264,4 +264,4 @@ def test_a_model_that_the_server_does_not_have_is_named(elsewhere, make) -> None
     server = make(elsewhere(repository=["resnet", "bert"]))
 
     with pytest.raises(RepositoryError, match=r"no model 'resent' \(did you mean 'resnet'\?\)"):
-        served_facts(server.client(SETUP), "resent", timeout_s=5)
+        served_facts(server.client(SETUP), "resent", timeout_s=60)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from model_analyzer.reports.build import Detail, Summary
 from model_analyzer.reports.html import render_detail, render_summary
@@ -25,6 +25,10 @@ FLAGS = (
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 
+# What comes at all comes by then, on any machine.
+PATIENCE_MS = 180_000
+expect.set_options(timeout=PATIENCE_MS)
+
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
@@ -34,7 +38,9 @@ def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         # root has no sandbox
         flags = [*FLAGS, *(["--no-sandbox"] if os.geteuid() == 0 else [])]
-        started = playwright.chromium.launch(executable_path=program, args=flags)
+        started = playwright.chromium.launch(
+            executable_path=program, args=flags, timeout=PATIENCE_MS
+        )
         yield started
         started.close()
 
@@ -81,6 +87,7 @@ def open_file(browser: Browser) -> Iterator[Callable[..., Opened]]:
                 **settings,
             }
         )
+        context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)
         opened = Opened(context.new_page())
         windows.append(opened)

@@ -9,6 +9,7 @@ import gc
 import io
 import logging
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -98,7 +99,28 @@ class Setting:
         text = (self.directory / "results" / "metrics-model-inference.csv").read_text()
         return [line.split(",") for line in text.splitlines()[1:] if line]
 
-    def wait_until(self, condition: Callable[[], bool], within_s: float = 60) -> None:
+    def send(self, process: subprocess.Popen[str], number: signal.Signals, says: str) -> str:
+        """Sends a signal and waits until the program says that it came: two that wait may be one.
+
+        Gives what the program has written until then.
+        """
+        process.send_signal(number)
+        assert process.stdout is not None
+        written = b""
+        while says.encode() not in written:
+            assert select.select([process.stdout], [], [], 180)[0], written
+            part = os.read(process.stdout.fileno(), 65536)
+            assert part, written
+            written += part
+        return written.decode()
+
+    def interrupt(self, process: subprocess.Popen[str], times: int) -> str:
+        return "".join(
+            self.send(process, signal.SIGINT, f"Received SIGINT {number}/3")
+            for number in range(1, times + 1)
+        )
+
+    def wait_until(self, condition: Callable[[], bool], within_s: float = 180) -> None:
         deadline = time.monotonic() + within_s
         while not condition():
             assert time.monotonic() < deadline, "did not happen in time"
@@ -157,7 +179,7 @@ def run(program: str, tmp_path: Path) -> Callable[..., tuple[int, str, str]]:
             env=env,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=180,
             check=False,
             **options,
         )
@@ -181,7 +203,7 @@ def in_process(
         python_path(environment.get("PYTHONPATH", "")),
         own_signals(),
         fresh_logging(),
-        ends_within(120),
+        ends_within(600),
         sockets_left_open() if "DOCKER_HOST" in environment else nullcontext(),
         redirect_stdout(output),
         redirect_stderr(errors),

@@ -323,7 +323,7 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(
 
     done = subprocess.run(
         ["unshare", "-rm", "sh", "-c", script],
-        cwd=setting.directory, capture_output=True, text=True, timeout=60,
+        cwd=setting.directory, capture_output=True, text=True, timeout=180,
         env=setting.variables, check=False,
     )  # fmt: skip
 

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import math
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -178,11 +180,16 @@ def test_a_store_that_does_not_work_changes_no_status_and_an_interrupt_ends_the_
     (setting.directory / "file").touch()
     store = setting.directory / "file" / "store"
     process = setting.start("--checkpoint-storage", str(store))
+    output, began = "", -math.inf
     for line in process.stdout:
-        if "waiting up to" in line:
+        output += line
+        if "waiting up to 30 s" in line:
             process.send_signal(signal.SIGINT)
+            began = time.monotonic()
+        if "Not uploaded" in line:
             break
-    output, _ = process.communicate(timeout=10)
+    assert time.monotonic() - began < 20
+    output += process.communicate(timeout=180)[0]
     assert process.returncode == 0
     assert f"Not uploaded to {store}: {setting.directory}/checkpoints/0.ckpt" in output
     assert (

@@ -23,7 +23,7 @@ def run(program: str, mark, tmp_path: Path):
         work.mkdir(exist_ok=True)
         return subprocess.run(
             [program, *arguments], cwd=work, env=environment,
-            capture_output=True, text=True, timeout=60, check=False,
+            capture_output=True, text=True, timeout=180, check=False,
         )  # fmt: skip
 
     return call

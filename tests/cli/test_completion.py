@@ -35,7 +35,7 @@ def script(program: str, tmp_path_factory: pytest.TempPathFactory) -> Callable[[
     @functools.cache
     def write(shell: str) -> Path:
         done = subprocess.run(
-            [program, "completion", shell], capture_output=True, text=True, timeout=60, check=True
+            [program, "completion", shell], capture_output=True, text=True, timeout=180, check=True
         )
         assert done.stderr == ""
         path = directory / shell
@@ -64,7 +64,7 @@ def offered(script, program: str, tmp_path: Path, make_model) -> Callable[..., l
         environment = {**os.environ, "PATH": f"{Path(program).parent}:{os.environ['PATH']}"}
         done = subprocess.run(
             [bash, "--norc", "-c", text], cwd=tmp_path, env=environment,
-            capture_output=True, text=True, timeout=60, check=False,
+            capture_output=True, text=True, timeout=180, check=False,
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout.split()

@@ -30,7 +30,7 @@ def docker(setting, engine, pretend, mark, monkeypatch) -> None:
 
 
 def measuring_slowly(setting, pretend) -> None:
-    setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({"sleep_s": 30}))
+    setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({"sleep_s": 300}))
 
 
 def test_a_run_needs_no_server_on_this_machine(docker, setting, engine) -> None:
@@ -93,12 +93,12 @@ def test_another_image_is_another_measurement(docker, setting) -> None:
 def test_a_container_that_is_killed_in_a_trial_is_replaced(
     docker, setting, engine, pretend
 ) -> None:
-    setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({}, {"sleep_s": 30}, {}))
+    setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({}, {"sleep_s": 300}, {}))
     process = setting.start()
     setting.wait_until(lambda: len(pretend.launches) == 2)
 
     os.kill(engine.containers[0].attrs["State"]["Pid"], signal.SIGKILL)
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=180)
 
     assert process.returncode == 0, output
     assert "the server died while m_config_default was measured" in output
@@ -112,13 +112,11 @@ def test_the_third_interrupt_removes_the_container(docker, setting, engine, pret
     process = setting.start()
     setting.wait_until(lambda: len(pretend.launches) == 1)
 
-    for _ in range(3):
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.05)
+    output = setting.interrupt(process, 3)
     began = time.monotonic()
-    output, _ = process.communicate(timeout=20)
+    output += process.communicate(timeout=180)[0]
 
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 60  # the load takes five minutes
     assert "Traceback" not in output
     assert engine.containers == []
 
@@ -132,7 +130,7 @@ def test_the_container_goes_though_we_are_killed(
         "starts": lambda: pretend.server_calls,
         "measures": lambda: pretend.launches,
     }
-    pretend.tritonserver(start_s=30 if moment == "starts" else 0)
+    pretend.tritonserver(start_s=300 if moment == "starts" else 0)
     engine.plan(create_s=0.5 if moment == "is created" else 0)
     measuring_slowly(setting, pretend)
     process = setting.start()
@@ -141,7 +139,7 @@ def test_the_container_goes_though_we_are_killed(
     process.kill()
     process.communicate()
 
-    assert setting.mark.gone(within_s=5)
+    assert setting.mark.gone()
     assert engine.containers == []
 
 
@@ -173,7 +171,7 @@ def test_an_engine_that_dies_ends_the_run_with_its_name(docker, setting, engine,
     assert owner is not None
 
     owner.terminate()
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=180)
 
     assert process.returncode == 1
     assert "Traceback" not in output

@@ -62,19 +62,19 @@ def test_without_models_no_server_is_started(examine, pretend) -> None:
     assert pretend.server_calls == []
 
 
-def test_each_model_that_does_not_work_is_told_with_its_fix(examine, make_model) -> None:
+def test_each_model_that_does_not_work_is_told_with_its_fix(
+    examine, make_model, monkeypatch
+) -> None:
+    monkeypatch.setattr("model_analyzer.runner.server.triton._DYING_S", 60)
     words = {
         "fail": "No module named 'nosuch'",
-        "hang": "was not loaded within 2 s",
         "die": "the server died while it loaded",
         "empty": "answers with empty tensors",
     }
     for fake in words:
         make_model(fake, fake=fake)
 
-    status, found = examine(
-        "--model-load-timeout", "2", profile_models=dict.fromkeys((*words, "m"))
-    )
+    status, found = examine(profile_models=dict.fromkeys((*words, "m")))
 
     assert status == FAILS
     for name, text in words.items():
@@ -82,6 +82,16 @@ def test_each_model_that_does_not_work_is_told_with_its_fix(examine, make_model)
         assert text in found[f"model {name}"]["found"]
         assert found[f"model {name}"]["fix"]
     assert found["model m"]["level"] == "ok"
+
+
+def test_a_model_whose_load_hangs_is_told_with_its_fix(examine, make_model) -> None:
+    make_model("hangs", fake="hang")
+
+    status, found = examine("--model-load-timeout", "1", profile_models=["hangs"])
+
+    assert status == FAILS
+    assert "was not loaded within 1 s" in found["model hangs"]["found"]
+    assert found["model hangs"]["fix"]
 
 
 def test_without_names_every_model_of_the_repository_is_tried(examine, setting) -> None:

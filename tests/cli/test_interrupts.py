@@ -4,9 +4,7 @@
 
 from __future__ import annotations
 
-import os
 import random
-import select
 import signal
 import subprocess
 import sys
@@ -30,38 +28,15 @@ def hold(setting, pretend, number: int) -> Path:
     return go
 
 
-def send(process: subprocess.Popen[str], number: signal.Signals, says: str) -> str:
-    """Sends a signal and waits until the program says that it came: two that wait may be one.
-
-    Gives what the program has written until then.
-    """
-    process.send_signal(number)
-    assert process.stdout is not None
-    written = b""
-    while says.encode() not in written:
-        assert select.select([process.stdout], [], [], 60)[0], written
-        part = os.read(process.stdout.fileno(), 65536)
-        assert part, written
-        written += part
-    return written.decode()
-
-
-def interrupt(process: subprocess.Popen[str], times: int) -> str:
-    return "".join(
-        send(process, signal.SIGINT, f"Received SIGINT {number}/3")
-        for number in range(1, times + 1)
-    )
-
-
 @pytest.mark.parametrize("count", [1, 2])
 def test_the_first_interrupts_let_the_running_trial_finish(setting, pretend, count: int) -> None:
     go = hold(setting, pretend, 2)
     process = setting.start()
     setting.wait_until(lambda: len(pretend.launches) == 2)
 
-    output = interrupt(process, count)
+    output = setting.interrupt(process, count)
     go.touch()
-    output += process.communicate(timeout=60)[0]
+    output += process.communicate(timeout=180)[0]
 
     assert process.returncode == 1, output
     assert f"Received SIGINT {count}/3. Will attempt to exit after current measurement." in output
@@ -76,9 +51,9 @@ def test_an_interrupted_run_goes_on_where_it_stopped(setting, pretend) -> None:
     go = hold(setting, pretend, 3)
     process = setting.start()
     setting.wait_until(lambda: len(pretend.launches) == 3)
-    interrupt(process, 1)
+    setting.interrupt(process, 1)
     go.touch()
-    process.communicate(timeout=60)
+    process.communicate(timeout=180)
 
     status, output = setting.profile()
 
@@ -94,11 +69,11 @@ def test_the_third_interrupt_leaves_at_once(setting, pretend) -> None:
     process = setting.start()
     setting.wait_until(lambda: len(pretend.launches) == 1)
 
-    output = interrupt(process, 3)
+    output = setting.interrupt(process, 3)
     began = time.monotonic()
-    output += process.communicate(timeout=60)[0]
+    output += process.communicate(timeout=180)[0]
 
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 30  # two seconds on a machine at rest; else ten minutes
     assert process.returncode == 1
     assert "Received SIGINT 3/3." in output
     assert "Received SIGINT maximum number of times" in output
@@ -110,8 +85,8 @@ def test_the_third_interrupt_saves_what_was_measured(setting, pretend) -> None:
     process = setting.start()
     setting.wait_until(lambda: len(pretend.launches) == 3)
 
-    interrupt(process, 3)
-    process.communicate(timeout=60)
+    setting.interrupt(process, 3)
+    process.communicate(timeout=180)
 
     assert setting.checkpoints == ["0.ckpt"]
     assert recorded(setting.directory) == 2
@@ -122,11 +97,11 @@ def test_the_third_interrupt_leaves_while_a_model_loads(setting, make_model, pre
     process = setting.start(profile_models=["slow"])
     setting.wait_until(lambda: any(call.startswith("load") for call in pretend.server_calls))
 
-    output = interrupt(process, 3)
+    output = setting.interrupt(process, 3)
     began = time.monotonic()
-    output += process.communicate(timeout=60)[0]
+    output += process.communicate(timeout=180)[0]
 
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 30
     assert process.returncode == 1
     assert "Traceback" not in output
 
@@ -137,9 +112,9 @@ def test_other_signals_finish_the_trial_too(setting, pretend, number: signal.Sig
     process = setting.start()
     setting.wait_until(lambda: len(pretend.launches) == 2)
 
-    output = send(process, number, f"Received {number.name}")
+    output = setting.send(process, number, f"Received {number.name}")
     go.touch()
-    output += process.communicate(timeout=60)[0]
+    output += process.communicate(timeout=180)[0]
 
     assert process.returncode == 1
     assert f"Received {number.name}" in output
@@ -148,12 +123,14 @@ def test_other_signals_finish_the_trial_too(setting, pretend, number: signal.Sig
 
 
 def test_an_interrupt_while_the_server_starts_is_heard(setting, pretend) -> None:
-    setting.config["triton_server_path"] = str(pretend.tritonserver(start_s=1.5))
+    go = setting.directory / "go"
+    setting.config["triton_server_path"] = str(pretend.tritonserver(until=str(go)))
     process = setting.start()
     setting.wait_until(lambda: bool(pretend.server_calls))
 
-    process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=60)
+    output = setting.interrupt(process, 1)
+    go.touch()
+    output += process.communicate(timeout=180)[0]
 
     assert process.returncode == 1
     assert pretend.launches == []
@@ -170,9 +147,9 @@ def test_two_runs_do_not_share_a_checkpoint_directory(setting, pretend) -> None:
     assert status == 1
     assert "in use by another run (process " in output
     assert str(first.pid) in output
-    interrupt(first, 1)
+    setting.interrupt(first, 1)
     go.touch()
-    first.communicate(timeout=60)
+    first.communicate(timeout=180)
     assert first.returncode == 1
 
 
@@ -207,7 +184,7 @@ def test_killing_us_loses_no_finished_measurement_and_leaves_no_process(setting,
 
 
 def test_a_killed_server_is_replaced_and_the_run_goes_on(setting, pretend) -> None:
-    setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({}, {"sleep_s": 30}, {}))
+    setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({}, {"sleep_s": 300}, {}))
     process = setting.start()
     setting.wait_until(lambda: len(pretend.launches) == 2)
 
@@ -220,7 +197,7 @@ def test_a_killed_server_is_replaced_and_the_run_goes_on(setting, pretend) -> No
     ]
     for one in servers:
         one.kill()
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=180)
 
     assert process.returncode == 0, output
     assert "the server died while m_config_default was measured" in output
@@ -234,10 +211,10 @@ def test_a_request_to_end_counts_after_an_interrupt_too(setting, pretend) -> Non
     process = setting.start()
     setting.wait_until(lambda: len(pretend.launches) == 1)
 
-    interrupt(process, 1)
-    send(process, signal.SIGTERM, "Received SIGTERM")
+    setting.interrupt(process, 1)
+    setting.send(process, signal.SIGTERM, "Received SIGTERM")
     process.send_signal(signal.SIGALRM)  # what arrives 30 s later
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=180)
 
     assert "Time is up" in output
 
@@ -250,7 +227,7 @@ def test_a_terminal_that_goes_away_costs_no_measurement(setting, pretend) -> Non
 
     process.stdout.close()  # from now on, whatever is written fails
     go.touch()
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=180) == 0
 
     assert recorded(setting.directory) == 10
     assert (setting.directory / "results" / "metrics-model-inference.csv").exists()
@@ -272,7 +249,7 @@ interrupts.install()
 try:
     with interrupts.interruptible():
         Careless()
-        time.sleep(30)
+        time.sleep(100)
 except Interrupted:
     print("left")
 time.sleep(1)
@@ -282,7 +259,7 @@ print("in peace")
 
 def test_an_interrupt_that_python_drops_is_not_lost() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", SWALLOWED], capture_output=True, text=True, timeout=20, check=False
+        [sys.executable, "-c", SWALLOWED], capture_output=True, text=True, timeout=300, check=False
     )
 
     assert done.stdout.split("\n") == ["left", "in peace", ""]

@@ -114,7 +114,7 @@ def test_an_interrupted_search_over_parts_goes_on_where_it_was(setting, make_mod
     process = setting.start(**changes)
     setting.wait_until(lambda: (setting.directory / "checkpoints" / "journal").exists())
     process.terminate()
-    first, _ = process.communicate(timeout=60)
+    first, _ = process.communicate(timeout=180)
 
     status, second = setting.profile(**changes)
 

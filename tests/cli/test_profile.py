@@ -259,7 +259,8 @@ def test_a_model_that_never_works_is_given_up_and_the_next_one_measured(
     assert {row[0] for row in setting.rows} == {"m"}
 
 
-def test_the_server_is_started_again_after_it_died(setting, pretend) -> None:
+def test_the_server_is_started_again_after_it_died(setting, pretend, monkeypatch) -> None:
+    monkeypatch.setattr("model_analyzer.runner.server.triton._DYING_S", 60)
     status, output = setting.profile(
         profile_models={
             "m": {

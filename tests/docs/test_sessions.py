@@ -53,7 +53,7 @@ def test_a_session_runs(
         env=without_charts({**mark.environment, "PATH": programs, "COLUMNS": "200"}),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=900,
         check=True,
     )
 

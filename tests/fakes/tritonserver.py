@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """A pretend tritonserver: real gRPC and HTTP, no models.
 
-FAKE_TRITON is a JSON object that may have: `log` (a file: each start, load and inference appends
-a line), `tell` (variables that are appended there at the start), `metrics` (a file with what the
-metrics port answers), `start_s` (until it listens), `die` (a line to say at the start before ending
-with 1), `never_ready`, `proxied_s` (so long its ports only seem to listen, as those of a container
-do), `deaf` (ignores SIGTERM), `stop_s` (takes so long to end), `version`, `repository` (names of
-its models, all alike), `completes` (model to configuration: what a load without one makes of a
-model, if auto-completion is on), `loaded` (models that are there from the start), `polls` (refuses
-to load and unload), `header` (NAME:VALUE; calls without it are refused).
+FAKE_TRITON is a JSON object that may have: `log` (a file: each start, load and inference appends a
+line), `tell` (variables that are appended there at the start), `metrics` (a file with what the
+metrics port answers), `start_s` (until it listens), `until` (a file: waits for it before it
+listens), `die` (a line to say at the start before ending with 1), `never_ready`, `proxied_s` (so
+long its ports only seem to listen, as those of a container do), `deaf` (ignores SIGTERM), `stop_s`
+(takes so long to end), `version`, `repository` (names of its models, all alike), `completes` (model
+to configuration: what a load without one makes of a model, if auto-completion is on), `loaded`
+(models that are there from the start), `polls` (refuses to load and unload), `header` (NAME:VALUE;
+calls without it are refused).
 
 What a load does is told by the model configuration's parameter `fake`: `fail`, `refuse` (as for
 a configuration that is not valid), `hang`, `die` (the server ends), `empty` (answers without
@@ -335,6 +336,8 @@ def main() -> int:
         print(PLAN["die"], flush=True)
         return 1
     time.sleep(PLAN.get("start_s", 0))
+    while "until" in PLAN and not os.path.exists(PLAN["until"]):
+        time.sleep(0.01)
     if PLAN.get("never_ready"):
         time.sleep(600)
     proxies = hang_up(PLAN["proxied_s"]) if "proxied_s" in PLAN else []

@@ -22,7 +22,7 @@ from tests.unit.config.configurations import (
 )
 
 bounded = settings(
-    max_examples=100, deadline=None, derandomize=True, database=None,
+    max_examples=100, derandomize=True, database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )  # fmt: skip
 

@@ -27,7 +27,7 @@ SCHEMA = json_schema()
 VALIDATOR = Draft202012Validator(SCHEMA)
 
 bounded = settings(
-    max_examples=100, deadline=None, derandomize=True, database=None,
+    max_examples=100, derandomize=True, database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )  # fmt: skip
 

@@ -116,7 +116,7 @@ MEASUREMENTS = st.builds(measurement, NUMBERS, NUMBERS)
 WEIGHTS = st.floats(0.1, 100)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+@settings(max_examples=200, derandomize=True, database=None)
 @given(MEASUREMENTS, MEASUREMENTS, WEIGHTS)
 def test_what_one_wins_the_other_loses(a: Measurement, b: Measurement, weight: float) -> None:
     wished = goal(wished=objectives(perf_throughput=weight, perf_latency_p99=1))

@@ -121,7 +121,7 @@ ANSWERS = st.lists(
 )
 
 
-@settings(derandomize=True, deadline=None, max_examples=5)
+@settings(derandomize=True, max_examples=5)
 @given(kind=st.sampled_from(sorted(KINDS)), answers=ANSWERS)
 def test_whatever_comes_back_trials_are_legal_few_and_the_same_again(
     kind: str, answers: Sequence[tuple[float, float] | None]

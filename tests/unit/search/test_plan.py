@@ -135,7 +135,7 @@ def test_doubling_stays_between_its_bounds(low: int, high: int, values: list[int
     assert doubling(low, high) == values
 
 
-@settings(derandomize=True, deadline=None, max_examples=150)
+@settings(derandomize=True, max_examples=150)
 @given(what=SUBJECTS, where=BOUNDS, answers=ANSWERS)
 def test_the_same_answers_bring_the_same_questions(
     what: Subject, where: SearchSettings, answers: Sequence[Answer]
@@ -148,7 +148,7 @@ def test_the_same_answers_bring_the_same_questions(
     assert one == two
 
 
-@settings(derandomize=True, deadline=None, max_examples=150)
+@settings(derandomize=True, max_examples=150)
 @given(what=SUBJECTS, where=BOUNDS, answers=ANSWERS)
 def test_whatever_the_answers_the_questions_keep_the_bounds(
     what: Subject, where: SearchSettings, answers: Sequence[Answer]
@@ -167,7 +167,7 @@ def test_whatever_the_answers_the_questions_keep_the_bounds(
             assert where.min_concurrency <= load(trial) <= where.max_concurrency
 
 
-@settings(derandomize=True, deadline=None, max_examples=150)
+@settings(derandomize=True, max_examples=150)
 @given(what=SUBJECTS, where=BOUNDS, answers=ANSWERS)
 def test_without_failures_there_are_no_more_trials_than_announced(
     what: Subject, where: SearchSettings, answers: Sequence[Answer]
@@ -181,7 +181,7 @@ def test_without_failures_there_are_no_more_trials_than_announced(
     assert len(sequence(asked, never_failing)) <= asked.most_trials
 
 
-@settings(derandomize=True, deadline=None, max_examples=150)
+@settings(derandomize=True, max_examples=150)
 @given(where=BOUNDS, answers=ANSWERS)
 def test_without_failures_nothing_is_asked_twice(
     where: SearchSettings, answers: Sequence[Answer]

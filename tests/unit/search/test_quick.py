@@ -229,7 +229,7 @@ SUBJECTS = st.builds(
 )
 
 
-@settings(derandomize=True, deadline=None, max_examples=150)
+@settings(derandomize=True, max_examples=150)
 @given(what=SUBJECTS, answers=ANSWERS)
 def test_whatever_the_answers_it_ends_and_asks_the_same_again(
     what: Subject, answers: Sequence[tuple[float, float] | None]

@@ -31,7 +31,7 @@ ENTRIES = st.builds(
 )
 
 
-@settings(derandomize=True, deadline=None, max_examples=100)
+@settings(derandomize=True, max_examples=100)
 @given(entry=ENTRIES)
 def test_an_entry_is_read_back_as_it_was_written(entry: dict[str, Any]) -> None:
     line = encode(entry)
@@ -40,7 +40,7 @@ def test_an_entry_is_read_back_as_it_was_written(entry: dict[str, Any]) -> None:
     assert decode(line.removesuffix(b"\n")) == entry
 
 
-@settings(derandomize=True, deadline=None, max_examples=50)
+@settings(derandomize=True, max_examples=50)
 @given(entry=ENTRIES)
 def test_any_json_tool_reads_a_line(entry: dict[str, Any]) -> None:
     line = encode(entry)

@@ -34,7 +34,7 @@ class FaultyStore(UserStore):
     def write(self, index: int, data: bytes) -> None:
         self.attempts.append(time.monotonic())
         if self.hangs:
-            self.released.wait(30)
+            self.released.wait(600)
         if self.faults:
             raise self.faults.pop(0)
         super().write(index, data)
@@ -65,7 +65,7 @@ def saved(tmp_path: Path) -> list[Path]:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline, "did not happen in time"
         time.sleep(0.005)
@@ -122,6 +122,7 @@ def test_a_store_that_fails_for_ever_is_one_warning_with_what_to_do(
     with Uploads(store, first_pause_s=0.01, patience_s=0.2) as uploads:
         for path in saved:
             uploads.add(path)
+        until(lambda: len(store.attempts) > 2)
     first, last = warnings(caplog)
     assert "will be tried again" in first
     assert all(str(path) in last for path in saved)
@@ -130,17 +131,14 @@ def test_a_store_that_fails_for_ever_is_one_warning_with_what_to_do(
         f"model-analyzer checkpoint upload --checkpoint-directory {saved[0].parent}"
         " --to faulty://store" in last
     )
-    assert len(store.attempts) > 2
 
 
-def test_a_run_that_ends_is_not_kept_by_a_long_pause(saved: list[Path]) -> None:
+def test_a_run_that_ends_is_not_kept_by_a_long_pause(saved: list[Path], caplog) -> None:
     store = FaultyStore(OSError("not yet"))
-    with Uploads(store, first_pause_s=0.5) as uploads:
+    with Uploads(store, first_pause_s=600) as uploads:
         uploads.add(saved[0])
-        until(lambda: bool(store.attempts))
-        time.sleep(0.05)
-        before = time.monotonic()
-    assert time.monotonic() - before < 0.4
+        # said when the pause begins, under the lock that leaving takes too
+        until(lambda: bool(warnings(caplog)))
     assert sorted(store.kept) == [0]
 
 
@@ -154,32 +152,28 @@ def test_a_store_that_hangs_holds_nobody_up(tmp_path: Path, caplog) -> None:
         for one in several(20):
             state.record(one, measurement())
         assert len(store.attempts) <= 1
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 60  # it hangs for ten minutes
         waiting = time.monotonic()
-    assert 0.3 <= time.monotonic() - waiting < 2
+    assert 0.3 <= time.monotonic() - waiting < 60
     assert "not finished in time" in warnings(caplog)[-1]
     store.released.set()
 
 
 def test_the_wait_is_said_and_an_interrupt_ends_it(saved: list[Path], caplog) -> None:
     store = FaultyStore(hangs=True)
-    asked: list[float] = []
+    asked: list[bool] = []
 
-    def impatience() -> Callable[[], bool]:
-        began = time.monotonic()
+    def is_said() -> bool:
+        said = any("waiting up to 300 s" in record.getMessage() for record in caplog.records)
+        asked.append(said)
+        return said
 
-        def is_over() -> bool:
-            asked.append(time.monotonic())
-            return time.monotonic() - began > 1.3
-
-        return is_over
-
-    with Uploads(store, impatience=impatience, patience_s=30) as uploads:
+    with Uploads(store, impatience=lambda: is_said, patience_s=300) as uploads:
         uploads.add(saved[0])
         assert not asked, "an earlier interrupt is not meant"
         began = time.monotonic()
-    assert 1 < time.monotonic() - began < 5
-    assert any("waiting up to 30 s" in record.getMessage() for record in caplog.records)
+    assert 1 < time.monotonic() - began < 60
+    assert asked[-1]
     store.released.set()
 
 
