@@ -73,6 +73,7 @@ ADDRESSES = {
     "google": {"domain/protobuf.py", "runner/model_config.py"},
     "pynvml": {"runner/monitors/gpu.py", "runner/checks/gpus.py"},
     "vl_convert": {"reports/images.py"},
+    "orjson": {"state/lines.py"},
     "jinja2": {"reports/templating.py"},
     "optuna": {"search/optuna_search.py"},
     "fsspec": {"state/storage.py"},

@@ -10,12 +10,12 @@ weightings. Positive means that A is better; 0.0488 says that 105 beats 100.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cmp_to_key
 from typing import TypeVar
 
-from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.measurements import Columns, Measurement
 from model_analyzer.domain.metrics import ALIASES, METRICS, Reduction, Source
 
 DEFAULT_WEIGHT = 10
@@ -110,6 +110,22 @@ class Goal:
                     total += constraint.excess(value) * 100
         return total
 
+    def shortfalls(self, columns: Columns, measurements: Sequence[Measurement]) -> list[float]:
+        """The `shortfall` of each of the measurements, whose metrics are the columns."""
+        if len(self.models) != 1:
+            return [self.shortfall(one) for one in measurements]
+        totals = [0.0] * len(measurements)
+        for constraint in self.models[0].constraints:
+            low = -math.inf if constraint.minimum is None else constraint.minimum
+            high = math.inf if constraint.maximum is None else constraint.maximum
+            totals = [
+                total
+                if value is None or low <= value <= high
+                else total + constraint.excess(value) * 100
+                for total, value in zip(totals, columns.of(constraint.tag), strict=True)
+            ]
+        return totals
+
     def passes(self, measurement: Measurement) -> bool:
         """Whether every constraint that can be checked holds."""
         return self.shortfall(measurement) == 0
@@ -192,23 +208,27 @@ class Goal:
         """`items` in order of merit: those that keep the constraints first, by score; then the
         others, nearest to the constraints first. Equals stay in the order in which they came.
         """
+        ordered = list(items)
+        measurements = [measurement(item) for item in ordered]
+        columns = Columns(measurements)
+        shortfalls = self.shortfalls(columns, measurements)
 
-        entries = [(one := measurement(item), self.shortfall(one), item) for item in items]
-
-        def compare(a: tuple[Measurement, float, T], b: tuple[Measurement, float, T]) -> int:
-            difference = a[1] - b[1] or self.score(b[0], a[0])
+        def compare(a: int, b: int) -> int:
+            difference = shortfalls[a] - shortfalls[b] or self.score(
+                measurements[b], measurements[a]
+            )
             return (difference > 0) - (difference < 0)
-
-        def merit(entry: tuple[Measurement, float, T]) -> tuple[float, bool, float]:
-            value = entry[0].model_value(0, metric.tag)
-            return entry[1], value is None, sign * (value or 0.0)
 
         objectives = [objective for model in self.models for objective in model.objectives]
         if len(objectives) == len(self.models) == 1 and objectives[0].weight > 0:
             # one number tells the same as every comparison of two, in a fraction of the time
             metric = METRICS[ALIASES.get(objectives[0].tag, objectives[0].tag)]
             sign = -metric.gain(1, 0)  # gains are differences
-            entries.sort(key=merit)
+            merits = [
+                (shortfall, value is None, sign * (value or 0.0))
+                for shortfall, value in zip(shortfalls, columns.of(metric.tag), strict=True)
+            ]
+            order = sorted(range(len(ordered)), key=merits.__getitem__)
         else:
-            entries.sort(key=cmp_to_key(compare))
-        return [item for _, _, item in entries]
+            order = sorted(range(len(ordered)), key=cmp_to_key(compare))
+        return [ordered[index] for index in order]

@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import cached_property
+from operator import itemgetter
 from statistics import fmean
 
 from model_analyzer.domain.metrics import ALIASES, METRICS, Better, Source
@@ -106,15 +108,55 @@ class Measurement:
         return self.models[index].values.get(metric.tag)
 
 
-def values_of(measurements: Sequence[Measurement], tag: str) -> list[float | None]:
-    """The `value` of each; a report has millions of them, and this takes half the time."""
-    found = [
-        one.models[0].values.get(tag) if len(one.models) == 1 else None for one in measurements
-    ]
-    return [
-        one.value(tag) if value is None else value
-        for one, value in zip(measurements, found, strict=True)
-    ]
+class Columns:
+    """The metrics of many measurements, by tag: a report looks at millions of values, so each
+    column is made once, and from all measurements together.
+    """
+
+    def __init__(self, measurements: Sequence[Measurement]) -> None:
+        self._measurements = measurements
+        self._columns: dict[str, Sequence[float | None]] = {}
+
+    @cached_property
+    def tags(self) -> Sequence[str]:
+        """The metrics that any of them has, in the order of the catalogue."""
+        present = set(self._of_models)
+        for one in self._measurements:
+            present.update(one.host, *one.gpus.values())
+        return [tag for tag in METRICS if tag in present]
+
+    def of(self, tag: str) -> Sequence[float | None]:
+        """The `value` of each measurement, in their order."""
+        column = self._columns.get(tag)
+        if column is None:
+            column = self._columns[tag] = self._column(ALIASES.get(tag, tag))
+        return column
+
+    def _column(self, tag: str) -> Sequence[float | None]:
+        try:
+            return list(map(itemgetter(tag), self._own))
+        except KeyError:
+            pass
+        if tag not in self.tags:
+            return [None] * len(self._measurements)
+        if METRICS[tag].source is Source.CPU and tag not in self._of_models:
+            return [one.host.get(tag) for one in self._measurements]
+        return [one.value(tag) for one in self._measurements]
+
+    @cached_property
+    def _own(self) -> Sequence[Values]:
+        """The values of the model, where a measurement is of one."""
+        return [
+            one.models[0].values if len(one.models) == 1 else empty() for one in self._measurements
+        ]
+
+    @cached_property
+    def _of_models(self) -> Set[str]:
+        present: set[str] = set()
+        for one in self._measurements:
+            for model in one.models:
+                present.update(model.values)
+        return present
 
 
 def averaged(measurements: Sequence[Measurement]) -> Measurement:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 from model_analyzer.domain.flags import (
@@ -209,12 +209,6 @@ class ServerSetup:
         return fingerprint(list(self.meaning.values()))
 
 
-@lru_cache(maxsize=4096)
-def _fingerprint_of_all(identities: tuple[str, ...]) -> str:
-    """Many trials are of the same variants."""
-    return fingerprint(identities)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Trial:
     """The workloads measured together, on a server set up in one way.
@@ -249,7 +243,7 @@ class Trial:
     @property
     def is_unverified(self) -> bool:
         """Whether nobody knows with which files it was measured: upstream does not keep that."""
-        return not all(work.variant.files for work in self.workloads)
+        return "" in [work.variant.files for work in self.workloads]
 
     @cached_property
     def unverified_key(self) -> str:
@@ -282,10 +276,15 @@ class Trial:
     def is_legal(self) -> bool:
         return all(work.is_legal for work in self.workloads)
 
-    @cached_property
+    @property
     def content(self) -> str:
-        """Fingerprint of what the server loads for it."""
-        return _fingerprint_of_all(tuple([work.variant.identity for work in self.workloads]))
+        """What the server loads for it: fingerprints of the variants."""
+        return ",".join([work.variant.identity for work in self.workloads])
+
+    @property
+    def served(self) -> tuple[str, str]:
+        """What the server has for it: the names of the variants, and their content."""
+        return self.variants, self.content
 
     @property
     def models(self) -> str:

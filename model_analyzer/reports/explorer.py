@@ -7,10 +7,10 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice, repeat
 from typing import Any
 
-from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.measurements import values_of
+from model_analyzer.domain.measurements import Columns, Measurement
 from model_analyzer.domain.metrics import METRICS, Better
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import MeasuredTrial
@@ -18,9 +18,9 @@ from model_analyzer.domain.trials import LoadKind
 from model_analyzer.reports.loads import load_text
 from model_analyzer.reports.parameters import parameter_name
 from model_analyzer.reports.tables import Table, instances_text, reports_gpus
-from model_analyzer.results.ranking import VariantResult
+from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.rows import Cell, Row, differing_parameters
-from model_analyzer.results.statistics import relative_noise
+from model_analyzer.results.statistics import noise_of
 
 # Metrics that the table shows unless the reader chooses others.
 _USUAL = (
@@ -42,7 +42,7 @@ _DIGITS = 6
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
     """A column: `key` in files, header for people, whether the table shows it at first; for a
-    metric, which way is better.
+    metric, which way is better. Numbers that were measured are shown with so many `digits`.
     """
 
     key: str
@@ -50,21 +50,50 @@ class Column:
     is_number: bool = False
     is_usual: bool = True
     better: Better | None = None
+    digits: int | None = None
+
+    def rounded(self, cell: Cell) -> Cell:
+        """A cell as the table has it."""
+        if self.digits is None or cell is None:
+            return cell
+        return float(self._format % cell)
+
+    def to_json(self, cells: Sequence[Cell]) -> str:
+        """Cells as the table has them."""
+        if self.digits is None:
+            return _json(cells)
+        try:
+            # all numbers by one format: a third of the time that one by one takes
+            return f"[{','.join([self._format] * len(cells))}]" % tuple(cells)
+        except TypeError:  # not all are known
+            texts = ("null" if cell is None else self._format % cell for cell in cells)
+            return f"[{','.join(texts)}]"
+
+    @property
+    def _format(self) -> str:
+        return f"%.{self.digits}g"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explorer:
-    """All measurements, best first. A row of `rows` begins with its place in `variants`, each of
-    which has a cell for each of `own` columns; the cells after it are those of `columns`.
+    """All measurements, best first, those of a variant after each other: `counts` says how many
+    each of `variants` has, which has a cell for each of `own` columns. Of each of `columns`,
+    `cells` has the cells of all measurements, as they were measured.
     """
 
     own: tuple[Column, ...]
     variants: tuple[tuple[Cell, ...], ...]
+    counts: tuple[int, ...]
     columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    cells: tuple[Sequence[Cell], ...]
+
+    @property
+    def count(self) -> int:
+        """How many measurements there are."""
+        return sum(self.counts)
 
     def to_json(self) -> str:
-        """For the script of the page, in as few characters as can be."""
+        """For the script of the page, column by column, in as few characters as can be."""
 
         def described(columns: Sequence[Column]) -> list[dict[str, Any]]:
             return [
@@ -79,18 +108,20 @@ class Explorer:
                 for column in columns
             ]
 
-        document = {
-            "own": described(self.own),
-            "variants": self.variants,
-            "columns": described(self.columns),
-            "rows": self.rows,
+        parts = {
+            "own": _json(described(self.own)),
+            "variants": _json(self.variants),
+            "counts": _json(self.counts),
+            "columns": _json(described(self.columns)),
+            "cells": f"[{','.join(map(Column.to_json, self.columns, self.cells))}]",
         }
-        return json.dumps(document, separators=(",", ":"), ensure_ascii=False)
+        return "{" + ",".join(f'"{name}":{part}' for name, part in parts.items()) + "}"
 
     def first(self, count: int) -> Table:
         """The first rows with the columns that are shown at first."""
         own = [index for index, column in enumerate(self.own) if column.is_usual]
         of_row = [index for index, column in enumerate(self.columns) if column.is_usual]
+        variants = chain.from_iterable(map(repeat, self.variants, self.counts))
         return Table(
             headers=(
                 *(self.own[index].header for index in own),
@@ -98,12 +129,16 @@ class Explorer:
             ),
             rows=tuple(
                 (
-                    *(self.variants[int(row[0] or 0)][index] for index in own),
-                    *(row[index + 1] for index in of_row),
+                    *(variant[index] for index in own),
+                    *(self.columns[index].rounded(self.cells[index][row]) for index in of_row),
                 )
-                for row in self.rows[:count]
+                for row, variant in enumerate(islice(variants, count))
             ),
         )
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
 # A column with its cells, one for each measurement.
@@ -111,60 +146,62 @@ _Filled = tuple[Column, Sequence[Cell]]
 
 
 def explorer_of(
-    results: Sequence[VariantResult],
-    goal: Goal,
-    front: Sequence[MeasuredTrial],
-    *,
-    gpus: int,
-    always_gpus: bool,
+    ranking: Ranking, front: Sequence[MeasuredTrial], *, gpus: int, always_gpus: bool
 ) -> Explorer:
-    """The table of all measurements of the results, in their order; those of the `front` are
+    """The table of all measurements of the ranking, in their order; those of the `front` are
     marked.
     """
-    items = [item for result in results for item in result.measured]
+    marks: list[_Filled] = []
+    if ranking.goal.has_constraints:
+        column = Column(key="meets_constraints", header="Meets constraints")
+        marks.append((column, [_yes_no(passes) for passes in ranking.passing]))
     of_front = {id(item) for item in front}
     column = Column(key="pareto_front", header="Pareto front", is_usual=False)
-    marks = [(column, [_yes_no(id(item) in of_front) for item in items])]
-    usual = {*_USUAL, *goal.tags}
-    return _explorer(results, goal, marks, usual, gpus=gpus, always_gpus=always_gpus)
+    marks.append((column, [_yes_no(id(item) in of_front) for item in ranking.measured]))
+    first = ranking.goal.tags
+    usual = {*_USUAL, *first}
+    return _explorer(
+        ranking.results, ranking.columns, marks, first, usual, gpus=gpus, always_gpus=always_gpus
+    )
 
 
 def explorer_of_one(result: VariantResult, *, gpus: int, always_gpus: bool) -> Explorer:
     """The same for one variant: what it is need not be said in each row, and there is room for
     where the time goes.
     """
-    goal, usual = Goal(models=()), {*_USUAL, *_PHASES}
-    found = _explorer([result], goal, [], usual, gpus=gpus, always_gpus=always_gpus)
+    columns = Columns([item.measurement for item in result.measured])
+    usual = {*_USUAL, *_PHASES}
+    found = _explorer([result], columns, [], (), usual, gpus=gpus, always_gpus=always_gpus)
     return replace(found, own=tuple(replace(column, is_usual=False) for column in found.own))
 
 
 def _explorer(
     results: Sequence[VariantResult],
-    goal: Goal,
+    metrics: Columns,
     marks: Sequence[_Filled],
+    first: Sequence[str],
     usual: Collection[str],
     *,
     gpus: int,
     always_gpus: bool,
 ) -> Explorer:
-    """Columns of each variant, of the load, `marks`, metrics, of which some are `usual`, and what
-    the numbers rest on.
+    """Columns of each variant, of the load, `marks`, metrics, of which some come `first` and some
+    are `usual`, and what the numbers rest on.
     """
     items = [item for result in results for item in result.measured]
-    columns = _load_columns(items)
-    if goal.has_constraints:
-        column = Column(key="meets_constraints", header="Meets constraints")
-        columns.append((column, [_yes_no(goal.passes(item.measurement)) for item in items]))
-    columns += marks
-    columns += _metric_columns(items, goal, usual, gpus=gpus, always_gpus=always_gpus)
-    columns += _evidence_columns(items)
-    variants = [index for index, result in enumerate(results) for _ in range(len(result.measured))]
+    columns = [
+        *_load_columns(items),
+        *marks,
+        *_metric_columns(items, metrics, first, usual, gpus=gpus, always_gpus=always_gpus),
+        *_evidence_columns([item.measurement for item in items]),
+    ]
     own, about = _variants(results, gpus)
     return Explorer(
         own=own,
         variants=about,
+        counts=tuple(len(result.measured) for result in results),
         columns=tuple(column for column, _ in columns),
-        rows=tuple(zip(variants, *(cells for _, cells in columns), strict=True)),
+        cells=tuple(cells for _, cells in columns),
     )
 
 
@@ -194,24 +231,23 @@ def _load_columns(items: Sequence[MeasuredTrial]) -> list[_Filled]:
 
 def _metric_columns(
     items: Sequence[MeasuredTrial],
-    goal: Goal,
+    metrics: Columns,
+    first: Sequence[str],
     usual: Collection[str],
     *,
     gpus: int,
     always_gpus: bool,
 ) -> list[_Filled]:
-    """Every metric that was measured; those that the goal is about first."""
+    """Every metric that was measured; some of them `first`."""
     shown = [reports_gpus(item, gpus=gpus, always=always_gpus) for item in items]
-    measurements = [item.measurement for item in items]
 
     def cells(tag: str) -> Sequence[Cell]:
-        values = values_of(measurements, tag)
+        values = metrics.of(tag)
         if tag.startswith("gpu_"):
-            values = [value if show else None for value, show in zip(values, shown, strict=True)]
-        return [None if value is None else float(f"{value:.{_DIGITS}g}") for value in values]
+            return [value if show else None for value, show in zip(values, shown, strict=True)]
+        return values
 
-    tags = [tag for tag in _measured_tags(items) if not tag.startswith("gpu_") or any(shown)]
-    first = [tag for tag in goal.tags if tag in tags]
+    tags = [tag for tag in metrics.tags if not tag.startswith("gpu_") or any(shown)]
     return [
         (
             Column(
@@ -220,52 +256,39 @@ def _metric_columns(
                 is_number=True,
                 is_usual=tag in usual,
                 better=METRICS[tag].better,
+                digits=_DIGITS,
             ),
             cells(tag),
         )
-        for tag in dict.fromkeys([*first, *(tag for tag in _USUAL if tag in tags), *tags])
+        for tag in dict.fromkeys([*first, *_USUAL, *tags])
+        if tag in tags
     ]
 
 
-def _measured_tags(items: Sequence[MeasuredTrial]) -> Sequence[str]:
-    present: set[str] = set()
-    for item in items:
-        measurement = item.measurement
-        present.update(measurement.host)
-        for model in measurement.models:
-            present.update(model.values)
-        for values in measurement.gpus.values():
-            present.update(values)
-    return [tag for tag in METRICS if tag in present]
-
-
-def _evidence_columns(items: Sequence[MeasuredTrial]) -> list[_Filled]:
+def _evidence_columns(measurements: Sequence[Measurement]) -> list[_Filled]:
     """How well each measurement is founded."""
 
-    def requests(item: MeasuredTrial) -> Cell:
-        counts = [model.requests for model in item.measurement.models if model.requests is not None]
+    def requests(one: Measurement) -> Cell:
+        if len(one.models) == 1:
+            return one.models[0].requests
+        counts = [model.requests for model in one.models if model.requests is not None]
         return min(counts, default=None)
 
-    def noise(item: MeasuredTrial) -> Cell:
-        found = [relative_noise(model.windows) for model in item.measurement.models]
-        known = [value for value in found if value is not None]
-        return float(f"{max(known) * 100:.3g}") if known else None
-
-    def remarks(item: MeasuredTrial) -> Cell:
-        return " ".join(notice.text for notice in item.measurement.notices) or None
+    def remarks(one: Measurement) -> Cell:
+        return " ".join([notice.text for notice in one.notices]) if one.notices else None
 
     columns: list[_Filled] = [
         (
             Column(key="requests", header="Requests", is_number=True),
-            [requests(item) for item in items],
+            [requests(one) for one in measurements],
         ),
         (
-            Column(key="noise", header="Noise (±\u00a0%)", is_number=True),
-            [noise(item) for item in items],
+            Column(key="noise", header="Noise (±\u00a0%)", is_number=True, digits=3),
+            [None if noise is None else noise * 100 for noise in map(noise_of, measurements)],
         ),
         (
             Column(key="remarks", header="Remarks", is_usual=False),
-            [remarks(item) for item in items],
+            [remarks(one) for one in measurements],
         ),
     ]
     return [(column, cells) for column, cells in columns if any(cell is not None for cell in cells)]

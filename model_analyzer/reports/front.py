@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
@@ -15,12 +15,10 @@ from model_analyzer.reports.plots import (
     TOKENS_OVER_FIRST,
     Chart,
     Places,
-    has_data,
     limit_layers,
     line_layers,
     line_points,
     mark_layers,
-    value_of,
     vega_lite,
     x_axis,
     y_axis,
@@ -41,57 +39,55 @@ def front_charts(
     """Throughput over latency, of tokens first where they were counted; lines are drawn for the
     variants that are `shown`.
     """
-    return [
-        _front(ranking, shown, plot, places)
-        for plot in (TOKENS_OVER_FIRST, THROUGHPUT_OVER_LATENCY)
-        if has_data(ranking.results, plot)
-    ]
+    charts = []
+    for plot in (TOKENS_OVER_FIRST, THROUGHPUT_OVER_LATENCY):
+        points = _points_of(ranking, plot)
+        if points:
+            charts.append(_front(ranking, shown, plot, points, places))
+    return charts
 
 
 def front_of(
     ranking: Ranking, plot: PlotSettings = THROUGHPUT_OVER_LATENCY
 ) -> Sequence[MeasuredTrial]:
     """The measurements that no other beats in both, lowest latency first."""
-    return [point.item for point in _front_of(_points_of(ranking, plot))]
+    return [ranking.measured[row] for row, _, _ in _front_of(_points_of(ranking, plot))]
 
 
-class _Point(NamedTuple):
-    """A measurement where it is drawn. There may be very many: these are quick to make."""
-
-    item: MeasuredTrial
-    x: float
-    y: float
+# A measurement where it is drawn: its place in the ranking, and both values. There may be very
+# many, and nothing is quicker to make.
+_Point = tuple[int, float, float]
 
 
 def _points_of(ranking: Ranking, plot: PlotSettings) -> Sequence[_Point]:
+    over, up = ranking.columns.of(plot.x_axis), ranking.columns.of(plot.y_axis)
     return [
-        _Point(item, x, y)
-        for item in ranking.measured
-        if (x := value_of(item, plot.x_axis)) is not None
-        and (y := value_of(item, plot.y_axis)) is not None
+        (row, x, y)
+        for row, (x, y) in enumerate(zip(over, up, strict=True))
+        if x is not None and y is not None
     ]
 
 
 def _front_of(points: Sequence[_Point]) -> Sequence[_Point]:
-    return [points[index] for index in pareto_front([(point.x, point.y) for point in points])]
+    return [points[index] for index in pareto_front([(x, y) for _, x, y in points])]
 
 
 def _front(
-    ranking: Ranking, shown: Sequence[VariantResult], plot: PlotSettings, places: Places
+    ranking: Ranking,
+    shown: Sequence[VariantResult],
+    plot: PlotSettings,
+    points: Sequence[_Point],
+    places: Places,
 ) -> Chart:
-    points = _points_of(ranking, plot)
     lines = line_points(shown, plot, places)
     drawn = {point["row"] for point in lines}
-    others = [point for point in points if places[id(point.item)] not in drawn]
+    others = [point for point in points if point[0] not in drawn]
     few = _thinned(others)
-    x, y = x_axis(plot.x_axis, [point.x for point in points]), y_axis(plot.y_axis)
+    x, y = x_axis(plot.x_axis, [x for _, x, _ in points]), y_axis(plot.y_axis)
     limits = limit_layers(ranking.goal, plot)
 
     def data(part: str, chosen: Sequence[_Point]) -> list[dict[str, Any]]:
-        return [
-            {"part": part, "x": point.x, "y": point.y, "row": places[id(point.item)]}
-            for point in chosen
-        ]
+        return [{"part": part, "x": x, "y": y, "row": row} for row, x, y in chosen]
 
     def only(part: str, layer: dict[str, Any]) -> dict[str, Any]:
         before = layer.get("transform", [])
@@ -131,8 +127,8 @@ def _thinned(points: Sequence[_Point]) -> Sequence[_Point]:
     """The points; of very many, the first in each cell of a grid, with latencies as logarithms."""
     if len(points) <= _MOST_POINTS:
         return points
-    columns = _cells([math.log(max(point.x, 1e-6)) for point in points])
-    rows = _cells([point.y for point in points])
+    columns = _cells([math.log(max(x, 1e-6)) for _, x, _ in points])
+    rows = _cells([y for _, _, y in points])
     chosen: dict[tuple[int, int], _Point] = {}
     for cell, point in zip(zip(columns, rows, strict=True), points, strict=True):
         chosen.setdefault(cell, point)

@@ -13,7 +13,7 @@ from model_analyzer.domain.measurements import REQUESTS_FOR_P99, NoticeKind, Out
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import Trial
-from model_analyzer.results.statistics import relative_noise
+from model_analyzer.results.statistics import noise_of, relative_noise
 
 Entry = tuple[str, str]
 
@@ -62,17 +62,13 @@ def _extent(measured: Sequence[MeasuredTrial], failed: Sequence[FailedTrial]) ->
 
 
 def _evidence(measured: Sequence[MeasuredTrial]) -> Iterator[Entry]:
-    requests = [
-        (model.requests, item)
-        for item in measured
-        for model in item.measurement.models
-        if model.requests is not None
-    ]
+    of_models = [(model, item) for item in measured for model in item.measurement.models]
+    requests = [model.requests for model, _ in of_models if model.requests is not None]
     if requests:
-        fewest, where = min(requests, key=lambda pair: pair[0])
-        few = sum(count < REQUESTS_FOR_P99 for count, _ in requests)
-        middle = median(count for count, _ in requests)
-        text = f"median {middle:.0f}, fewest {fewest} ({where.trial})"
+        fewest = min(requests)
+        where = next(item for model, item in of_models if model.requests == fewest)
+        few = len([count for count in requests if count < REQUESTS_FOR_P99])
+        text = f"median {median(requests):.0f}, fewest {fewest} ({where.trial})"
         yield (
             "Requests behind a p99",
             (
@@ -80,19 +76,18 @@ def _evidence(measured: Sequence[MeasuredTrial]) -> Iterator[Entry]:
                 f" {REQUESTS_FOR_P99} that make a p99 95 % sure"
             ),
         )
-    windows = [len(model.windows) for item in measured for model in item.measurement.models]
+    windows = [len(model.windows) for model, _ in of_models]
     if any(windows):
         low, high = min(windows), max(windows)
         yield "Windows behind a value", str(low) if low == high else f"{low} to {high}"
     noise = [
         value * 100
-        for item in measured
-        for model in item.measurement.models
+        for model, _ in of_models
         if (value := relative_noise(model.windows)) is not None
     ]
     if noise:
-        best = [relative_noise(model.windows) for model in measured[0].measurement.models]
-        own = max((value * 100 for value in best if value is not None), default=None)
+        best = noise_of(measured[0].measurement)
+        own = None if best is None else best * 100
         text = f"± {median(noise):.1f} % between windows (median), ± {max(noise):.1f} % at worst"
         yield (
             "Noise of throughput",
@@ -101,6 +96,7 @@ def _evidence(measured: Sequence[MeasuredTrial]) -> Iterator[Entry]:
     unstable = sum(
         any(notice.kind is NoticeKind.UNSTABLE for notice in item.measurement.notices)
         for item in measured
+        if item.measurement.notices
     )
     yield (
         "Stability",

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from model_analyzer.domain.measurements import values_of
 from model_analyzer.domain.metrics import ALIASES, METRICS, Better
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.results.ranking import Ranking
@@ -71,12 +70,10 @@ def effects(ranking: Ranking) -> Effects | None:
     if ranking.is_across_models or not measured or len(measured[0].trial.workloads) != 1:
         return None
     tag = next(iter(ranking.goal.tags))
-    measurements = [item.measurement for item in measured]
-    passing = [ranking.goal.passes(one) for one in measurements]
-    nothing_passes = not any(passing)
+    nothing_passes = not any(ranking.passing)
     reached = [
         value if counts or nothing_passes else None
-        for value, counts in zip(values_of(measurements, tag), passing, strict=True)
+        for value, counts in zip(ranking.columns.of(tag), ranking.passing, strict=True)
     ]
     found = []
     for name, column in _columns(ranking).items():

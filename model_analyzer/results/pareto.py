@@ -12,7 +12,10 @@ def pareto_front(points: Sequence[tuple[float, float]]) -> Sequence[int]:
     """The points (cost, gain), by their places in `points`, for which no other has at most the
     cost and at least the gain, one of them better; lowest cost first. Of equal ones the first.
     """
-    order = sorted(range(len(points)), key=lambda index: (points[index][0], -points[index][1]))
+    costs, losses = [cost for cost, _ in points], [-gain for _, gain in points]
+    # by cost, those of equal cost by gain: sorting by one number is quick, by pairs it is not
+    order = sorted(range(len(points)), key=losses.__getitem__)
+    order.sort(key=costs.__getitem__)
     front = []
     highest = -math.inf
     for index in order:

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.measurements import averaged
+from model_analyzer.domain.measurements import Columns, averaged
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
 from model_analyzer.domain.ties import assured_first, cost, tied
@@ -38,7 +39,7 @@ class VariantResult:
         return self.measured[0]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Ranking:
     """The variants of a model (or of several, measured together), best first, with the trials
     that failed. `ties` are as good as the first within noise, and cost more. `model` is the name,
@@ -53,10 +54,21 @@ class Ranking:
     is_across_models: bool = False
     ties: tuple[MeasuredTrial, ...] = ()
 
-    @property
+    @cached_property
     def measured(self) -> tuple[MeasuredTrial, ...]:
         """Every measurement, in the order of the tables."""
         return tuple(item for result in self.results for item in result.measured)
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The metrics of every measurement, in that order."""
+        return Columns([item.measurement for item in self.measured])
+
+    @cached_property
+    def passing(self) -> Sequence[bool]:
+        """Whether each measurement keeps the constraints, in that order."""
+        measurements = [item.measurement for item in self.measured]
+        return [missed == 0 for missed in self.goal.shortfalls(self.columns, measurements)]
 
     @property
     def default(self) -> VariantResult | None:
@@ -108,7 +120,7 @@ def rank(
     if circumstances is None and records:
         circumstances = Circumstances.of(records[-1].trial)
     records = _under(circumstances, records) if circumstances is not None else []
-    served = [(record.trial.variants, record.trial.content) for record in records]
+    served = [record.trial.served for record in records]
     newest = {names: {content} for names, content in served}
     contents: Mapping[str, Set[str]] = {**newest, **(current or {})}
     comparable = Profile(
@@ -135,14 +147,15 @@ def _under(circumstances: Circumstances, records: Sequence[TrialRecord]) -> list
     known: dict[tuple[object, ...], bool] = {}
     found = []
     for record in records:
-        works = record.trial.workloads
-        shared = (
-            id(record.trial.setup),
-            *((work.load.kind, id(work.flags), work.inputs, work.variant.files) for work in works),
-        )
-        if shared not in known:
-            known[shared] = Circumstances.of(record.trial) == circumstances
-        if known[shared]:
+        trial = record.trial
+        shared: tuple[object, ...] = (id(trial.setup),)
+        for work in trial.workloads:
+            # `id`: the hash of a kind is made by Python code
+            shared += (id(work.load.kind), id(work.flags), work.inputs, work.variant.files)
+        is_meant = known.get(shared)
+        if is_meant is None:
+            is_meant = known[shared] = Circumstances.of(trial) == circumstances
+        if is_meant:
             found.append(record)
     return found
 
@@ -202,7 +215,7 @@ def _ordered(
 def _results(ordered: Sequence[MeasuredTrial], goal: Goal) -> Sequence[VariantResult]:
     by_content: dict[tuple[str, str], list[MeasuredTrial]] = {}
     for item in ordered:
-        by_content.setdefault((item.trial.variants, item.trial.content), []).append(item)
+        by_content.setdefault(item.trial.served, []).append(item)
     return [
         VariantResult(
             variants=tuple(work.variant for work in items[0].trial.workloads),

@@ -9,7 +9,7 @@ on them. What is empty is left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import isfinite
 from types import MappingProxyType
@@ -23,7 +23,6 @@ from model_analyzer.domain.measurements import (
     Outcome,
     Values,
 )
-from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.models import ModelVariant, empty, fingerprint, freeze, thaw
 from model_analyzer.domain.profiles import Device, TrialRecord
 from model_analyzer.domain.secrets import masked_values
@@ -141,18 +140,16 @@ class Decoder:
         """The record of an outcome. Raises ValueError if the entry is not complete."""
         try:
             _text(entry["key"])
-            record = TrialRecord(
-                trial=Trial(
-                    workloads=tuple(map(self._workload, entry["workloads"])),
-                    setup=self._setups[entry["setup"]],
-                    repetition=_whole(entry.get("repetition", 0)),
-                ),
-                outcome=_decoded_outcome(entry),
-                node=_text(entry.get("node", "")),
-                number=_whole(entry.get("number", 0)),
+            workloads = tuple([self._workload(work) for work in entry["workloads"]])
+            repetition = _whole(entry.get("repetition", 0))
+            trial = Trial(
+                workloads=workloads, setup=self._setups[entry["setup"]], repetition=repetition
             )
-            _check_models(len(record.trial.workloads), record.outcome)
-            return record
+            outcome = _decoded_outcome(entry)
+            _check_models(len(workloads), outcome)
+            return TrialRecord(
+                trial, outcome, _text(entry.get("node", "")), _whole(entry.get("number", 0))
+            )
         except _INCOMPLETE as error:
             raise _incomplete(entry, error) from error
 
@@ -188,10 +185,10 @@ class Decoder:
 
 
 _LOAD_KINDS = {kind.value: kind for kind in LoadKind}  # faster than the enumeration itself
-_NAMES = {tag: tag for tag in METRICS}
 # so many digits of an identity tell apart what is in one file
 _DIGITS = 16
 
+_NUMBERS = (float, int)
 _YEAR_10000_S = 253_402_300_800
 
 # what reading something else than was written runs into
@@ -223,8 +220,9 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 def _seconds(value: Any) -> float:
     """A duration, or a time since 1970 that a calendar has."""
-    if isinstance(value, (int, float)) and 0 <= value < _YEAR_10000_S:
-        return value
+    if type(value) in _NUMBERS and 0 <= value < _YEAR_10000_S:
+        seconds: float = value
+        return seconds
     raise ValueError("no time where one should be")
 
 
@@ -363,11 +361,11 @@ def _decoded_outcome(entry: Entry) -> Outcome:
 
 def _measurement(entry: Entry) -> Measurement:
     return Measurement(
-        models=tuple(map(_model_measurement, entry["models"])),
+        models=tuple([_model_measurement(model) for model in entry["models"]]),
         gpus=_values_by_name(entry.get("gpus")),
         host=_values(entry.get("host", {})),
         notices=tuple(
-            Notice(kind=NoticeKind(kind), text=text) for kind, text in entry.get("notices", ())
+            [Notice(kind=NoticeKind(kind), text=text) for kind, text in entry.get("notices", ())]
         ),
         commands=tuple(entry["commands"]),
         started=_seconds(entry["started"]),
@@ -384,17 +382,21 @@ def _model_measurement(model: Mapping[str, Any]) -> ModelMeasurement:
     )
 
 
-def _finite(values: list[float]) -> tuple[float, ...]:
-    if not all(map(isfinite, values)):
+def _check_finite(values: Collection[float]) -> None:
+    """Raises ValueError or TypeError where one is no finite number."""
+    # the sum of what is finite nearly always is, and that of anything else never
+    if not isfinite(sum(values)) and not all(map(isfinite, values)):
         raise ValueError("a value is no finite number")
+
+
+def _finite(values: list[float]) -> tuple[float, ...]:
+    _check_finite(values)
     return tuple(values)
 
 
 def _values(values: dict[str, float]) -> Values:
-    if not all(map(isfinite, values.values())):
-        raise ValueError("a value is no finite number")
-    # all measurements share the names of the catalogue: an eighth of the memory less
-    return MappingProxyType({_NAMES.get(name, name): value for name, value in values.items()})
+    _check_finite(values.values())
+    return MappingProxyType(values)
 
 
 def _values_by_name(values: dict[str, dict[str, float]] | None) -> Mapping[str, Values]:

@@ -8,10 +8,12 @@
 from __future__ import annotations
 
 import errno
+import gc
 import hashlib
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -117,15 +119,30 @@ def read_checkpoint_from(file: BinaryIO, where: str) -> Content:
     digest = hashlib.sha256()
     previous = b""
     last: Entry = {}
-    for number, (line, entry) in enumerate(_entries(file, content), start=1):
-        digest.update(previous)
-        previous, last = line, entry or {}
-        if last and last["entry"] != _END:
-            _take(content, last, line, where, number)
+    with _without_collecting():
+        for number, (line, entry) in enumerate(_entries(file, content), start=1):
+            digest.update(previous)
+            previous, last = line, entry or {}
+            if last and last["entry"] != _END:
+                _take(content, last, line, where, number)
     content.announced = _announced(last)
     if not content.damage:
         content.damage = _damage(last, digest.hexdigest())
     return content
+
+
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """Without the garbage collector: nothing that is read is garbage, and of 100 000 measurements
+    it would look through all of them again and again, a tenth of the time in all.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _read_upstream(file: BinaryIO, where: str) -> Content:

@@ -13,6 +13,8 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
+import orjson
+
 _MARK = b',"crc":"'
 _TAIL = len(_MARK) + 8 + len(b'"}')
 _MARK_END = len(_MARK) - _TAIL
@@ -88,6 +90,12 @@ def parse(text: bytes) -> Any:
 
     Raises ValueError, or RecursionError where it is nested too deeply.
     """
+    try:
+        value = orjson.loads(text)
+        if orjson.dumps(value) == text:
+            return value  # what comes out as it went in means one thing only
+    except (ValueError, TypeError):
+        pass  # what that parser does not know may be right, and the other one says what is wrong
     characters = text.decode()
     value, end = _DECODER.raw_decode(characters)
     if characters[end:].strip():

@@ -108,7 +108,7 @@ class _Names:
         workloads = tuple(
             replace(work, variant=self._variant(work.variant)) for work in record.trial.workloads
         )
-        return replace(record, trial=replace(record.trial, workloads=workloads))
+        return record._replace(trial=replace(record.trial, workloads=workloads))
 
     def _variant(self, variant: ModelVariant) -> ModelVariant:
         place = (variant.identity, variant.full_name)

@@ -18,7 +18,7 @@ from model_analyzer.state.lines import Entry, decode_again
 
 # So many records are kept as well, from the first on: making a report looks at each, and reading a
 # line takes longer than anything that is done with it.
-_KEPT = 50_000
+_KEPT = 100_000
 
 # Trial key and names of the variants: one measurement may stand for several names.
 _Name = tuple[str, str]
@@ -147,12 +147,14 @@ class Records(Collection[TrialRecord]):
         return chain(self._definitions.values(), self._lines.values())
 
     def _place(self, name: _Name, line: bytes) -> None:
-        if self._lines.get(name) == line:
-            return  # the same outcome from a second file
-        self._lines.pop(name, None)
+        old = self._lines.get(name)
+        if old is not None:
+            if old == line:
+                return  # the same outcome from a second file
+            del self._lines[name]
+            self._read.pop(name, None)
         self._lines[name] = line
         self._newest[name[0]] = name
-        self._read.pop(name, None)
 
     def _verify(self, name: _Name, trial: Trial) -> None:
         """One that is known by its real key, too, is not needed under the other."""

@@ -22,13 +22,15 @@
 
   // ------------------------------------------------------------------ measurements
 
+  // A row is its number: of each column there are the cells of all rows.
   const table = data("rows");
+  const variantOf = table.counts.flatMap((count, index) => Array(count).fill(table.variants[index]));
+  const total = variantOf.length;
   const columns = [
-    ...table.own.map((column, index) => ({ ...column, of: (row) => table.variants[row[0]][index] })),
-    ...table.columns.map((column, index) => ({ ...column, of: (row) => row[index + 1] })),
+    ...table.own.map((column, index) => ({ ...column, of: (row) => variantOf[row][index] })),
+    ...table.columns.map((column, index) => ({ ...column, of: (row) => table.cells[index][row] })),
   ];
-  const rows = table.rows;
-  const title = (row) => table.variants[row[0]][0];
+  const title = (row) => variantOf[row][0];
   const cell = (column, row) => show(column.of(row));
 
   /** Numbers with as many decimals as mean something, as in the rest of the page. */
@@ -46,22 +48,22 @@
   const panel = byId("chosen");
   let chosen = -1;
 
-  function choose(index) {
-    chosen = index;
-    for (const view of views) view.signal("chosen", index).runAsync();
+  function choose(row) {
+    chosen = row;
+    for (const view of views) view.signal("chosen", row).runAsync();
     for (const line of document.querySelectorAll(".rows tbody tr")) {
-      line.classList.toggle("chosen", Number(line.dataset.row) === index);
+      line.classList.toggle("chosen", Number(line.dataset.row) === row);
     }
-    panel.hidden = index < 0;
-    if (index >= 0) fillPanel(rows[index], index);
+    panel.hidden = row < 0;
+    if (row >= 0) fillPanel(row);
   }
 
-  function fillPanel(row, index) {
+  function fillPanel(row) {
     const list = make("dl", { class: "pairs" });
     for (const column of columns.slice(1)) {
       const text = cell(column, row);
       if (!text) continue;
-      list.append(make("dt", {}, column.header), make("dd", {}, text + against(column, row, index)));
+      list.append(make("dt", {}, column.header), make("dd", {}, text + against(column, row)));
     }
     const filter = make("button", { type: "button" }, "Its rows in the table");
     filter.addEventListener("click", () => {
@@ -74,9 +76,9 @@
   }
 
   /** How far a metric is from that of the first row, which is the recommendation. */
-  function against(column, row, index) {
-    const [own, best] = [column.of(row), column.of(rows[0])];
-    if (index === 0 || !column.metric || typeof own !== "number" || !best) return "";
+  function against(column, row) {
+    const [own, best] = [column.of(row), column.of(0)];
+    if (row === 0 || !column.metric || typeof own !== "number" || !best) return "";
     const percent = (own / best - 1) * 100;
     return ` (${percent < 0 ? "−" : "+"}${Math.abs(percent).toFixed(0)} %)`;
   }
@@ -127,14 +129,13 @@
   /** The row that a mark of a chart stands for, or -1. */
   function rowOf(item) {
     const row = item && item.datum ? item.datum.row : undefined;
-    return typeof row === "number" && row < rows.length ? row : -1;
+    return typeof row === "number" && row < total ? row : -1;
   }
 
-  function point(event, index) {
-    tip.hidden = index < 0;
-    document.body.style.cursor = index < 0 ? "" : "pointer";
-    if (index < 0) return;
-    const row = rows[index];
+  function point(event, row) {
+    tip.hidden = row < 0;
+    document.body.style.cursor = row < 0 ? "" : "pointer";
+    if (row < 0) return;
     const lines = columns.slice(1).filter((column) => column.usual && cell(column, row));
     tip.replaceChildren(
       make("strong", {}, title(row)),
@@ -186,7 +187,7 @@
   const size = byId("size");
   let visible = columns.filter((column) => column.usual);
   let order = null; // { column, ascending }; null: as they come, best first
-  let found = rows.map((_, index) => index);
+  let found = Array.from({ length: total }, (_, row) => row);
   let page = 0;
   const constraint = columns.find((column) => column.key === "meets_constraints");
   byId("passing-label").hidden = !constraint;
@@ -226,7 +227,7 @@
   }
 
   function compare(a, b) {
-    const [one, two] = [order.column.of(rows[a]), order.column.of(rows[b])];
+    const [one, two] = [order.column.of(a), order.column.of(b)];
     if (one === two) return a - b;
     if (one === null || one === undefined) return 1; // what is not known comes last either way
     if (two === null || two === undefined) return -1;
@@ -238,7 +239,7 @@
   function refresh(toPage) {
     const isWanted = matches();
     found = [];
-    rows.forEach((row, index) => isWanted(row) && found.push(index));
+    for (let row = 0; row < total; row++) if (isWanted(row)) found.push(row);
     if (order) found.sort(compare);
     const count = Number(size.value);
     const last = Math.max(0, Math.ceil(found.length / count) - 1);
@@ -247,7 +248,7 @@
     const shown = found.slice(page * count, (page + 1) * count);
     body.replaceChildren(...shown.map(lineOf));
     byId("status").textContent = found.length
-      ? `${page * count + 1} to ${page * count + shown.length} of ${found.length}${found.length < rows.length ? ` (${rows.length} in all)` : ""}`
+      ? `${page * count + 1} to ${page * count + shown.length} of ${found.length}${found.length < total ? ` (${total} in all)` : ""}`
       : "No measurement is like that.";
     byId("first").disabled = byId("previous").disabled = page === 0;
     byId("last").disabled = byId("next").disabled = page === last;
@@ -268,9 +269,8 @@
     }, button);
   }
 
-  function lineOf(index) {
-    const row = rows[index];
-    const line = make("tr", { "data-row": index, class: index === chosen ? "chosen" : null });
+  function lineOf(row) {
+    const line = make("tr", { "data-row": row, class: row === chosen ? "chosen" : null });
     visible.forEach((column, position) => {
       const text = cell(column, row);
       if (position > 0) {
@@ -279,7 +279,7 @@
         return;
       }
       const button = make("button", { type: "button", class: "plain", title: "Show this measurement" }, text);
-      button.addEventListener("click", () => choose(index));
+      button.addEventListener("click", () => choose(row));
       line.append(make("td", { class: column.number ? "number" : null }, button));
     });
     return line;
@@ -318,12 +318,12 @@
   }
 
   byId("csv").addEventListener("click", () => {
-    const lines = found.map((index) => columns.map((column) => field(column.of(rows[index]))).join(","));
+    const lines = found.map((row) => columns.map((column) => field(column.of(row))).join(","));
     save([columns.map((column) => field(column.key)).join(","), ...lines, ""].join("\n"), "text/csv", "csv");
   });
   byId("json").addEventListener("click", () => {
-    const objects = found.map((index) => Object.fromEntries(
-      columns.map((column) => [column.key, column.of(rows[index])]).filter(([, value]) => value !== null && value !== undefined),
+    const objects = found.map((row) => Object.fromEntries(
+      columns.map((column) => [column.key, column.of(row)]).filter(([, value]) => value !== null && value !== undefined),
     ));
     save(JSON.stringify(objects, null, 1) + "\n", "application/json", "json");
   });

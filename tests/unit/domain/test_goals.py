@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model_analyzer.domain.goals import Constraint, Goal, ModelGoal
-from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.measurements import Columns, Measurement
 from model_analyzer.domain.metrics import Source
 from tests.unit.builders import at_least, at_most, goal, measurement, objectives, together
 
@@ -194,6 +194,20 @@ def test_a_missed_bound_counts_by_its_share_in_percent(
 ) -> None:
     assert goal(*constraints).shortfall(measured) == pytest.approx(percent)
     assert goal(*constraints).passes(measured) is (percent == 0)
+
+
+@pytest.mark.parametrize(
+    "by",
+    [
+        goal(*at_most(perf_latency_p99=10), *at_least(perf_throughput=100)),
+        goal(*at_most(gpu_used_memory=5)),
+        goal(),
+        Goal(models=()),
+    ],
+)
+def test_shortfalls_of_many_are_those_of_each(by: Goal) -> None:
+    many = [measurement(100, 10), measurement(90, 12), measurement(), measurement(99.9, 10.1)]
+    assert by.shortfalls(Columns(many), many) == [by.shortfall(one) for one in many]
 
 
 def test_shortfalls_of_several_models_add_up() -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from model_analyzer.domain.measurements import averaged, best_value
+from model_analyzer.domain.measurements import Columns, averaged, best_value
 from tests.unit.builders import measurement, together
 
 TWO_GPUS = {
@@ -50,6 +50,29 @@ def test_values_of_devices_and_host_are_those_of_every_model() -> None:
     one = measurement(gpus=TWO_GPUS, host={"cpu_used_ram": 512.0})
     assert one.model_value(0, "gpu_used_memory") == 400
     assert one.model_value(0, "cpu_used_ram") == one.value("cpu_used_ram") == 512
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "perf_throughput", "perf_latency", "perf_latency_p99", "gpu_used_memory", "cpu_used_ram",
+        "output_token_throughput",
+    ],
+)  # fmt: skip
+def test_a_column_has_the_value_of_each_measurement(tag: str) -> None:
+    alike = [measurement(n, 10 + n, host={"cpu_used_ram": 5.0 + n}) for n in range(1, 4)]
+    several = together({"perf_throughput": 1.5, "perf_latency_p99": 8.0}, {"perf_throughput": 2.0})
+    odd = [*alike, several, measurement(gpus=TWO_GPUS), measurement(cpu_used_ram=7.0)]
+    for measurements in ([], alike, odd):
+        found = Columns(measurements).of(tag)
+        assert list(found) == [one.value(tag) for one in measurements]
+
+
+def test_the_tags_of_columns_are_those_that_anything_was_measured_of() -> None:
+    found = Columns(
+        [measurement(1), measurement(gpus=TWO_GPUS), measurement(host={"cpu_used_ram": 1.0})]
+    )
+    assert found.tags == ["perf_throughput", "gpu_used_memory", "gpu_utilization", "cpu_used_ram"]
 
 
 @pytest.mark.parametrize("tag", ["perf_throughput", "gpu_used_memory", "cpu_used_ram"])

@@ -49,7 +49,7 @@ def points(chart: Chart, part: str) -> list[dict[str, Any]]:
 
 
 def explorer(found: Ranking) -> Explorer:
-    return explorer_of(found.results, found.goal, front_of(found), gpus=0, always_gpus=False)
+    return explorer_of(found, front_of(found), gpus=0, always_gpus=False)
 
 
 # ------------------------------------------------------------------------------------ verdict
@@ -190,7 +190,9 @@ def test_the_explorer_knows_the_front_and_the_evidence() -> None:
     found = explorer(example())
     document: dict[str, Any] = json.loads(found.to_json())
     keys = [column["key"] for column in document["columns"]]
-    cells = [dict(zip(keys, row[1:], strict=True)) for row in document["rows"]]
+    rows = zip(*document["cells"], strict=True)
+    cells = [dict(zip(keys, row, strict=True)) for row in rows]
+    assert document["counts"] == [3, 1]
     assert [row["pareto_front"] for row in cells] == ["yes", "yes", "no", "yes"]
     assert cells[0]["requests"] == 200
     assert cells[0]["noise"] == 5

@@ -236,8 +236,7 @@ def repeated(
     host = {} if ram is None else {"cpu_used_ram": ram}
     one = record(of, measurement(values[0], p99, **host))
     return [
-        replace(
-            one,
+        one._replace(
             trial=replace(one.trial, repetition=number),
             outcome=measurement(value, p99, **host),
         )

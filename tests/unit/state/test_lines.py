@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model_analyzer.state.lines import DamagedLine, decode, encode
+from model_analyzer.state.lines import DamagedLine, decode, encode, parse
 
 VALUES = st.recursive(
     st.none()
@@ -51,6 +51,30 @@ def test_any_json_tool_reads_a_line(entry: dict[str, Any]) -> None:
     assert read == entry
     assert line.count(b"\n") == 1
     assert checksum == f"{zlib.crc32(line[: line.rindex(b',')] + b'}'):08x}"
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        (b"1e-05", 1e-05),
+        (b"1E3", 1000.0),
+        (b"-0.0", -0.0),
+        (b"123456789012345678901234567890", 123456789012345678901234567890),
+        (b'"\\udc80"', "\udc80"),
+        (b'"\\u0041"', "A"),
+        (b"[ 1, 2 ]", [1, 2]),
+    ],
+)
+def test_json_may_be_spelt_in_other_ways_than_ours(written: bytes, value: Any) -> None:
+    assert parse(b'{"a":' + written + b"}") == {"a": value}
+
+
+@pytest.mark.parametrize(
+    "text", [b'{"a":1,"a":1}', b'{"a":1,"\\u0061":2}', b'{"b":{"a" :1,"a":1}}', b'{"a":1}{"a":1}']
+)
+def test_json_means_one_thing_only(text: bytes) -> None:
+    with pytest.raises(ValueError, match=r"twice|behind"):
+        parse(text)
 
 
 def test_text_stays_readable() -> None:
