@@ -199,7 +199,12 @@ def _averaged_model(models: Sequence[ModelMeasurement]) -> ModelMeasurement:
 
 def _means(values: Sequence[Values]) -> Values:
     tags = dict.fromkeys(tag for one in values for tag in one)
-    return {tag: fmean([one[tag] for one in values if tag in one]) for tag in tags}
+    return {tag: _mean([one[tag] for one in values if tag in one]) for tag in tags}
+
+
+def _mean(values: Sequence[float]) -> float:
+    # what is the same each time stays the same: a bound may be just that, and rounding breaks it
+    return values[0] if min(values) == max(values) else fmean(values)
 
 
 Outcome = Measurement | Failure

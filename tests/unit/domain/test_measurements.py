@@ -111,6 +111,12 @@ def test_repetitions_are_averaged_metric_by_metric() -> None:
     assert averaged([one]) is one
 
 
+def test_what_is_the_same_in_every_repetition_stays_the_same() -> None:
+    """A bound may be just that: the mean of 0.1, 0.1 and 0.1 is more, in floating point."""
+    same = measurement(0.1)
+    assert averaged([same] * 3).value("perf_throughput") == 0.1
+
+
 def test_memory_of_repetitions_is_averaged_for_each_gpu() -> None:
     more = {"GPU-a": {"gpu_used_memory": 300.0}, "GPU-b": {"gpu_used_memory": 300.0}}
     mean = averaged([measurement(gpus=TWO_GPUS), measurement(gpus=more)])
