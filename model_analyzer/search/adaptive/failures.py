@@ -93,6 +93,6 @@ def _needs(settings: Settings) -> Floats:
 def _steps_beyond(sizes: Floats, worked: list[int]) -> Floats:
     """By how many doublings each is larger than the nearest that worked."""
     beyond = np.full(len(sizes), np.inf)
-    for row in worked:
-        beyond = np.minimum(beyond, np.maximum(sizes - sizes[row], 0).sum(axis=1))
+    for one in np.unique(sizes[worked], axis=0):
+        beyond = np.minimum(beyond, np.maximum(sizes - one, 0).sum(axis=1))
     return beyond

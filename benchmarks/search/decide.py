@@ -1,0 +1,89 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""How long an adaptive search thinks before a trial when it has so many measurements.
+
+    python benchmarks/search/decide.py --counts 50 200 2000
+
+Measures random trials of surfaces of the tuning set, and then a few that the search chooses: what
+those take it to decide is timed, in this process and with one thread for linear algebra.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+import time
+from pathlib import Path
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+import numpy as np
+
+from benchmarks.search.families import SurfaceSet, surfaces
+from benchmarks.search.machine import Point
+from benchmarks.search.surface import Surface
+from model_analyzer.domain.models import VariantNames
+from model_analyzer.domain.settings import SearchMode
+from model_analyzer.search.adaptive.knowledge import Coordinates, Knowledge
+from model_analyzer.search.space import Coordinate
+from model_analyzer.search.trial_space import TrialSpace
+
+_LOAD_STEPS = 8
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    options.add_argument("--counts", type=int, nargs="+", default=[50, 200, 2000])
+    options.add_argument("--surfaces", nargs="+", default=["batching-0", "tails-1-fast"])
+    options.add_argument("--decisions", type=int, default=15, help="that are timed")
+    given = options.parse_args()
+    drawn = {surface.name: surface for surface in surfaces(SurfaceSet.TUNING)}
+    for name in given.surfaces:
+        for count in given.counts:
+            spent = [1000 * one for one in thinking(drawn[name], count, given.decisions)]
+            print(
+                f"{name}, {count} measurements: median {statistics.median(spent):.0f} ms,"
+                f" longest {max(spent):.0f} ms",
+                flush=True,
+            )
+
+
+def thinking(surface: Surface, count: int, decisions: int) -> list[float]:
+    """Seconds before each of so many trials, after `count` measurements."""
+    settings = surface.settings(SearchMode.ADAPTIVE)
+    subject = surface.subject(settings)
+    space = TrialSpace(subject, settings.search, use_formula=False, load_steps=_LOAD_STEPS)
+    known = Knowledge(subject, space, VariantNames(), seed=0)
+    _measure(known, Coordinates.DEFAULT, surface)
+    random = np.random.default_rng(0)
+    sizes = [len(axis.values) for axis in space.axes]
+    while len(known.records) < count:
+        coordinate = tuple(int(index) for index in random.integers(0, sizes))
+        if not known.times(coordinate) and space.is_legal(coordinate):
+            _measure(known, coordinate, surface)
+    found = []
+    # the first is not as the others: it learns from all at once
+    for _ in range(decisions + 1):
+        began = time.perf_counter()
+        guess = known.best_guess()
+        found.append(time.perf_counter() - began)
+        if guess is None:
+            break
+        _measure(known, guess.coordinate, surface)
+    return found[1:]
+
+
+def _measure(known: Knowledge, coordinate: Coordinate, surface: Surface) -> None:
+    asking = known.measure(coordinate)
+    trial = next(asking)
+    try:
+        asking.send(surface.measure(Point.of(trial), 0, trial.repetition))
+    except StopIteration:
+        return
+
+
+if __name__ == "__main__":
+    main()
