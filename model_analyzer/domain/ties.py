@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from statistics import fmean
+from statistics import NormalDist, fmean
 from typing import TypeVar
 
 from model_analyzer.domain.goals import Goal
@@ -20,6 +20,10 @@ from model_analyzer.domain.trials import Trial
 # that is not more than this by the goal's score.
 _DEVIATIONS = 2.0
 _MOST = 0.01
+
+# A bound that is missed by so many standard deviations still counts as kept.
+_ALLOWED = 1.0
+_NORMAL = NormalDist()
 
 # Repetitions that agree better than this do so by chance.
 _LEAST_NOISE = 0.01
@@ -57,28 +61,32 @@ def tied(
 def assured_first(
     goal: Goal, ordered: Sequence[T], repetitions: Mapping[T, Sequence[Measurement]]
 ) -> list[T]:
-    """The same, but what leads, or keeps the constraints, by a single measurement, which may be
-    luck, comes after the best of those that were repeated: unless noise explains neither.
+    """The same, but of those that keep the constraints the first is worth most times the chance
+    that it does keep them, as far as noise can hide it. What leads by a single measurement, and by
+    no more than noise, comes after the best of those that were repeated: that may be luck.
     """
     noise = _noise(goal, repetitions)
     means = {one: averaged(repetitions[one]) for one in ordered}
     passing = [one for one in ordered if goal.passes(means[one])]
     if noise is None or not passing:
         return list(ordered)
-    first = next((one for one in passing if len(repetitions[one]) > 1), None)
     wobble = {tag: _wobble(tag, repetitions) for tag in goal.tags}
 
-    def is_sure(one: T) -> bool:
-        if len(repetitions[one]) > 1:
-            return True
-        if any(goal.margin(means[one], tag) < _DEVIATIONS * off for tag, off in wobble.items()):
-            return False
-        if first is None:
-            return True
-        apart = max(noise, _LEAST_NOISE) * math.sqrt(1 + 1 / len(repetitions[first]))
-        return goal.score(means[one], means[first]) > _DEVIATIONS * apart
+    def worth(one: T) -> float:
+        chance = 1.0
+        for tag, off in wobble.items():
+            margin, deviation = goal.margin(means[one], tag), off / math.sqrt(len(repetitions[one]))
+            if margin < math.inf and deviation:
+                chance *= _NORMAL.cdf(margin / deviation + _ALLOWED)
+        return chance * math.exp(goal.score(means[one], means[passing[0]]))
 
-    best = next(filter(is_sure, passing), passing[0])
+    best = max(passing, key=worth)
+    repeated = [one for one in passing if len(repetitions[one]) > 1]
+    if repeated and best not in repeated:
+        sure = max(repeated, key=worth)
+        apart = max(noise, _LEAST_NOISE) * math.sqrt(1 + 1 / len(repetitions[sure]))
+        if goal.score(means[best], means[sure]) <= _DEVIATIONS * apart:
+            best = sure
     return [best, *(one for one in ordered if one != best)]
 
 

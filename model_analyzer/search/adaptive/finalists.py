@@ -7,9 +7,11 @@ from __future__ import annotations
 from model_analyzer.search.adaptive.knowledge import Knowledge
 from model_analyzer.search.space import Coordinate
 
-# Others than the leader take part with this chance of being better; so many of them.
-_RIVAL = 0.15
+# Others than the leader take part if they are expected to gain so much over it; so many of them.
+_PROMISE = 0.005
 _RIVALS = 2
+# With an expected gain of this much they come before it.
+_GREAT = 0.1
 
 # Nothing is measured more often; the leader is measured twice in any case.
 _MOST = 3
@@ -20,22 +22,24 @@ _SAFE = 0.8
 
 
 def next_repetition(known: Knowledge) -> Coordinate | None:
-    """What to measure again: the leader, and in turn with it those that may be as good. None when
+    """What to measure again: the leader, and in turn with it those that may be better. None when
     that is clear, or does not become clearer.
     """
     view = known.view()
     leader = view.leader
     times = known.times(leader)
+    promise = known.promise()
+    rivals = sorted((at for at in promise if promise[at] > _PROMISE), key=lambda at: -promise[at])
+    for rival in rivals[:_RIVALS]:
+        if promise[rival] > _GREAT and known.times(rival) < _MOST:
+            return rival
     if times < _LEAST:
         return leader
-    passing = view.prospect.passes
-    better = ((view.prospect.score > 0) & passing).mean(axis=0)
-    rivals = [at for at in known.leaders if at != leader and better[view.rows[at]] > _RIVAL]
-    rivals.sort(key=lambda at: -better[view.rows[at]])
     for rival in rivals[:_RIVALS]:
         if known.times(rival) < times:
             return rival
-    is_unsafe = known.is_feasible and passing[:, view.rows[leader]].mean() < _SAFE
+    safe = view.prospect.passes[:, view.rows[leader]].mean()
+    is_unsafe = known.is_feasible and safe < _SAFE
     if times < _MOST and (rivals or is_unsafe):
         return leader
     return None

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -36,6 +37,8 @@ _MOST_TIMES = 4
 
 # Loading another variant is worth this many measurements.
 _RELOAD = 0.15
+# A variant that was measured more often than this has told the most of what it can.
+_PATIENCE = 3
 
 # What is cheap to change: not the variant.
 OF_THE_LOAD = ("batch_sizes", *(kind.value for kind in LoadKind))
@@ -81,6 +84,7 @@ class Knowledge:
         self._means: dict[Coordinate, Measurement] = {}
         self._failed: dict[Coordinate, Failure] = {}
         self._asked: dict[Coordinate, int] = {}
+        self._spent: Counter[tuple[int, ...]] = Counter()
         self._trials: dict[Coordinate, Trial] = {}
         self._space = space
         self._names = names
@@ -112,6 +116,7 @@ class Knowledge:
             self._trials[coordinate] = self._trial(coordinate)
         trial = replace(self._trials[coordinate], repetition=self.times(coordinate))
         self._asked[coordinate] = trial.repetition + 1
+        self._spent[self._variant(coordinate)] += 1
         outcome = yield trial
         self.records.append(TrialRecord(trial=trial, outcome=outcome))
         self._view = None
@@ -157,22 +162,29 @@ class Knowledge:
         view = self.view()
         reference = view.rows[view.leader]
         worth = gains(view.prospect, reference, is_feasible=self.is_feasible) * view.chance
-        for at in self._trials:
-            row = view.rows[at]
-            worth[row] *= self._left_to_learn(at, view, row)
+        tried = [view.rows[at] for at in self._trials]
+        worth[tried] *= self._left_to_learn(view, tried)
         best = int(np.argmax(worth / view.cost))
         if worth[best] <= 0:
             return None
         return Guess(list(view.rows)[best], float(worth[best]))
 
-    def _left_to_learn(self, at: Coordinate, view: View, row: int) -> float:
-        """How much of what could be known of a trial that was measured another measurement would
-        tell, as a part of one.
+    def promise(self) -> Mapping[Coordinate, float]:
+        """What the measured trials but the leader are expected to gain over it."""
+        view = self.view()
+        worth = gains(view.prospect, view.rows[view.leader], is_feasible=self.is_feasible)
+        return {at: float(worth[view.rows[at]]) for at in self.leaders if at != view.leader}
+
+    def _left_to_learn(self, view: View, tried: Sequence[int]) -> Floats:
+        """How much of what could be known of the trials that were measured another measurement
+        would tell, as parts of one.
         """
-        if at in self._failed or self.times(at) >= _MOST_TIMES:
-            return 0.0
-        unknown = float(view.prospect.score[:, row].std())
-        return unknown / float(np.hypot(unknown, view.prospect.noise) or 1.0)
+        of = view.prospect
+        # of what it is worth, and of whether it keeps the constraints
+        unknown = np.hypot(of.score[:, tried].std(axis=0), of.shortfall[:, tried].std(axis=0) / 100)
+        told = unknown / np.maximum(np.hypot(unknown, of.noise), 1e-12)
+        over = [at in self._failed or self.times(at) >= _MOST_TIMES for at in self._trials]
+        return np.where(over, 0.0, told)
 
     def view(self) -> View:
         """What is thought of the trials known and of many others."""
@@ -224,15 +236,19 @@ class Knowledge:
         return values
 
     def _costs(self, candidates: Sequence[Coordinate]) -> Floats:
-        """What measuring each costs, in measurements of what is loaded; the default's first."""
-        costs = np.full(len(candidates) + 1, 1 + _RELOAD)
-        if self._loaded == Coordinates.DEFAULT:
-            costs[0] = 1.0
-            return costs
-        sizes = np.array(candidates, dtype=np.intp)[:, self._of_the_variant]
-        loaded = np.array(self._loaded, dtype=np.intp)[self._of_the_variant]
-        costs[1:][(sizes == loaded).all(axis=1)] = 1.0
-        return costs
+        """What measuring each costs, in measurements of what is loaded; the default's first. What
+        a variant can tell, it has told after a few measurements: further ones cost more and more.
+        """
+        index = np.array(candidates, dtype=np.intp).reshape(len(candidates), len(self._space.axes))
+        variants = [(), *map(tuple, index[:, self._of_the_variant].tolist())]
+        loaded = self._variant(self._loaded)
+        reload = np.array([0.0 if variant == loaded else _RELOAD for variant in variants])
+        spent = np.array([self._spent[variant] for variant in variants])
+        return (1 + reload) * np.maximum(spent / _PATIENCE, 1)
+
+    def _variant(self, coordinate: Coordinate) -> tuple[int, ...]:
+        """What of a coordinate is not its load; nothing of the default."""
+        return tuple(coordinate[position] for position in self._of_the_variant if coordinate)
 
     # -- candidates --------------------------------------------------------------------------
 

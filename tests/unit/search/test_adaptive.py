@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import logging
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from statistics import fmean
 
 import numpy as np
@@ -226,6 +228,29 @@ def test_an_outlier_that_looks_like_the_best_is_measured_again() -> None:
 
     again = [trial for trial in trials if trial.repetition]
     assert any(trial.workloads == lucky[0].workloads for trial in again)
+
+
+def test_what_just_misses_a_constraint_and_would_be_much_better_is_measured_again() -> None:
+    def respond(trial: Trial) -> Outcome:
+        p99 = 8.0
+        if load(trial) == 2:
+            p99 = 9.7 if trial.repetition else 10.05
+        return measured(100 * load(trial), 0.8 * p99, p99)
+
+    what = subject(loads=(1, 2), constraints=[latency_within(10)])
+    trials = sequence(search(what, ADAPTIVE), respond)
+
+    assert any(trial.repetition and load(trial) == 2 for trial in trials)
+    assert load(recommended(what, respond)) == 2
+
+
+def test_no_variant_takes_most_of_the_measurements() -> None:
+    """Many loads of one variant lie at the bound, and each is worth another measurement."""
+    what = subject(model(max_batch_size=128), constraints=[latency_within(9)])
+    trials = sequence(search(what, ADAPTIVE), partial(queue, sigma=0.05))
+
+    (_, most), *_ = Counter(trial.content for trial in trials).most_common()
+    assert most <= len(trials) / 2
 
 
 # -- failures ----------------------------------------------------------------------------------
