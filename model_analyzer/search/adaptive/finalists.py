@@ -13,7 +13,8 @@ _RIVALS = 2
 # With an expected gain of this much they come before it.
 _GREAT = 0.1
 
-# Nothing is measured more often; the leader is measured twice in any case.
+# Nothing is measured more often; the leader, and what would be recommended, are measured
+# twice in any case.
 _MOST = 3
 _LEAST = 2
 
@@ -33,8 +34,10 @@ def next_repetition(known: Knowledge) -> Coordinate | None:
     for rival in rivals[:_RIVALS]:
         if promise[rival] > _GREAT and known.times(rival) < _MOST:
             return rival
-    if times < _LEAST:
-        return leader
+    # what a report would recommend is not always what is trusted most
+    for one in (known.ordered[0], leader):
+        if known.times(one) < _LEAST:
+            return one
     for rival in rivals[:_RIVALS]:
         if known.times(rival) < times:
             return rival

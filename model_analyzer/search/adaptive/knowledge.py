@@ -14,6 +14,7 @@ import numpy.typing as npt
 from model_analyzer.domain.measurements import Measurement, Outcome, averaged
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.ties import assured_first
 from model_analyzer.domain.trials import Failure, LoadKind, Trial
 from model_analyzer.search.adaptive.acquisition import Prospect, gains, needed, prospect
 from model_analyzer.search.adaptive.encoding import Encoding
@@ -74,7 +75,7 @@ class View:
 
 
 class Knowledge:
-    """Grows with every outcome. `leaders` is what was measured, in the order of a report."""
+    """Grows with every outcome. `leaders` is what was measured, best mean first."""
 
     def __init__(self, subject: Subject, space: TrialSpace, names: VariantNames, seed: int) -> None:
         self.goal = subject.goal
@@ -149,6 +150,11 @@ class Knowledge:
         if coordinate == Coordinates.DEFAULT:
             return self._default
         return self._space.trial(coordinate, self._names)
+
+    @property
+    def ordered(self) -> Sequence[Coordinate]:
+        """What was measured, as a report orders it: the first is recommended, if nothing ties."""
+        return assured_first(self.goal, self.leaders, self.measured)
 
     # -- what follows ------------------------------------------------------------------------
 

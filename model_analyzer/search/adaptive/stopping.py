@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import AdaptiveSettings
-from model_analyzer.domain.ties import assured_first, cost, tied
+from model_analyzer.domain.ties import cost, tied
 from model_analyzer.search.adaptive.acquisition import outlook
 from model_analyzer.search.adaptive.knowledge import Knowledge
 
@@ -44,8 +44,7 @@ def is_late(records: Sequence[TrialRecord], limits: AdaptiveSettings) -> bool:
 
 def conclusion(known: Knowledge, reason: str) -> Iterator[str]:
     """What is found, why the search ends, and what it may have missed."""
-    ordered = assured_first(known.goal, known.leaders, known.measured)
-    equal = tied(known.goal, ordered, known.measured)
+    equal = tied(known.goal, known.ordered, known.measured)
     leader = min(equal, key=lambda at: cost(known.trial(at), known.mean(at)))
     trial, variants = known.trial(leader), {record.trial.content for record in known.records}
     yield (
