@@ -36,8 +36,6 @@ from model_analyzer.search.plan import doubling
 Random = np.random.Generator
 Family = Callable[[Random], Surface]
 
-_DRAWS = 2
-
 
 class SurfaceSet(Enum):
     """Which draws."""
@@ -46,13 +44,18 @@ class SurfaceSet(Enum):
     REPORTING = "reporting"
 
 
+# Draws by their numbers. The first two for reports were looked at when a search was changed, and do
+# not count any more.
+_NUMBERS = {SurfaceSet.TUNING: range(6), SurfaceSet.REPORTING: range(2, 4)}
+
+
 def surfaces(which: SurfaceSet) -> Iterator[Surface]:
     """The surfaces of a set, always the same ones: each draw free, and within constraints that
     5 to 10 % of its points meet.
     """
     families = _TUNING if which is SurfaceSet.TUNING else _REPORTING
     for name, family in families.items():
-        for number in range(_DRAWS):
+        for number in _NUMBERS[which]:
             random = np.random.default_rng([crc32(f"{which.value} {name}".encode()), number])
             drawn = replace(family(random), name=f"{name}-{number}", family=name)
             if name == "none-feasible":
