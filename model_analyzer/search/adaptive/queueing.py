@@ -22,7 +22,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.floating[Any]]
 
 # unknowns of the whole, and of each station
-_GLOBAL, _STATION = 6, 8
+_GLOBAL, _STATION = 7, 8
 
 # How close queueing comes to the limit that it cannot pass, at loads far above it.
 _OVERLOAD = 0.02
@@ -80,7 +80,9 @@ def closed_loop(sets: Floats, at: Settings) -> Flow:
     offered = np.log(at.flight / (time + whole.outside))
     capacity = _least([limit, whole.ceiling], whole.sharpness)
     flow = _least([capacity, offered], whole.sharpness)
-    beyond = np.maximum((offered - capacity) / np.log(2) - whole.onset, 0)
+    crowded = np.log2(at.flight) - whole.crowd
+    overloaded = (offered - capacity) / np.log(2) - whole.onset
+    beyond = np.maximum(np.where(whole.is_crowd, crowded, overloaded), 0)
     throughput = flow - whole.thrashing * beyond
     return Flow(throughput, np.log(at.flight) - throughput, np.exp(flow - capacity))
 
@@ -115,10 +117,12 @@ class _Whole:
         self.sharpness = 1.0 + np.exp(1.1 + 0.7 * column[:, 1])
         # logarithm of a throughput that nothing exceeds
         self.ceiling = 5.0 + 2.5 * column[:, 2]
-        # throughput lost with each doubling of a load that is too high, and how many doublings of
-        # what the stations can take that is
+        # throughput lost with each doubling of a load that is too high: that is either so many
+        # doublings of what the stations can take, or of one inference in flight, whoever serves it
         self.thrashing = 0.007 * np.exp(2.0 * column[:, 3])
         self.onset = 1.0 + 1.5 * column[:, 5]
+        self.crowd = 6.5 + 2.0 * column[:, 5]
+        self.is_crowd = column[:, 6] > 0
         # how much of the batch that could form does form
         self.forming = 0.4 + 0.6 / (1 + np.exp(-1.5 - column[:, 4]))
 
