@@ -28,10 +28,9 @@ from benchmarks.search.surface import Surface
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.search.adaptive.knowledge import Coordinates, Knowledge
+from model_analyzer.search.adaptive.search import LOAD_STEPS
 from model_analyzer.search.space import Coordinate
 from model_analyzer.search.trial_space import TrialSpace
-
-_LOAD_STEPS = 8
 
 
 def main() -> None:
@@ -55,7 +54,7 @@ def thinking(surface: Surface, count: int, decisions: int) -> list[float]:
     """Seconds before each of so many trials, after `count` measurements."""
     settings = surface.settings(SearchMode.ADAPTIVE)
     subject = surface.subject(settings)
-    space = TrialSpace(subject, settings.search, use_formula=False, load_steps=_LOAD_STEPS)
+    space = TrialSpace(subject, settings.search, use_formula=False, load_steps=LOAD_STEPS)
     known = Knowledge(subject, space, VariantNames(), seed=0)
     _measure(known, Coordinates.DEFAULT, surface)
     random = np.random.default_rng(0)

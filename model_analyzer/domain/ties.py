@@ -75,14 +75,14 @@ def assured_first(
     def worth(one: T) -> float:
         chance = 1.0
         for tag, off in wobble.items():
-            margin, deviation = goal.margin(means[one], tag), off / math.sqrt(len(repetitions[one]))
-            if margin < math.inf and deviation:
-                chance *= _NORMAL.cdf(margin / deviation + _ALLOWED)
+            deviation = off / math.sqrt(len(repetitions[one]))
+            if deviation:
+                chance *= _NORMAL.cdf(goal.margin(means[one], tag) / deviation + _ALLOWED)
         return chance * math.exp(goal.score(means[one], means[passing[0]]))
 
     best = max(passing, key=worth)
     repeated = [one for one in passing if len(repetitions[one]) > 1]
-    if repeated and best not in repeated:
+    if repeated and len(repetitions[best]) == 1:
         sure = max(repeated, key=worth)
         apart = max(noise, _LEAST_NOISE) * math.sqrt(1 + 1 / len(repetitions[sure]))
         if goal.score(means[best], means[sure]) <= _DEVIATIONS * apart:

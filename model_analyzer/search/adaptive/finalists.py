@@ -30,15 +30,16 @@ def next_repetition(known: Knowledge) -> Coordinate | None:
     leader = view.leader
     times = known.times(leader)
     promise = known.promise()
-    rivals = sorted((at for at in promise if promise[at] > _PROMISE), key=lambda at: -promise[at])
-    for rival in rivals[:_RIVALS]:
+    promising = [at for at in promise if promise[at] > _PROMISE]
+    rivals = sorted(promising, key=lambda at: -promise[at])[:_RIVALS]
+    for rival in rivals:
         if promise[rival] > _GREAT and known.times(rival) < _MOST:
             return rival
     # what a report would recommend is not always what is trusted most
     for one in (known.ordered[0], leader):
         if known.times(one) < _LEAST:
             return one
-    for rival in rivals[:_RIVALS]:
+    for rival in rivals:
         if known.times(rival) < times:
             return rival
     safe = view.prospect.passes[:, view.rows[leader]].mean()

@@ -85,7 +85,6 @@ class Knowledge:
         self._means: dict[Coordinate, Measurement] = {}
         self._failed: dict[Coordinate, Failure] = {}
         self._asked: dict[Coordinate, int] = {}
-        self._spent: Counter[tuple[int, ...]] = Counter()
         self._trials: dict[Coordinate, Trial] = {}
         self._space = space
         self._names = names
@@ -117,7 +116,6 @@ class Knowledge:
             self._trials[coordinate] = self._trial(coordinate)
         trial = replace(self._trials[coordinate], repetition=self.times(coordinate))
         self._asked[coordinate] = trial.repetition + 1
-        self._spent[self._variant(coordinate)] += 1
         outcome = yield trial
         self.records.append(TrialRecord(trial=trial, outcome=outcome))
         self._view = None
@@ -166,8 +164,7 @@ class Knowledge:
     def best_guess(self) -> Guess | None:
         """The trial to measure next, where there is one."""
         view = self.view()
-        reference = view.rows[view.leader]
-        worth = gains(view.prospect, reference, is_feasible=self.is_feasible) * view.chance
+        worth = self._gains(view) * view.chance
         tried = [view.rows[at] for at in self._trials]
         worth[tried] *= self._left_to_learn(view, tried)
         best = int(np.argmax(worth / view.cost))
@@ -178,8 +175,12 @@ class Knowledge:
     def promise(self) -> Mapping[Coordinate, float]:
         """What the measured trials but the leader are expected to gain over it."""
         view = self.view()
-        worth = gains(view.prospect, view.rows[view.leader], is_feasible=self.is_feasible)
+        worth = self._gains(view)
         return {at: float(worth[view.rows[at]]) for at in self.leaders if at != view.leader}
+
+    def _gains(self, view: View) -> Floats:
+        """What each trial of the view is expected to gain over the leader."""
+        return gains(view.prospect, view.rows[view.leader], is_feasible=self.is_feasible)
 
     def _left_to_learn(self, view: View, tried: Sequence[int]) -> Floats:
         """How much of what could be known of the trials that were measured another measurement
@@ -249,7 +250,10 @@ class Knowledge:
         variants = [(), *map(tuple, index[:, self._of_the_variant].tolist())]
         loaded = self._variant(self._loaded)
         reload = np.array([0.0 if variant == loaded else _RELOAD for variant in variants])
-        spent = np.array([self._spent[variant] for variant in variants])
+        times: Counter[tuple[int, ...]] = Counter()
+        for at, asked in self._asked.items():
+            times[self._variant(at)] += asked
+        spent = np.array([times[variant] for variant in variants])
         return (1 + reload) * np.maximum(spent / _PATIENCE, 1)
 
     def _variant(self, coordinate: Coordinate) -> tuple[int, ...]:

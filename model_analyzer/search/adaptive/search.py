@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 _SEED = 0
 
 # So many loads are searched for each doubling, where none are listed.
-_LOAD_STEPS = 8
+LOAD_STEPS = 8
 
 # A trial has to be expected to gain as much as this.
 _LEAST_GAIN = 0.0015
@@ -66,7 +66,7 @@ class AdaptiveSearch:
         self._names = names
         self._limits = limits
         self._seed = seed
-        self._space = TrialSpace(subject, settings, use_formula=False, load_steps=_LOAD_STEPS)
+        self._space = TrialSpace(subject, settings, use_formula=False, load_steps=LOAD_STEPS)
         coarse = TrialSpace(subject, settings, use_formula=False)
         self._most = most_trials(_with_default(coarse), subject.goal, limits)
         self._most_without_answer = most_without_answer(self._most, limits)
