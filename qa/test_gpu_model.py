@@ -27,7 +27,8 @@ def pretend_cuda(scene, tmp_path: Path):
     )  # fmt: skip
     shutil.copytree(HERE / "gpu" / "models" / "gpu_load", scene.models / "gpu_load")
     config = scene.models / "gpu_load" / "config.pbtxt"
-    config.write_text(config.read_text().replace("KIND_GPU", "KIND_CPU").replace('"512"', '"32"'))
+    text = config.read_text().replace("KIND_GPU", "KIND_CPU")
+    config.write_text(text.replace('"512"', '"32"').replace('"1024"', '"64"'))
     scene.config |= {
         "triton_server_environment": {
             "LD_LIBRARY_PATH": f"{library}:$LD_LIBRARY_PATH",

@@ -205,13 +205,30 @@ def test_a_failed_run_says_why(pretend, make, step, reason, words) -> None:
     assert failure.commands[0].startswith("perf_analyzer -m ")
 
 
-def test_a_called_model_without_requests_is_hinted_at(pretend, make) -> None:
-    step = {"status": 99, "text": "failed to find the requested model version"}
+UNCOUNTED = {"status": 99, "text": "failed to find the requested model version"}
 
-    failure = make(pretend.perf_analyzer(step)).generate([work()], AliveServer())
+
+def test_a_request_that_was_counted_after_its_window_is_measured_again(
+    pretend, make, caplog
+) -> None:
+    caplog.set_level("INFO")
+    flags = {"measurement_mode": "time_windows", "measurement_interval": "100"}
+
+    reading = make(pretend.perf_analyzer(UNCOUNTED, {})).generate([work(**flags)], AliveServer())
+
+    assert isinstance(reading, Reading)
+    intervals = [option(launch, "--measurement-interval") for launch in pretend.launches]
+    assert intervals == ["100", "200"]
+    assert "measurement window is too small, increased to 200 ms" in caplog.text
+
+
+def test_a_called_model_without_requests_is_hinted_at(pretend, make) -> None:
+    failure = make(pretend.perf_analyzer(UNCOUNTED)).generate([work()], AliveServer())
 
     assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.REQUEST_FAILED
     assert "bls_composing_models" in failure.hint
+    assert len(pretend.launches) == 2
 
 
 def test_a_hung_run_is_killed_in_time(pretend, make) -> None:

@@ -31,9 +31,7 @@ TABLE = "results.csv"
 OUTPUT = "output.txt"
 EXPORT = "export.json"
 
-# What it says of a model of `--bls-composing-models` that got no request.
-_NO_REQUESTS = "failed to find the requested model version"
-_NO_REQUESTS_HINT = "is each of bls_composing_models called? One that gets no request breaks it"
+_UNCOUNTED_HINT = "is each of bls_composing_models called? One that gets no request breaks it"
 
 _HEADLINE = " Perf Analyzer Launched ".center(80, "=")
 _GENAI_TABLE = "profile_export_genai_perf.csv"
@@ -135,7 +133,7 @@ def failure_of(name: str, one: Ended) -> Failure:
         reason=FailureReason.REQUEST_FAILED,
         message=f"{name}: perf_analyzer failed: {reason}",
         log=lines,
-        hint=_NO_REQUESTS_HINT if _NO_REQUESTS in reason else "",
+        hint=_UNCOUNTED_HINT if one.verdict is Verdict.UNCOUNTED else "",
     )
 
 

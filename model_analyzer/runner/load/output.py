@@ -38,17 +38,24 @@ _WINDOWS_REPORTED = 3
 _PASS = re.compile(r"Pass \[\d+\] throughput: ([\d.]+(?:e[+-]?\d+)?) infer/sec")
 _TELLING = re.compile(r"error|fail|unrecognized|invalid|unable|not found|No valid", re.IGNORECASE)
 _NOT_TELLING = re.compile(r"^Pass \[|initialize NVML")
+_UNCOUNTED = "failed to find the requested model version"
 _IS_LOADED = "*** Measurement Settings ***"
 _NOT_LOADED = re.compile(r"failed to load '[^']+' version \d+: (?:Internal: )?(.+?)(?:\\n|\"?\n)")
 _REQUESTS = re.compile(r"^\s*Request count: (\d+)\s*$", re.MULTILINE)
 
 
 class Verdict(Enum):
-    """How a run of perf_analyzer ended."""
+    """How a run of perf_analyzer ended.
+
+    `UNCOUNTED`: the server's statistics know of no request in one of the windows. A model that is
+    never called has none; nor has one that answered just before the window ended, since the
+    server counts a request after its answer.
+    """
 
     DONE = "done"
     UNSTABLE = "unstable"
     TOO_SHORT = "too short"
+    UNCOUNTED = "uncounted"
     FAILED = "failed"
 
 
@@ -112,9 +119,11 @@ def parse_report(text: str) -> Report:
 
 
 def judge(status: int, text: str, *, has_table: bool) -> Verdict:
-    """How the run ended. Exit status 0 without a table is a failure, and status 99 always is."""
+    """How the run ended. Exit status 0 without a table is a failure, and most of 99 are."""
     if status == 0 and has_table:
         return Verdict.DONE
+    if status == 99 and _UNCOUNTED in text:
+        return Verdict.UNCOUNTED
     if status not in (99, *range(128, 160)):
         if status == 2 or "Failed to obtain stable measurement" in text:
             return Verdict.UNSTABLE

@@ -57,6 +57,12 @@ _CPU_PERCENT = 80.0
 # Strict launches with larger and larger windows, before an unstable result is taken as it is.
 _STRICT_LAUNCHES = 3
 
+# What a larger window is expected to mend.
+_TOO_SMALL = (Verdict.TOO_SHORT, Verdict.UNCOUNTED)
+
+# Launches whose requests the server may not have counted, before that is taken for what it says.
+_UNCOUNTED_LAUNCHES = 2
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -102,10 +108,12 @@ class PerfAnalyzer:
 
     def generate(self, workloads: Sequence[Workload], server: Server) -> Reading | Failure:
         windows = [self._learned.get(_kind(work), Window.of(work.flags)) for work in workloads]
-        unstable = 0
+        unstable = uncounted = 0
         for launch in range(1, self._settings.max_launches + 1):
             ended = self._launch(workloads, windows, server)
-            outcome = self._outcome(workloads, windows, ended, server)
+            uncounted += any(one.verdict is Verdict.UNCOUNTED for one in ended)
+            may_be_late = uncounted < _UNCOUNTED_LAUNCHES
+            outcome = self._outcome(workloads, windows, ended, server, may_be_late=may_be_late)
             if outcome is not None:
                 break
             unstable += any(one.verdict is Verdict.UNSTABLE for one in ended)
@@ -127,7 +135,7 @@ class PerfAnalyzer:
         log.info(
             "%s: measurement window is %s, increased to %s",
             work.variant.name,
-            "too small" if ended.verdict is Verdict.TOO_SHORT else "not stable",
+            "too small" if ended.verdict in _TOO_SMALL else "not stable",
             larger,
         )
         return replace(larger, accepting=accept and ended.verdict is Verdict.UNSTABLE)
@@ -227,11 +235,17 @@ class PerfAnalyzer:
         windows: Sequence[Window],
         ended: Sequence[Ended],
         server: Server,
+        *,
+        may_be_late: bool,
     ) -> Reading | Failure | None:
-        """Readings, or the failure that no larger window would mend; None if one may."""
+        """Readings, or the failure that no larger window would mend; None if one may.
+
+        `may_be_late`: requests that the server did not count may have been counted too late.
+        """
         commands = tuple(one.command for one in ended)
+        hopeless = {Verdict.FAILED} if may_be_late else {Verdict.FAILED, Verdict.UNCOUNTED}
         for work, one in zip(workloads, ended, strict=True):
-            if one.stopped is not None or one.verdict is Verdict.FAILED:
+            if one.stopped is not None or one.verdict in hopeless:
                 return replace(self._failure(work.variant.name, one, server), commands=commands)
             if one.verdict is Verdict.DONE and work.times_tokens and one.tokens is None:
                 return replace(no_tokens(work.variant.name, one), commands=commands)
@@ -292,7 +306,7 @@ class PerfAnalyzer:
 
     def _gave_up(self, workloads: Sequence[Workload], ended: Sequence[Ended]) -> Failure:
         names = ",".join(work.variant.name for work in workloads)
-        too_short = any(one.verdict is Verdict.TOO_SHORT for one in ended)
+        too_short = any(one.verdict in _TOO_SMALL for one in ended)
         return Failure(
             reason=FailureReason.NO_REQUESTS if too_short else FailureReason.UNSTABLE,
             message=f"{names}: no usable measurement in {self._settings.max_launches} launches",
