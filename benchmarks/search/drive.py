@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import logging
-import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,6 +13,7 @@ import numpy as np
 
 from benchmarks.search.machine import Point
 from benchmarks.search.surface import Surface
+from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import Profile, TrialRecord
@@ -29,8 +28,6 @@ from model_analyzer.search.plan import Plan, PlannedSearch
 from model_analyzer.search.trial_space import TrialSpace
 
 RANDOM = "random"
-
-_LOG = logging.getLogger("model_analyzer.search")
 
 # What a random search measures, in percent of its space.
 _SHARE = 4.0
@@ -69,13 +66,13 @@ def run(surface: Surface, mode: str, seed: int) -> Run | None:
     except ConfigError:
         return None
     answers = _Answers(surface, seed)
-    said = _Said()
-    _LOG.addHandler(said)
     for _ in profile(search, answers, answers):
         pass
-    _LOG.removeHandler(said)
     names = ",".join(facts.name for facts in surface.facts)
-    results = rank(Profile(records=answers.records), names, surface.goal).results
+    conclusion = search.conclusion
+    conclusions = {} if conclusion is None else {names: conclusion}
+    known = Profile(records=answers.records, conclusions=conclusions)
+    results = rank(known, names, surface.goal).results
     contents = [trial.content for trial in answers.trials]
     return Run(
         measurements=len(contents),
@@ -86,7 +83,7 @@ def run(surface: Surface, mode: str, seed: int) -> Run | None:
         recommended=Point.of(results[0].best.trial) if results else None,
         passes=bool(results) and results[0].passes,
         thinking_s=search.thinking_s,
-        chance=said.chance,
+        chance=None if conclusion is None else conclusion.chance,
     )
 
 
@@ -128,21 +125,6 @@ def random_search(surface: Surface, share: float, seed: int) -> PlannedSearch:
         return records
 
     return PlannedSearch(plan(), len(drawn))
-
-
-class _Said(logging.Handler):
-    """Hears how sure a search is in the end."""
-
-    _SENTENCE = re.compile(r"The chance that something more than .* better remains is (\d+)%")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.chance: float | None = None
-
-    def emit(self, record: logging.LogRecord) -> None:
-        found = self._SENTENCE.match(record.getMessage())
-        if found:
-            self.chance = int(found[1]) / 100
 
 
 class _Answers:
@@ -195,3 +177,7 @@ class _Timed:
         began = time.perf_counter()
         self._search.tell(trial, outcome)
         self._thought = time.perf_counter() - began
+
+    @property
+    def conclusion(self) -> Conclusion | None:
+        return self._search.conclusion

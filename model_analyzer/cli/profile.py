@@ -420,6 +420,8 @@ def _measure(session: _Session, interrupts: Interrupts, tracker: Tracker) -> boo
             if interrupts.requested:
                 break
         tracker.model_finished()
+        if search.conclusion is not None:
+            session.state.record_conclusion(subject.name, search.conclusion)
         session.state.save()
     return not interrupts.requested
 

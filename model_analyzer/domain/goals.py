@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cmp_to_key
 from typing import TypeVar
 
 from model_analyzer.domain.measurements import Columns, Measurement
 from model_analyzer.domain.metrics import ALIASES, METRICS, Reduction, Source
+from model_analyzer.domain.models import fingerprint
 
 DEFAULT_WEIGHT = 10
 DEFAULT_OBJECTIVE = "perf_throughput"
@@ -86,6 +87,11 @@ class Goal:
     """What a trial is judged by: one `ModelGoal` for each of its models, in their order."""
 
     models: tuple[ModelGoal, ...]
+
+    @property
+    def identity(self) -> str:
+        """Equal for goals that judge alike: 32 hex digits."""
+        return fingerprint(asdict(self))
 
     @property
     def has_constraints(self) -> bool:

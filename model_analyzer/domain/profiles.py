@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.measurements import Measurement, Outcome, Values
 from model_analyzer.domain.models import ModelVariant, empty
 from model_analyzer.domain.trials import Failure, Trial
@@ -58,13 +59,15 @@ class Profile:
     """Records in the order of measuring, and where they were measured.
 
     `host` describes machine, server and tools, as text by name; `server_only` holds the values
-    of each GPU (by UUID) under a server without any model.
+    of each GPU (by UUID) under a server without any model, `conclusions` what the searches of a
+    model, or of several together, came to at last.
     """
 
     records: Collection[TrialRecord] = ()
     devices: tuple[Device, ...] = ()
     host: Mapping[str, str] = field(default_factory=empty)
     server_only: Mapping[str, Values] = field(default_factory=empty)
+    conclusions: Mapping[str, Conclusion] = field(default_factory=empty)
 
     @property
     def variants(self) -> tuple[ModelVariant, ...]:

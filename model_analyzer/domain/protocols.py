@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol
 
+from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.measurements import ModelMeasurement, Notice, Observation, Outcome
 from model_analyzer.domain.models import ModelVariant, empty
 from model_analyzer.domain.settings import Protocol as ClientProtocol
@@ -27,6 +28,10 @@ class Search(Protocol):
 
     def tell(self, trial: Trial, outcome: Outcome) -> None:
         """The answer to the trial asked last."""
+
+    @property
+    def conclusion(self) -> Conclusion | None:
+        """What it came to, if it has ended and draws one."""
 
 
 class Runner(Protocol):

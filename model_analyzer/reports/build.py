@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from model_analyzer.domain.goals import Goal
@@ -139,6 +139,7 @@ def build_summary(
             " configs for this model."
         )
     remarks += unchecked_remarks(chosen, ranking.goal)
+    remarks += _trusted_less(ranking)
     notices = [notice.text for result in chosen for notice in result.best.measurement.notices]
     return Summary(
         model=ranking.model,
@@ -161,7 +162,7 @@ def build_summary(
         failures=ranking.failed,
         notices=tuple(dict.fromkeys(notices)),
         difference=difference,
-        method=method_of(ranking.measured, ranking.failed),
+        method=method_of(ranking.measured, ranking.failed, ranking.conclusion),
         origin=origin,
     )
 
@@ -223,6 +224,23 @@ def build_detail(
         method=method_of(result.measured),
         origin=origin,
     )
+
+
+def _trusted_less(ranking: Ranking) -> Iterator[str]:
+    """Why something that keeps the constraints and measured better is not recommended."""
+    if ranking.conclusion is None or not ranking.any_passes:
+        return
+    best = ranking.results[0].best
+    others = [item for item in ranking.measured if item is not best]
+    other = next(iter(ranking.goal.best_first(others, lambda item: item.measurement)), None)
+    if other is None or not ranking.goal.passes(other.measurement):
+        return
+    gain = ranking.goal.gain_percent(other.measurement, best.measurement)
+    if gain > 0:
+        yield (
+            f"{other.trial} measured {gain:.1f} % better. The search trusts it less: by all"
+            " measurements together that is luck, or it may well break a constraint."
+        )
 
 
 def unchecked_remarks(results: Sequence[VariantResult], goal: Goal) -> Sequence[str]:

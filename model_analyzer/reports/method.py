@@ -9,24 +9,31 @@ from datetime import datetime, timezone
 from statistics import median
 from typing import Any
 
+from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, NoticeKind, Outcome
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import Trial
+from model_analyzer.reports.headline import counted
 from model_analyzer.results.statistics import noise_of, relative_noise
 
 Entry = tuple[str, str]
 
 
 def method_of(
-    measured: Sequence[MeasuredTrial], failed: Sequence[FailedTrial] = ()
+    measured: Sequence[MeasuredTrial],
+    failed: Sequence[FailedTrial] = (),
+    conclusion: Conclusion | None = None,
 ) -> tuple[Entry, ...]:
-    """Names and texts; the first of `measured` is the recommendation."""
+    """Names and texts; the first of `measured` is the recommendation, by a search that came to the
+    `conclusion`, if there is one.
+    """
     if not measured:
         return ()
     return (
         *_setup(measured[0].trial),
         *_extent(measured, failed),
+        *(() if conclusion is None else _end(conclusion)),
         *_evidence(measured),
     )
 
@@ -59,6 +66,17 @@ def _extent(measured: Sequence[MeasuredTrial], failed: Sequence[FailedTrial]) ->
         yield "Measured", f"{first} UTC" if first == last else f"{first} to {last} UTC"
     if seconds:
         yield "Time spent measuring", _duration(seconds)
+
+
+def _end(conclusion: Conclusion) -> Iterator[Entry]:
+    trials = counted(conclusion.outcomes, "trial")
+    yield "End of the search", f"after {trials}: {conclusion.reason}"
+    yield (
+        "What may remain",
+        f"something more than {100 * conclusion.margin:.0f} % better with a chance of"
+        f" {100 * conclusion.chance:.0f} %; to go on could be expected to gain"
+        f" {100 * conclusion.gain:.1f} %",
+    )
 
 
 def _evidence(measured: Sequence[MeasuredTrial]) -> Iterator[Entry]:

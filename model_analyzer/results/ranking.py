@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Columns, averaged
 from model_analyzer.domain.models import ModelVariant
@@ -42,9 +43,9 @@ class VariantResult:
 @dataclass(frozen=True, kw_only=True)
 class Ranking:
     """The variants of a model (or of several, measured together), best first, with the trials
-    that failed. `ties` are as good as the first within noise, and cost more. `model` is the name,
-    or the names joined by commas. Across models, each result is of one model, and there is no
-    default to compare with.
+    that failed. `ties` are as good as the first within noise, and cost more; `conclusion` is that
+    of the search that chose the first, if one did. `model` is the name, or the names joined by
+    commas. Across models, each result is of one model, and there is no default to compare with.
     """
 
     model: str
@@ -53,6 +54,7 @@ class Ranking:
     failed: tuple[FailedTrial, ...]
     is_across_models: bool = False
     ties: tuple[MeasuredTrial, ...] = ()
+    conclusion: Conclusion | None = None
 
     @cached_property
     def measured(self) -> tuple[MeasuredTrial, ...]:
@@ -130,13 +132,26 @@ def rank(
             if content in contents[names]
         )
     )
-    ordered, ties = _ordered(comparable.measured, goal)
+    concluded = profile.conclusions.get(model)
+    conclusion = concluded if _counts(concluded, comparable, goal) else None
+    ordered, ties = _ordered(comparable.measured, goal, conclusion)
     return Ranking(
         model=model,
         goal=goal,
         results=tuple(_results(ordered, goal)),
         failed=comparable.failed,
         ties=ties,
+        conclusion=conclusion,
+    )
+
+
+def _counts(conclusion: Conclusion | None, profile: Profile, goal: Goal) -> bool:
+    """Whether it is about this goal, from all that is in the profile and nothing else."""
+    return (
+        conclusion is not None
+        and conclusion.goal == goal.identity
+        and conclusion.outcomes == len(profile.records)
+        and any(record.trial.key == conclusion.recommended for record in profile.records)
     )
 
 
@@ -185,12 +200,13 @@ def rank_across(rankings: Sequence[Ranking], goal: Goal, name: str) -> Ranking:
 
 
 def _ordered(
-    measured: Sequence[MeasuredTrial], goal: Goal
+    measured: Sequence[MeasuredTrial], goal: Goal, conclusion: Conclusion | None
 ) -> tuple[Sequence[MeasuredTrial], tuple[MeasuredTrial, ...]]:
-    """The measurements, best first, with repetitions of a trial as one: their mean. Of those that
-    tie for the first place the cheapest takes it, and the others are named.
+    """The measurements, best first, with repetitions of a trial as one: their mean. First is what a
+    search has concluded; else, of those that tie for the first place, the cheapest. Others that tie
+    are named.
     """
-    if not any(item.trial.repetition for item in measured):
+    if conclusion is None and not any(item.trial.repetition for item in measured):
         return goal.best_first(measured, lambda item: item.measurement), ()
     repetitions: dict[tuple[str, str], list[MeasuredTrial]] = {}
     for item in measured:
@@ -202,13 +218,18 @@ def _ordered(
         for key, items in repetitions.items()
     }
     by_mean = goal.best_first(means, lambda key: means[key].measurement)
-    order = assured_first(goal, by_mean, found)
-    equal = tied(goal, order, found)
-    cheapest = min(equal, key=lambda key: cost(means[key].trial, means[key].measurement))
-    order.remove(cheapest)
+    if conclusion is None:
+        order = assured_first(goal, by_mean, found)
+        equal = tied(goal, order, found)
+        chosen = min(equal, key=lambda key: cost(means[key].trial, means[key].measurement))
+    else:
+        chosen = next(key for key in by_mean if key[1] == conclusion.recommended)
+        order = [chosen, *(key for key in by_mean if key != chosen)]
+        equal = tied(goal, order, found)
+    order.remove(chosen)
     return (
-        [means[key] for key in (cheapest, *order)],
-        tuple(means[key] for key in equal if key != cheapest),
+        [means[key] for key in (chosen, *order)],
+        tuple(means[key] for key in equal if key != chosen),
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import ModelFacts, ModelVariant, VariantNames, empty
@@ -17,6 +18,9 @@ from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Wor
 
 # A plan yields trials, is sent their outcomes, and returns both.
 Plan = Generator[Trial, Outcome, list[TrialRecord]]
+
+# One that learns returns what it came to, if it came to anything.
+LearningPlan = Generator[Trial, Outcome, Conclusion | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,9 +146,10 @@ class PlannedSearch:
     Asking again before the answer is told gives the same trial again.
     """
 
-    def __init__(self, plan: Plan, most_trials: int | None) -> None:
+    def __init__(self, plan: Plan | LearningPlan, most_trials: int | None) -> None:
         self._plan = plan
         self._most_trials = most_trials
+        self._conclusion: Conclusion | None = None
         self._asked = next(plan, None)
 
     @property
@@ -157,8 +162,13 @@ class PlannedSearch:
     def tell(self, trial: Trial, outcome: Outcome) -> None:
         try:
             self._asked = self._plan.send(outcome)
-        except StopIteration:
+        except StopIteration as end:
             self._asked = None
+            self._conclusion = end.value if isinstance(end.value, Conclusion) else None
+
+    @property
+    def conclusion(self) -> Conclusion | None:
+        return self._conclusion
 
 
 def doubling(low: int, high: int) -> Sequence[int]:

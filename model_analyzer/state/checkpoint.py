@@ -15,11 +15,17 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from model_analyzer import __version__
+from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.measurements import Measurement, Values
 from model_analyzer.domain.models import empty, freeze, thaw
 from model_analyzer.domain.profiles import Device, MeasuredTrial, Profile
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.codec import decode_device, encode_device, encode_server_only
+from model_analyzer.state.codec import (
+    decode_device,
+    encode_conclusion,
+    encode_device,
+    encode_server_only,
+)
 from model_analyzer.state.files import (
     FORMAT,
     HEADER,
@@ -75,8 +81,8 @@ class Checkpoint:
 
     `path` is the file it came from, the lowest where there are several; None for an empty
     directory, and for bytes. `metadata` is the user's own; `searches` holds the settings of the
-    search by name of its subject. `damage` names, a line each, every file that is not intact;
-    `remarks` say what is odd.
+    search by name of its subject, and `conclusions` what it came to. `damage` names, a line
+    each, every file that is not intact; `remarks` say what is odd.
     """
 
     header: Header = field(default_factory=Header)
@@ -84,6 +90,7 @@ class Checkpoint:
     server_only: Mapping[str, Values] = field(default_factory=empty)
     metadata: Mapping[str, Any] = field(default_factory=empty)
     searches: Mapping[str, Mapping[str, Any]] = field(default_factory=empty)
+    conclusions: Mapping[str, Conclusion] = field(default_factory=empty)
     path: Path | None = None
     damage: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
@@ -96,6 +103,7 @@ class Checkpoint:
             devices=self.header.devices,
             host=self.header.host,
             server_only=self.server_only,
+            conclusions=self.conclusions,
         )
 
     @property
@@ -186,6 +194,8 @@ class Checkpoint:
             yield metadata_entry(key, value)
         for subject, search in self.searches.items():
             yield search_entry(subject, search)
+        for subject, conclusion in self.conclusions.items():
+            yield encode_conclusion(subject, conclusion)
 
 
 def load(directory: Path, prefix: str = "", *, with_nodes: bool = True) -> Checkpoint:
@@ -267,6 +277,7 @@ def assemble(contents: Iterable[tuple[str, Path | None, Content]]) -> Checkpoint
     server_only: Mapping[str, Values] = empty()
     metadata: dict[str, Any] = {}
     searches: dict[str, Mapping[str, Any]] = {}
+    conclusions: dict[str, Conclusion] = {}
     nodes: dict[str, int] = {}
     source: Path | None = None
     damage, remarks = [], []
@@ -293,6 +304,7 @@ def assemble(contents: Iterable[tuple[str, Path | None, Content]]) -> Checkpoint
             if value is not None:
                 metadata[key] = value
         searches |= content.searches
+        conclusions |= content.conclusions
         if reason:
             damage.append(f"{where} is damaged ({reason})")
         remarks += [f"{where}: {remark}" for remark in content.remarks]
@@ -304,6 +316,7 @@ def assemble(contents: Iterable[tuple[str, Path | None, Content]]) -> Checkpoint
         server_only=server_only,
         metadata=freeze(metadata),
         searches=MappingProxyType(searches),
+        conclusions=MappingProxyType(conclusions),
         path=source,
         damage=tuple(damage),
         remarks=tuple(remarks),

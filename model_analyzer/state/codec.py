@@ -10,11 +10,13 @@ on them. What is empty is left out.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import lru_cache
 from math import isfinite
 from types import MappingProxyType
 from typing import Any
 
+from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.measurements import (
     Measurement,
     ModelMeasurement,
@@ -38,6 +40,7 @@ from model_analyzer.domain.trials import (
 from model_analyzer.state.lines import Entry
 
 SERVER_ONLY = "server-only"
+CONCLUSION = "conclusion"
 DEFINITIONS = frozenset({"setup", "variant", "generator"})
 OUTCOMES = frozenset({"measurement", "failure"})
 
@@ -252,6 +255,26 @@ def decode_server_only(entry: Entry) -> Mapping[str, Values]:
     """Raises ValueError if the entry is not complete."""
     try:
         return _values_by_name(entry["gpus"])
+    except _INCOMPLETE as error:
+        raise _incomplete(entry, error) from error
+
+
+def encode_conclusion(subject: str, conclusion: Conclusion) -> Entry:
+    return {**asdict(conclusion), "entry": CONCLUSION, "subject": subject}
+
+
+def decode_conclusion(entry: Entry) -> tuple[str, Conclusion]:
+    """The subject of a search, and what it came to. Raises ValueError if that is not complete."""
+    try:
+        return str(entry["subject"]), Conclusion(
+            recommended=str(entry["recommended"]),
+            goal=str(entry["goal"]),
+            outcomes=int(entry["outcomes"]),
+            reason=str(entry["reason"]),
+            margin=float(entry["margin"]),
+            chance=float(entry["chance"]),
+            gain=float(entry["gain"]),
+        )
     except _INCOMPLETE as error:
         raise _incomplete(entry, error) from error
 

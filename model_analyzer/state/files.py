@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from uuid import UUID
 
+from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.models import thaw
 from model_analyzer.errors import CheckpointError
@@ -27,6 +28,7 @@ from model_analyzer.state.codec import (
     DEFINITIONS,
     OUTCOMES,
     Encoder,
+    decode_conclusion,
     decode_server_only,
     encode_device,
 )
@@ -51,7 +53,8 @@ class Content:
     """What could be read of a file, and in one line what is wrong with it, or "".
 
     `header` is the last one: a journal has one for each run. `metadata` has the values by key,
-    and None for what was removed; `searches` the settings of the search by name of its subject.
+    and None for what was removed; `searches` the settings of the search by name of its subject,
+    and `conclusions` what it came to.
     `server_only` is None where nothing is said about it; `remarks` are sentences about what is
     odd. `intact` lines are used and `lost` ones are not; `announced` is how many the end of a
     checkpoint says that there are before it.
@@ -62,6 +65,7 @@ class Content:
     server_only: Mapping[str, Values] | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
     searches: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    conclusions: dict[str, Conclusion] = field(default_factory=dict)
     damage: str = ""
     remarks: Sequence[str] = ()
     intact: int = 0
@@ -86,6 +90,9 @@ class Content:
                 self.metadata[str(entry.get("key"))] = entry.get("value")
             case "search":
                 self.searches[str(entry.get("subject"))] = entry
+            case "conclusion":
+                subject, conclusion = decode_conclusion(entry)
+                self.conclusions[subject] = conclusion
             case kind:
                 raise ValueError(f"unknown kind of entry {kind!r}")
 

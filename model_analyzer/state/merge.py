@@ -37,8 +37,8 @@ def merge(checkpoints: Sequence[Checkpoint]) -> Merged:
     """One checkpoint from several, later ones on top of earlier ones.
 
     Of two outcomes of a trial, a measurement is better than a failure, and else the newer one
-    counts. Metadata and searches of later checkpoints replace those of the same key. Raises
-    CheckpointError where they were measured on different hardware.
+    counts. Metadata, searches and conclusions of later checkpoints replace those of the same key.
+    Raises CheckpointError where they were measured on different hardware.
     """
     first = checkpoints[0]
     for other in checkpoints[1:]:
@@ -70,6 +70,9 @@ def merge(checkpoints: Sequence[Checkpoint]) -> Merged:
             ),
             searches=MappingProxyType(
                 {subject: one for each in checkpoints for subject, one in each.searches.items()}
+            ),
+            conclusions=MappingProxyType(
+                {subject: one for each in checkpoints for subject, one in each.conclusions.items()}
             ),
         ),
         conflicts=conflicts,

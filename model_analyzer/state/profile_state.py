@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any
 
+from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.measurements import Outcome, Values
 from model_analyzer.domain.profiles import Device, Profile, TrialRecord
 from model_analyzer.domain.trials import Failure, Trial
@@ -24,7 +25,7 @@ from model_analyzer.state.checkpoint import (
     metadata_entry,
     search_entry,
 )
-from model_analyzer.state.codec import Encoder, encode_server_only
+from model_analyzer.state.codec import Encoder, encode_conclusion, encode_server_only
 from model_analyzer.state.files import write_whole
 from model_analyzer.state.journal import Journal
 from model_analyzer.state.layout import Layout
@@ -48,6 +49,7 @@ class ProfileState:
     _server_only: Mapping[str, Values]
     _metadata: dict[str, Any]
     _searches: dict[str, Mapping[str, Any]]
+    _conclusions: dict[str, Conclusion]
     _newest: Path | None
     _encoder: Encoder
     _pending: list[Entry]
@@ -123,6 +125,7 @@ class ProfileState:
             server_only=self._server_only,
             metadata=MappingProxyType(dict(self._metadata)),
             searches=MappingProxyType(dict(self._searches)),
+            conclusions=MappingProxyType(dict(self._conclusions)),
             path=self._newest,
         )
 
@@ -182,6 +185,12 @@ class ProfileState:
         if self._searches.get(subject) != entry:
             self._searches[subject] = entry
             self._pending.append(entry)  # on its own it is not worth a checkpoint
+
+    def record_conclusion(self, subject: str, conclusion: Conclusion) -> None:
+        """Keeps what a search came to, in place of what an earlier one did."""
+        if self._conclusions.get(subject) != conclusion:
+            self._append([encode_conclusion(subject, conclusion)])
+            self._conclusions[subject] = conclusion
 
     def record_metadata(self, values: Mapping[str, Any]) -> None:
         """Sets the user's own keys, each as a whole; None removes one."""
@@ -246,6 +255,7 @@ class ProfileState:
         self._server_only = loaded.server_only
         self._metadata = dict(loaded.metadata)
         self._searches = dict(loaded.searches)
+        self._conclusions = dict(loaded.conclusions)
         self._newest = loaded.path
         self._encoder = Encoder()
         self._pending = []

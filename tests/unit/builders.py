@@ -14,6 +14,7 @@ from model_analyzer.config.kinds import Kind
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.resolve import Resolved, resolve_profile
 from model_analyzer.config.sources import parse_yaml
+from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Constraint, Goal, ModelGoal, Objective
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Notice, Values
 from model_analyzer.domain.models import ModelVariant, freeze
@@ -221,8 +222,27 @@ def record(of: ModelVariant, outcome: Measurement | Failure, **load: Any) -> Tri
     return TrialRecord(trial=trial(of, **load), outcome=outcome)
 
 
-def ranking(*records: TrialRecord, by: Goal | None = None, model: str = "m") -> Ranking:
-    return rank(Profile(records=records), model, by or goal())
+def ranking(
+    *records: TrialRecord,
+    by: Goal | None = None,
+    model: str = "m",
+    conclusion: Conclusion | None = None,
+) -> Ranking:
+    conclusions = {} if conclusion is None else {model: conclusion}
+    return rank(Profile(records=records, conclusions=conclusions), model, by or goal())
+
+
+def conclusion(recommended: Trial, outcomes: int, by: Goal | None = None) -> Conclusion:
+    """What a search came to from so many outcomes."""
+    return Conclusion(
+        recommended=recommended.key,
+        goal=(by or goal()).identity,
+        outcomes=outcomes,
+        reason="nothing else is worth a measurement",
+        margin=0.03,
+        chance=0.2,
+        gain=0.013,
+    )
 
 
 def origin(*gpus: str, **host: str) -> Origin:

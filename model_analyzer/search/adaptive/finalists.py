@@ -35,8 +35,8 @@ def next_repetition(known: Knowledge) -> Coordinate | None:
     for rival in rivals:
         if promise[rival] > _GREAT and known.times(rival) < _MOST:
             return rival
-    # what a report would recommend is not always what is trusted most
-    for one in (known.ordered[0], leader):
+    # what would be recommended is not always what is trusted most
+    for one in (known.recommended[0], leader):
         if known.times(one) < _LEAST:
             return one
     for rival in rivals:

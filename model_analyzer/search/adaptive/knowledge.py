@@ -15,7 +15,7 @@ import numpy.typing as npt
 from model_analyzer.domain.measurements import Measurement, Outcome, averaged
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.ties import assured_first
+from model_analyzer.domain.ties import cost, tied
 from model_analyzer.domain.trials import Failure, LoadKind, Trial
 from model_analyzer.search.adaptive.acquisition import Prospect, gains, needed, prospect
 from model_analyzer.search.adaptive.encoding import Encoding
@@ -43,6 +43,11 @@ _RELOAD = 0.15
 _QUICKEST, _SLOWEST = 0.5, 4.0
 # A variant that was measured more often than this has told the most of what it can.
 _PATIENCE = 3
+
+# What is recommended gains most, where the chance to keep the constraints counts with this power.
+# What ties with it has to be as sure to keep them, up to this much.
+_CAUTION, _AS_SURE = 0.5, 0.1
+_HARDLY = 1e-3
 
 # What is cheap to change: not the variant.
 OF_THE_LOAD = ("batch_sizes", *(kind.value for kind in LoadKind))
@@ -154,9 +159,33 @@ class Knowledge:
         return self._space.trial(coordinate, self._names)
 
     @property
-    def ordered(self) -> Sequence[Coordinate]:
-        """What was measured, as a report orders it: the first is recommended, if nothing ties."""
-        return assured_first(self.goal, self.leaders, self.measured)
+    def recommended(self) -> Sequence[Coordinate]:
+        """What to deploy, as far as is known, and then what ties with it and takes more."""
+        known = self._passing()
+        if not known:
+            return self.leaders[:1]
+        view = self.view()
+        columns = [view.rows[at] for at in known]
+        chance = view.prospect.passes[:, columns].mean(axis=0)
+        score = view.prospect.score[:, columns].mean(axis=0)
+        order = [
+            known[index]
+            for index in np.argsort(
+                -score - _CAUTION * np.log(np.maximum(chance, _HARDLY)), kind="stable"
+            )
+        ]
+        sure = dict(zip(known, chance, strict=True))
+        equal = [
+            at
+            for at in tied(self.goal, order, self.measured)
+            if sure[at] >= sure[order[0]] - _AS_SURE
+        ]
+        return sorted(equal, key=lambda at: cost(self._trials[at], self._means[at]))
+
+    def _passing(self) -> list[Coordinate]:
+        """What keeps the constraints as far as was measured, best mean first."""
+        # these lead
+        return list(takewhile(lambda at: self.goal.passes(self._means[at]), self.leaders))
 
     # -- what follows ------------------------------------------------------------------------
 
@@ -209,8 +238,7 @@ class Knowledge:
         """
         if not self.is_feasible:
             return self.leaders[0]
-        # these lead
-        known = list(takewhile(lambda at: self.goal.passes(self._means[at]), self.leaders))
+        known = self._passing()
         of = prospect(self.goal, [one.take([rows[at] for at in known]) for one in worlds], 0)
         # an answer that breaks a constraint is worth nothing
         worth = of.passes.mean(axis=0) * np.exp(of.score.mean(axis=0))

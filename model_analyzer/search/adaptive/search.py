@@ -22,12 +22,13 @@ from model_analyzer.search.adaptive.knowledge import (
     Knowledge,
 )
 from model_analyzer.search.adaptive.stopping import (
-    conclusion,
+    conclude,
     is_late,
     most_trials,
     most_without_answer,
+    told,
 )
-from model_analyzer.search.plan import Plan, Subject
+from model_analyzer.search.plan import LearningPlan, Subject
 from model_analyzer.search.space import Coordinate
 from model_analyzer.search.trial_space import TrialSpace
 
@@ -76,7 +77,7 @@ class AdaptiveSearch:
         """How many trials there are at most, the default's and repetitions included."""
         return self._most_without_answer if self._subject.goal.has_constraints else self._most
 
-    def plan(self) -> Plan:
+    def plan(self) -> LearningPlan:
         log.info("")
         log.info("Starting adaptive mode search to find optimal configs")
         log.info("")
@@ -85,7 +86,7 @@ class AdaptiveSearch:
         if not known.measured and self._most > 1:
             yield from known.measure(known.smallest())
         if not known.measured:
-            return known.records
+            return None
         reason = f"{self._most} measurements are taken"
         while len(known.records) < self._most or self._goes_on(known):
             if is_late(known.records, self._limits):
@@ -96,10 +97,11 @@ class AdaptiveSearch:
                 reason = "nothing else is worth a measurement"
                 break
             yield from known.measure(coordinate)
-        for line in conclusion(known, reason):
+        conclusion = conclude(known, reason)
+        for line in told(known, conclusion):
             log.info("%s", line)
         log.info("Done with adaptive mode search.")
-        return known.records
+        return conclusion
 
     def _next(self, known: Knowledge) -> Coordinate | None:
         """What to measure next, if anything: something new as long as trials are left beside those

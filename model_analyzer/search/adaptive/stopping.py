@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import AdaptiveSettings
-from model_analyzer.domain.ties import cost, tied
 from model_analyzer.search.adaptive.acquisition import outlook
 from model_analyzer.search.adaptive.knowledge import Knowledge
 
@@ -42,29 +42,39 @@ def is_late(records: Sequence[TrialRecord], limits: AdaptiveSettings) -> bool:
     return sum(spent) + max(spent, default=0.0) > limits.budget_s
 
 
-def conclusion(known: Knowledge, reason: str) -> Iterator[str]:
-    """What is found, why the search ends, and what it may have missed."""
-    equal = tied(known.goal, known.ordered, known.measured)
-    leader = min(equal, key=lambda at: cost(known.trial(at), known.mean(at)))
-    trial, variants = known.trial(leader), {record.trial.content for record in known.records}
-    yield (
-        f"The search ends after {len(known.records)} measurements of {len(variants)} variants:"
-        f" {reason}."
-    )
-    is_feasible = known.is_feasible
+def conclude(known: Knowledge, reason: str) -> Conclusion:
+    """What is recommended, and what may have been missed, when a search ends for that reason."""
     view = known.view()
-    left = outlook(view.prospect, view.chance, is_feasible=is_feasible, margin=_BETTER)
-    if not is_feasible:
-        missed = known.goal.shortfall(known.mean(leader))
-        yield "No configuration measured keeps the constraints."
-        yield f"{trial} comes closest: it misses them by {missed:.1f} %."
-        yield f"The chance that one of those not measured keeps them is {left.chance:.0%}."
-        return
-    yield f"Best: {trial}, measured {len(known.measured[leader])} times."
-    for other in equal:
-        if other != leader:
-            yield f"It ties with {known.trial(other)}, which costs more."
+    left = outlook(view.prospect, view.chance, is_feasible=known.is_feasible, margin=_BETTER)
+    return Conclusion(
+        recommended=known.trial(known.recommended[0]).key,
+        goal=known.goal.identity,
+        outcomes=len(known.records),
+        reason=reason,
+        margin=_BETTER,
+        chance=left.chance,
+        gain=left.gain,
+    )
+
+
+def told(known: Knowledge, conclusion: Conclusion) -> Iterator[str]:
+    """The same for people, line by line."""
+    best, *equal = known.recommended
+    variants = {record.trial.content for record in known.records}
     yield (
-        f"The chance that something more than {_BETTER:.0%} better remains is {left.chance:.0%};"
-        f" going on could be expected to gain {left.gain:.1%}."
+        f"The search ends after {conclusion.outcomes} measurements of {len(variants)} variants:"
+        f" {conclusion.reason}."
+    )
+    if not known.is_feasible:
+        missed = known.goal.shortfall(known.mean(best))
+        yield "No configuration measured keeps the constraints."
+        yield f"{known.trial(best)} comes closest: it misses them by {missed:.1f} %."
+        yield f"The chance that one of those not measured keeps them is {conclusion.chance:.0%}."
+        return
+    yield f"Best: {known.trial(best)}, measured {len(known.measured[best])} times."
+    for other in equal:
+        yield f"It ties with {known.trial(other)}, which costs more."
+    yield (
+        f"The chance that something more than {conclusion.margin:.0%} better remains is"
+        f" {conclusion.chance:.0%}; going on could be expected to gain {conclusion.gain:.1%}."
     )

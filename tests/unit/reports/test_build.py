@@ -21,6 +21,7 @@ from model_analyzer.results.ranking import Ranking
 from tests.unit.builders import (
     at_least,
     at_most,
+    conclusion,
     failure,
     goal,
     measurement,
@@ -294,6 +295,18 @@ def test_if_none_passes_the_failing_ones_are_shown_with_a_remark() -> None:
     )
     assert len(rows(report)) == 4
     assert report.constraints == "Max p99 Latency: 10 ms"
+
+
+def test_what_measured_better_than_what_a_search_recommends_is_named() -> None:
+    bound = goal(*at_most(perf_latency_p99=10))
+    sure = record(variant("m_config_0"), measurement(100, 8))
+    bold = record(variant("m_config_1", max_batch_size=4), measurement(112, 9.99))
+    concluded = conclusion(sure.trial, outcomes=2, by=bound)
+
+    (remark,) = summary(ranking(sure, bold, by=bound, conclusion=concluded), best=2).remarks
+    assert remark.startswith("m_config_1: concurrency=1 measured 12.0 % better.")
+    best = conclusion(bold.trial, outcomes=2, by=bound)
+    assert summary(ranking(sure, bold, by=bound, conclusion=best), best=2).remarks == ()
 
 
 def test_a_constraint_that_could_not_be_checked_is_remarked() -> None:

@@ -21,6 +21,7 @@ from model_analyzer.results.ranking import Ranking
 from tests.unit.builders import (
     at_least,
     at_most,
+    conclusion,
     failure,
     goal,
     measurement,
@@ -112,6 +113,16 @@ def test_each_constraint_is_kept_missed_or_unknown() -> None:
 
 
 # ------------------------------------------------------------------------------------- method
+
+
+def test_the_method_tells_why_a_search_ended_and_what_may_remain() -> None:
+    one = record(variant("m_config_0"), measurement(100))
+    told = dict(method_of(ranking(one).measured, (), conclusion(one.trial, outcomes=1)))
+    assert told["End of the search"] == "after 1 trial: nothing else is worth a measurement"
+    assert told["What may remain"] == (
+        "something more than 3 % better with a chance of 20 %;"
+        " to go on could be expected to gain 1.3 %"
+    )
 
 
 def test_the_method_tells_how_well_numbers_are_founded() -> None:

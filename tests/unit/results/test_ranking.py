@@ -14,6 +14,7 @@ from model_analyzer.results.ranking import Circumstances, Ranking, rank
 from tests.unit.builders import (
     at_least,
     at_most,
+    conclusion,
     failure,
     goal,
     measurement,
@@ -223,6 +224,26 @@ def test_what_hardly_keeps_a_bound_is_worth_less_and_much_more_is_worth_the_risk
     # where nothing is sure, what passes is better than what is known not to
     known_to_fail = repeated(SMALL, 300, 304, p99=12)
     assert first(*known_to_fail, record(LARGE, measurement(200, 9.99))) == "m_config_1"
+
+
+def test_what_a_search_concluded_is_first_while_nothing_else_is_known() -> None:
+    bound = goal(*at_most(perf_latency_p99=10))
+    sure, bold = record(SMALL, measurement(100, 8)), record(LARGE, measurement(112, 9.99))
+    concluded = conclusion(sure.trial, outcomes=2, by=bound)
+
+    found = ranking(sure, bold, by=bound, conclusion=concluded)
+    assert order(found) == ["m_config_0", "m_config_1"]
+    assert found.conclusion == concluded
+
+    more = record(LARGE, measurement(90, 7), concurrency=2)
+    others = [
+        ranking(sure, bold, more, by=bound, conclusion=concluded),
+        ranking(sure, bold, by=goal(*at_most(perf_latency_p99=11)), conclusion=concluded),
+        ranking(bold, more, by=bound, conclusion=concluded),
+    ]
+    for other in others:
+        assert order(other)[0] == "m_config_1"
+        assert other.conclusion is None
 
 
 def test_a_metric_that_repetitions_do_not_change_is_taken_at_its_word() -> None:

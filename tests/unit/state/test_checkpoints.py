@@ -17,6 +17,7 @@ from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import load
 from model_analyzer.state.files import FORMAT, checkpoint_lines, write_whole
 from model_analyzer.state.profile_state import ProfileState
+from tests.unit.builders import conclusion
 from tests.unit.state.samples import failure, measurement, rich_failure, rich_trial, several, trial
 
 
@@ -182,6 +183,26 @@ def test_saving_without_changes_writes_nothing(
     assert files(tmp_path) == {"0.ckpt", "1.ckpt", "journal", "lock"}
     message = "No changes made to analyzer data, no checkpoint saved."
     assert caplog.messages.count(message) == 2
+
+
+def test_what_a_search_came_to_is_kept_until_one_comes_to_something_else(tmp_path: Path) -> None:
+    first, second = (conclusion(trial(), outcomes) for outcomes in (1, 2))
+    with ProfileState(tmp_path) as state:
+        state.record(trial(), measurement())
+        state.record_conclusion("m", first)
+        state.record_conclusion("n", first)
+        assert load(tmp_path).conclusions == {"m": first, "n": first}
+        state.save()
+        state.record_conclusion("m", first)
+        assert state.save() is None
+        assert [path.name for path in tmp_path.glob("*.ckpt")] == ["0.ckpt"]
+        state.record_conclusion("m", second)
+        state.save()
+
+    assert (tmp_path / "1.ckpt").exists()
+    loaded = load(tmp_path)
+    assert loaded.damage == ()
+    assert loaded.profile.conclusions == {"m": second, "n": first}
 
 
 def test_recording_what_is_known_is_no_change(tmp_path: Path) -> None:

@@ -164,6 +164,22 @@ def test_the_default_stays_the_default(tmp_path: Path) -> None:
     assert [variant.is_default for variant in merged.checkpoint.profile.variants] == [True, True]
 
 
+def test_later_conclusions_win(tmp_path: Path) -> None:
+    one, two = (
+        replace(
+            checkpoint(tmp_path / str(size), (trial(size), measurement(1))),
+            conclusions=MappingProxyType(
+                {name: builders.conclusion(trial(size), size) for name in names}
+            ),
+        )
+        for size, names in ((1, "ab"), (2, "b"))
+    )
+
+    merged = merge([one, two]).checkpoint
+
+    assert merged.conclusions == {"a": one.conclusions["a"], "b": two.conclusions["b"]}
+
+
 def test_later_metadata_and_memory_of_the_server_win(tmp_path: Path) -> None:
     one = checkpoint(tmp_path / "a", (trial(1), measurement(1)), metadata={"a": 1, "b": {"x": 1}})
     two = checkpoint(tmp_path / "b", (trial(2), measurement(1)), metadata={"b": {"y": 2}})

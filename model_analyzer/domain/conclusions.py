@@ -1,0 +1,27 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a search that learns came to: more than its measurements say one by one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conclusion:
+    """Why a search ended, what it recommends, and what it may have missed.
+
+    `recommended` is the key of the trial's first measurement. That counts for one `goal` (its
+    identity), and while nothing else is known than the `outcomes` it is concluded from, so many,
+    with repetitions and failures. Something that is better by `margin` (a fraction) remains with
+    the probability `chance`, and going on could be expected to gain `gain`; where nothing keeps
+    the constraints, both are the probability that something does.
+    """
+
+    recommended: str
+    goal: str
+    outcomes: int
+    reason: str
+    margin: float
+    chance: float
+    gain: float
