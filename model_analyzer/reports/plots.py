@@ -98,7 +98,8 @@ TOKENS_OVER_FIRST = PlotSettings(
     name="token_throughput_v_first_token", title="Token Throughput vs. Time To First Token",
     x_axis="time_to_first_token_p99", y_axis="output_token_throughput", monotonic=False,
 )  # fmt: skip
-# Their lines follow the load: one for each batch size of the client.
+# Their lines follow the load: one for each batch size of the client, and those loads only that are
+# the same for each of several models.
 _BY_LOAD = (THROUGHPUT_OVER_LATENCY, TOKENS_OVER_FIRST)
 _MEMORY_OVER_LATENCY = (
     PlotSettings(
@@ -196,21 +197,35 @@ def has_data(results: Sequence[VariantResult], plot: PlotSettings) -> bool:
 
 
 def value_of(item: MeasuredTrial, axis: str) -> float | None:
-    """A metric, or a parameter of the (first) load."""
+    """A metric, or a parameter of the load: of several models the sum."""
     if axis in METRICS:
         return item.measurement.value(axis)
-    load = _load(item)
+    loads = _loads(item)
     if axis == "batch_size":
-        return load.batch_size
+        return sum(load.batch_size for load in loads)
     kind = {
         "concurrency_range": LoadKind.CONCURRENCY,
         "request_rate_range": LoadKind.REQUEST_RATE,
     }.get(axis)
-    return load.value if load.kind is kind else None
+    return sum(load.value for load in loads) if all(load.kind is kind for load in loads) else None
 
 
-def _load(item: MeasuredTrial) -> Load:
-    return item.trial.workloads[0].load
+def _loads(item: MeasuredTrial) -> tuple[Load, ...]:
+    return tuple(work.load for work in item.trial.workloads)
+
+
+def _batch_sizes(item: MeasuredTrial) -> tuple[int, ...]:
+    return tuple(load.batch_size for load in _loads(item))
+
+
+def _strengths(item: MeasuredTrial) -> tuple[int, ...]:
+    """Of each model what its client keeps constant."""
+    return tuple(load.value for load in _loads(item))
+
+
+def _is_alike(item: MeasuredTrial) -> bool:
+    """Whether each model has the same load, as is always so of one."""
+    return len(set(_loads(item))) == 1
 
 
 def _points(result: VariantResult, plot: PlotSettings) -> Sequence[MeasuredTrial]:
@@ -224,9 +239,9 @@ def _points(result: VariantResult, plot: PlotSettings) -> Sequence[MeasuredTrial
         if value_of(item, plot.x_axis) is not None and value_of(item, plot.y_axis) is not None
     ]
     if plot in _OVER_LOAD:
-        items = [item for item in items if _load(item).batch_size == _load(result.best).batch_size]
+        items = [item for item in items if _batch_sizes(item) == _batch_sizes(result.best)]
     elif plot in _OVER_BATCH_SIZE:
-        items = [item for item in items if _load(item).value == _load(result.best).value]
+        items = [item for item in items if _strengths(item) == _strengths(result.best)]
     if plot not in _BY_LOAD:
         items.sort(key=lambda item: value_of(item, plot.x_axis) or 0)
     if plot.monotonic:
@@ -251,14 +266,17 @@ def draw(
     """One line for each variant; constraints on either axis are dashed."""
     points = line_points(results, plot, places)
     values = [point["x"] for point in points]
-    x, y = x_axis(plot.x_axis, values), y_axis(plot.y_axis)
+    are_several = any(len(result.variants) > 1 for result in results)
+    x = x_axis(plot.x_axis, values, are_several=are_several)
+    y = y_axis(plot.y_axis)
     limits = limit_layers(goal, plot)
     layers = [
         *line_layers(results, x, y),
         *mark_layers(x, y),
         *limits,
     ]
-    caption = f"{plot.title}{_other_part(results, plot)}; the ring marks the "
+    caption = f"{plot.title}{_other_part(results, plot)}; {what_lines_join(results)}"
+    caption += "the ring marks the "
     caption += "recommended load" if len(results) > 1 else "best load"
     return Chart(
         name=plot.name,
@@ -269,14 +287,19 @@ def draw(
 
 def _other_part(results: Sequence[VariantResult], plot: PlotSettings) -> str:
     """What a line over one part of the load says about the other, where there are several."""
-    loads = [_load(item) for result in results for item in result.measured]
-    if plot in _OVER_LOAD and len(results[0].variants) > 1:
-        return f" of {results[0].variants[0].model}"
-    if plot in _OVER_LOAD and len({load.batch_size for load in loads}) > 1:
+    items = [item for result in results for item in result.measured]
+    if plot in _OVER_LOAD and len({_batch_sizes(item) for item in items}) > 1:
         return ", with the client batch size of the best measurement"
-    if plot in _OVER_BATCH_SIZE and len({load.value for load in loads}) > 1:
+    if plot in _OVER_BATCH_SIZE and len({_strengths(item) for item in items}) > 1:
         return ", under the load of the best measurement otherwise"
     return ""
+
+
+def what_lines_join(results: Sequence[VariantResult]) -> str:
+    """Why not all points are on lines, for a caption."""
+    if all(_is_alike(item) for result in results for item in result.measured):
+        return ""
+    return "lines join loads that are the same for each model; "
 
 
 def line_points(
@@ -287,7 +310,7 @@ def line_points(
         {
             "variant": result.name,
             "load": load_text(item.trial),
-            "line": _load(item).batch_size if plot in _BY_LOAD else 0,
+            "line": _line(item, plot),
             "x": value_of(item, plot.x_axis),
             "y": value_of(item, plot.y_axis),
             "best": result is results[0] and item is result.best,
@@ -298,7 +321,18 @@ def line_points(
     ]
     for order, point in enumerate(points):
         point["order"] = order
+        if point["line"] is None:
+            point["line"] = f"alone {order}"
     return points
+
+
+def _line(item: MeasuredTrial, plot: PlotSettings) -> int | None:
+    """Which of a variant's lines the measurement is on; None where it is on none: from loads that
+    differ between models, nothing says which one comes next.
+    """
+    if not _is_alike(item):
+        return None
+    return _loads(item)[0].batch_size if plot in _BY_LOAD else 0
 
 
 def line_layers(
@@ -356,9 +390,13 @@ def mark_layers(x: Mapping[str, Any], y: Mapping[str, Any]) -> list[dict[str, An
     ]
 
 
-def x_axis(axis: str, values: Sequence[float]) -> dict[str, Any]:
+def x_axis(axis: str, values: Sequence[float], *, are_several: bool = False) -> dict[str, Any]:
+    """The axis for `values`; of a load, it says where they are for all of several models."""
+    title = _axis_title(axis)
+    if are_several and axis in _LOAD_TITLES:
+        title += ", all models together"
     return {
-        "field": "x", "type": "quantitative", "title": _axis_title(axis),
+        "field": "x", "type": "quantitative", "title": title,
         "scale": _scale(values, base=10 if axis in METRICS else 2),
         # there is no half of a request
         "axis": {"tickCount": 10} if axis in METRICS else {"tickCount": 10, "tickMinStep": 1},
@@ -394,9 +432,12 @@ def _scale(values: Sequence[float], *, base: int = 10) -> dict[str, Any]:
     return {"type": "linear", "nice": True, "zero": True}
 
 
-def load_order(item: MeasuredTrial) -> tuple[int, int]:
-    """By the client's batch size, then by what it keeps constant."""
-    return _load(item).batch_size, _load(item).value
+def load_order(item: MeasuredTrial) -> tuple[int, int, tuple[int, ...]]:
+    """By the client's batch size, then by what it keeps constant: of several models the sums, then
+    one after the other.
+    """
+    sizes, strengths = _batch_sizes(item), _strengths(item)
+    return sum(sizes), sum(strengths), strengths
 
 
 def limit_layers(goal: Goal, plot: PlotSettings) -> list[dict[str, Any]]:

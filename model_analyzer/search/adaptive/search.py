@@ -32,6 +32,8 @@ from model_analyzer.search.space import Coordinate
 from model_analyzer.search.trial_space import TrialSpace
 
 log = logging.getLogger(__name__)
+# what it has come to, for who sees its steps elsewhere
+conclusions = logging.getLogger("model_analyzer.search.conclusions")
 
 # Any will do, as long as it stays: a search is continued by repeating it.
 _SEED = 0
@@ -97,7 +99,7 @@ class AdaptiveSearch:
                 break
             yield from known.measure(coordinate)
         for line in conclusion(known, reason):
-            log.info("%s", line)
+            conclusions.info("%s", line)
         log.info("Done with adaptive mode search.")
         return known.records
 

@@ -7,11 +7,23 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
 from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown, phases
 from model_analyzer.reports.images import to_svg
 from model_analyzer.reports.plots import THROUGHPUT_OVER_LATENCY, Chart, draw, summary_charts
-from tests.unit.builders import at_least, at_most, goal, measurement, ranking, record, variant
+from model_analyzer.results.ranking import Ranking
+from tests.unit.builders import (
+    at_least,
+    at_most,
+    goal,
+    measurement,
+    ranking,
+    record,
+    together,
+    variant,
+)
 
 DEFAULT = variant("m_config_default")
 BEST = variant("m_config_0", max_batch_size=8)
@@ -149,6 +161,51 @@ def test_a_line_over_latency_joins_loads_of_one_batch_size_only() -> None:
     chart = draw(found.results, THROUGHPUT_OVER_LATENCY, found.goal)
     assert [point["line"] for point in points(chart)] == [1, 8]
     assert chart.spec["layer"][0]["encoding"]["detail"] == {"field": "line"}
+
+
+def of_two_models(*loads: tuple[int, int]) -> Ranking:
+    """Two models measured together, with the concurrency of each; the more, the better."""
+    records = [
+        TrialRecord(
+            trial=Trial(
+                workloads=tuple(
+                    Workload(
+                        variant=variant(f"{model}_config_0", model=model, max_batch_size=8),
+                        load=Load(kind=LoadKind.CONCURRENCY, value=value),
+                    )
+                    for model, value in zip(("a", "b"), load, strict=True)
+                ),
+                setup=ServerSetup(),
+            ),
+            outcome=together(
+                *({"perf_throughput": 10.0 * value, "perf_latency_p99": 5.5} for value in load)
+            ),
+        )
+        for load in loads
+    ]
+    return ranking(*records, by=Goal(models=(ModelGoal(), ModelGoal())), model="a,b")
+
+
+def test_over_the_load_of_several_models_is_over_its_sum() -> None:
+    """The load of one of them says nothing: (8, 1) and (8, 8) are not the same."""
+    found = of_two_models((8, 8), (2, 1), (1, 4), (1, 1))
+    chart = summary_charts(found.results, goal(), offline=False)[0]
+    assert chart.name == "throughput_v_concurrency"
+    drawn = [(point["x"], point["y"]) for point in points(chart)]
+    assert drawn == [(2, 20), (3, 30), (5, 50), (16, 160)]
+    axis = chart.spec["layer"][0]["encoding"]["x"]["title"]
+    assert axis == "Concurrent requests, all models together"
+
+
+def test_lines_join_only_loads_that_are_the_same_for_each_model() -> None:
+    found = of_two_models((1, 1), (8, 1), (1, 8), (8, 8))
+    over_load = summary_charts(found.results, goal(), offline=False)[0]
+    for chart in (over_load, draw(found.results, THROUGHPUT_OVER_LATENCY, found.goal)):
+        same, one, other, also_same = (point["line"] for point in points(chart))
+        assert same == also_same
+        assert len({same, one, other}) == 3
+        assert "lines join loads that are the same for each model" in chart.caption
+    assert "lines join" not in example().caption
 
 
 def test_long_names_beside_bars_are_broken_rather_than_cut() -> None:
