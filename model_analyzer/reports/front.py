@@ -19,6 +19,7 @@ from model_analyzer.reports.plots import (
     line_layers,
     line_points,
     mark_layers,
+    ringed,
     vega_lite,
     what_lines_join,
     x_axis,
@@ -118,7 +119,7 @@ def _front(
         f"{plot.title} of {len(points)} measurements: the higher and the further left, the better."
         " The pale green band joins those that no other beats in both (the Pareto front); "
         + what_lines_join(shown)
-        + "the ring marks the recommended load"
+        + f"the ring marks the {ringed(shown)}"
         + (", dashed lines are constraints." if limits else ".")
     )
     if len(few) < len(others):

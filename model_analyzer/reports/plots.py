@@ -80,7 +80,7 @@ def chart_config(*, dark: bool = False) -> dict[str, Any]:
                 "filled": False,
                 "opacity": 1,
             },
-            "other": {"size": 22, "color": soft, "filled": True, "opacity": 0.35},
+            "other": {"size": 22, "color": soft, "filled": True, "opacity": 0.45},
             "front": {"color": "#12a05c", "opacity": 0.3, "strokeWidth": 9},
         },
         "rule": {"color": limit, "strokeDash": [6, 4]},
@@ -166,9 +166,19 @@ class Chart:
 def summary_charts(
     results: Sequence[VariantResult], goal: Goal, *, offline: bool, places: Places = NO_PLACES
 ) -> Sequence[Chart]:
-    """The curves of a summary; those without data are left out."""
+    """The curves of a summary; those without data, and those of a single load, are left out."""
     plots = (_THROUGHPUT_OVER_BATCH_SIZE,) if offline else (*_OVER_LOAD, *_MEMORY_OVER_LATENCY)
-    return [draw(results, plot, goal, places=places) for plot in plots if has_data(results, plot)]
+    return [
+        draw(results, plot, goal, places=places)
+        for plot in plots
+        if (_has_curve(results, plot) if plot in _OVER_LOAD else has_data(results, plot))
+    ]
+
+
+def _has_curve(results: Sequence[VariantResult], plot: PlotSettings) -> bool:
+    """Whether there is more than one load: measurements under a single one are in the tables."""
+    points = line_points(results, plot, NO_PLACES)
+    return len({point["x"] for point in points}) > 1
 
 
 def detailed_charts(
@@ -277,7 +287,7 @@ def draw(
     ]
     caption = f"{plot.title}{_other_part(results, plot)}; {what_lines_join(results)}"
     caption += "the ring marks the "
-    caption += "recommended load" if len(results) > 1 else "best load"
+    caption += ringed(results) if len(results) > 1 else "best load"
     return Chart(
         name=plot.name,
         caption=f"{caption}, dashed lines are constraints." if limits else f"{caption}.",
@@ -293,6 +303,11 @@ def _other_part(results: Sequence[VariantResult], plot: PlotSettings) -> str:
     if plot in _OVER_BATCH_SIZE and len({_strengths(item) for item in items}) > 1:
         return ", under the load of the best measurement otherwise"
     return ""
+
+
+def ringed(results: Sequence[VariantResult]) -> str:
+    """What a ring marks among several variants, for a caption."""
+    return "recommended load" if results[0].passes else "load that misses the constraints least"
 
 
 def what_lines_join(results: Sequence[VariantResult]) -> str:
@@ -346,8 +361,11 @@ def line_layers(
         "range": [_DEFAULT_COLOUR if result.is_default else next(colours) for result in results],
     }
     legend: dict[str, Any] = {"title": None, "orient": "bottom"}
-    if max(map(len, names), default=0) > _LONG:
+    if max(map(len, ",".join(names).split(",")), default=0) > _LONG:
         legend["columns"] = 1
+    if any("," in name for name in names):
+        # a line for each of several models
+        legend |= {"labelExpr": "split(datum.label, ',')", "rowPadding": 6}
     colour = {
         "field": "variant", "type": "nominal", "scale": scale, "sort": names, "legend": legend,
     }  # fmt: skip

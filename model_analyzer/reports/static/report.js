@@ -42,6 +42,9 @@
     return text.endsWith(".") ? text + "0" : text;
   }
 
+  /** Names of several models, which may be broken between them. */
+  const breakable = (names) => names.split(",").flatMap((name, place) => (place ? [",", make("wbr"), name] : [name]));
+
   // ------------------------------------------------------------------ what was chosen
 
   const views = new Set();
@@ -62,7 +65,7 @@
 
   function fillPanel(row) {
     const told = columns.slice(1).filter((column) => cell(column, row));
-    byId("chosen-name").textContent = title(row);
+    byId("chosen-name").replaceChildren(...breakable(title(row)));
     byId("chosen-body").replaceChildren(...told.map((column) => make(
       "div", {}, make("dt", {}, column.header), make("dd", {}, cell(column, row) + against(column, row)),
     )));
@@ -277,7 +280,7 @@
         line.append(make("td", { class: column.number ? "number" : failing ? "missed" : null }, text));
         return;
       }
-      const button = make("button", { type: "button", class: "plain", title: "Show this measurement" }, text);
+      const button = make("button", { type: "button", class: "plain", title: "Show this measurement" }, ...breakable(text));
       button.addEventListener("click", () => choose(row));
       line.append(make("td", { class: column.number ? "number" : null }, button));
     });

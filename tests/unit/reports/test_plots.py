@@ -12,6 +12,7 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
 from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown, phases
 from model_analyzer.reports.images import to_svg
+from model_analyzer.reports.loads import load_text
 from model_analyzer.reports.plots import THROUGHPUT_OVER_LATENCY, Chart, draw, summary_charts
 from model_analyzer.results.ranking import Ranking
 from tests.unit.builders import (
@@ -195,6 +196,22 @@ def test_over_the_load_of_several_models_is_over_its_sum() -> None:
     assert drawn == [(2, 20), (3, 30), (5, 50), (16, 160)]
     axis = chart.spec["layer"][0]["encoding"]["x"]["title"]
     assert axis == "Concurrent requests, all models together"
+
+
+def test_loads_that_differ_between_models_are_told_apart() -> None:
+    texts = [load_text(item.trial) for item in of_two_models((8, 8), (1, 4)).measured]
+    assert texts == ["concurrency=8", "concurrency=1,4"]
+
+
+def test_one_load_is_no_curve() -> None:
+    found = ranking(record(BEST, measurement(2, 1.5)), record(DEFAULT, measurement(1, 1.5)))
+    assert summary_charts(found.results, goal(), offline=False) == []
+
+
+def test_a_ring_around_what_misses_the_constraints_says_so() -> None:
+    assert "recommended load" in example().caption
+    missed = example(goal(*at_most(perf_latency_p99=1))).caption
+    assert "load that misses the constraints least" in missed
 
 
 def test_lines_join_only_loads_that_are_the_same_for_each_model() -> None:
