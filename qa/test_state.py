@@ -12,7 +12,6 @@ import time
 from model_analyzer.state.checkpoint import load
 
 PROFILING = re.compile("Profiling (?:add_sub|scale)_")
-LISTED = {"parameters": {"concurrency": [1, 2]}}
 
 
 def test_one_model_makes_one_checkpoint_and_is_not_measured_again(scene) -> None:
@@ -27,7 +26,7 @@ def test_one_model_makes_one_checkpoint_and_is_not_measured_again(scene) -> None
 
 
 def test_an_interrupted_run_keeps_the_running_trial_and_goes_on_later(scene) -> None:
-    models = {"add_sub": LISTED, "scale": LISTED}
+    models = {"add_sub": {"parameters": {"concurrency": list(range(1, 9))}}}
     process = scene.start("--run-config-search-disable", profile_models=models)
     load = scene.held()
 
@@ -37,14 +36,14 @@ def test_an_interrupted_run_keeps_the_running_trial_and_goes_on_later(scene) -> 
 
     assert process.returncode == 1
     begun = len(PROFILING.findall(output))
-    assert 1 <= begun < 4, "it is the first one, unless that was missed"
+    assert 1 <= begun < 8, "it is the first one, unless that was missed"
     assert scene.checkpoints == ["0.ckpt"]
     assert len(scene.rows) == begun
 
     status, output = scene.profile("--run-config-search-disable", profile_models=models)
     assert status == 0, output
-    assert len(PROFILING.findall(output)) == 4 - begun
-    assert len(scene.rows) == 4
+    assert len(PROFILING.findall(output)) == 8 - begun
+    assert len(scene.rows) == 8
 
 
 def test_the_third_interrupt_is_out_within_two_seconds(scene) -> None:

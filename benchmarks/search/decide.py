@@ -36,7 +36,7 @@ from model_analyzer.search.trial_space import TrialSpace
 def main() -> None:
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     options.add_argument("--counts", type=int, nargs="+", default=[50, 200, 2000])
-    options.add_argument("--surfaces", nargs="+", default=["batching-0", "tails-1-fast"])
+    options.add_argument("--surfaces", nargs="+", default=["batching-0", "tails-0-fast"])
     options.add_argument("--decisions", type=int, default=15, help="that are timed")
     given = options.parse_args()
     drawn = {surface.name: surface for surface in surfaces(SurfaceSet.TUNING)}

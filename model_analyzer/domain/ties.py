@@ -23,6 +23,9 @@ _MOST = 0.01
 
 # A bound that is missed by so many standard deviations still counts as kept.
 _ALLOWED = 1.0
+# The chance to keep the bounds counts with this power: who names a bound minds breaking it more
+# than giving away as much of the objective.
+_CAUTION = 2
 _NORMAL = NormalDist()
 
 # Repetitions that agree better than this do so by chance.
@@ -78,7 +81,7 @@ def assured_first(
             deviation = off / math.sqrt(len(repetitions[one]))
             if deviation:
                 chance *= _NORMAL.cdf(goal.margin(means[one], tag) / deviation + _ALLOWED)
-        return chance * math.exp(goal.score(means[one], means[passing[0]]))
+        return chance**_CAUTION * math.exp(goal.score(means[one], means[passing[0]]))
 
     best = max(passing, key=worth)
     repeated = [one for one in passing if len(repetitions[one]) > 1]

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +29,7 @@ from model_analyzer.search.trial_space import TrialSpace
 # So many trials are looked at for a decision, beside those near to the best ones known.
 _CANDIDATES = 600
 _NEAR = 3
-# Those drawn at random stay for so many decisions: whether they are legal takes long to find out.
+# Those drawn at random stay for so many decisions: to find out whether they are legal takes long.
 _KEPT_FOR = 4
 # So many are drawn a few steps away from these: up to so many, in a part of the values.
 _AROUND, _STEPS, _MOVED = 200, 3, 0.5
@@ -38,6 +39,8 @@ _MOST_TIMES = 4
 
 # Loading another variant is worth this many measurements.
 _RELOAD = 0.15
+# How long a measurement takes, as a multiple of the usual, is foreseen within these bounds.
+_QUICKEST, _SLOWEST = 0.5, 4.0
 # A variant that was measured more often than this has told the most of what it can.
 _PATIENCE = 3
 
@@ -105,6 +108,7 @@ class Knowledge:
             if axis.parameter not in OF_THE_LOAD
         ]
         self._legal: dict[Coordinate, bool] = {}
+        self._drawn: tuple[int, Sequence[Coordinate]] = (-1, ())
         self._loaded = Coordinates.DEFAULT
         self._view: View | None = None
 
@@ -205,7 +209,8 @@ class Knowledge:
         """
         if not self.is_feasible:
             return self.leaders[0]
-        known = [at for at in self.leaders if self.goal.passes(self._means[at])]
+        # these lead
+        known = list(takewhile(lambda at: self.goal.passes(self._means[at]), self.leaders))
         of = prospect(self.goal, [one.take([rows[at] for at in known]) for one in worlds], 0)
         # an answer that breaks a constraint is worth nothing
         worth = of.passes.mean(axis=0) * np.exp(of.score.mean(axis=0))
@@ -217,11 +222,12 @@ class Knowledge:
         candidates = list(rows)[1:]
         data = [(rows[at], one) for at, found in self.measured.items() for one in found]
         which = np.array([row for row, _ in data], dtype=np.intp)
-        worlds, chance = [], np.ones(len(rows))
+        worlds, chance, waiting = [], np.ones(len(rows)), np.zeros(len(rows))
         for index, surrogate in enumerate(self._surrogates):
             places = self._encoding.places(index, candidates, self._default)
             surrogate.learn(places.take(which), self._values(index, [one for _, one in data]))
             worlds.append(surrogate.worlds(places))
+            waiting = np.maximum(waiting, surrogate.waiting(places, worlds[-1]))
             works = chances(
                 places,
                 [rows[at] for at in self.measured],
@@ -230,7 +236,8 @@ class Knowledge:
             chance = np.minimum(chance, works)
         leader = self._trusted(worlds, rows)
         seen = prospect(self.goal, worlds, rows[leader])
-        return View(rows, leader, seen, chance, self._costs(candidates))
+        cost = self._costs(candidates) * _durations(waiting, which, [one for _, one in data])
+        return View(rows, leader, seen, chance, cost)
 
     def _values(self, index: int, measured: Sequence[Measurement]) -> dict[str, Floats]:
         """What was measured of one model, for the metrics that every measurement has."""
@@ -243,8 +250,9 @@ class Knowledge:
         return values
 
     def _costs(self, candidates: Sequence[Coordinate]) -> Floats:
-        """What measuring each costs, in measurements of what is loaded; the default's first. What
-        a variant can tell, it has told after a few measurements: further ones cost more and more.
+        """What measuring each costs, in measurements of what is loaded if all took as long; the
+        default's first. What a variant can tell, it has told after a few measurements: further
+        ones cost more and more.
         """
         index = np.array(candidates, dtype=np.intp).reshape(len(candidates), len(self._space.axes))
         variants = [(), *map(tuple, index[:, self._of_the_variant].tolist())]
@@ -272,9 +280,15 @@ class Knowledge:
         sizes = np.array([len(axis.values) for axis in self._space.axes])
         generator = np.random.default_rng([self._seed, len(self.records)])
         yield from self._around(sizes, generator)
-        generator = np.random.default_rng([self._seed, len(self.records) // _KEPT_FOR])
-        drawn = generator.integers(0, sizes, size=(4 * _CANDIDATES, len(sizes)))
-        yield from self._legal_ones(drawn, _CANDIDATES)
+        yield from self._anywhere(sizes, len(self.records) // _KEPT_FOR)
+
+    def _anywhere(self, sizes: npt.NDArray[np.intp], draw: int) -> Sequence[Coordinate]:
+        """Trials at random, the same ones for the same draw."""
+        if self._drawn[0] != draw:
+            generator = np.random.default_rng([self._seed, draw])
+            rows = generator.integers(0, sizes, size=(4 * _CANDIDATES, len(sizes)))
+            self._drawn = draw, tuple(self._legal_ones(rows, _CANDIDATES))
+        return self._drawn[1]
 
     def _around(
         self, sizes: npt.NDArray[np.intp], generator: np.random.Generator
@@ -308,3 +322,18 @@ class Knowledge:
         if coordinate not in self._legal:
             self._legal[coordinate] = self._space.is_legal(coordinate)
         return self._legal[coordinate]
+
+
+def _durations(
+    waiting: Floats, which: npt.NDArray[np.intp], measured: Sequence[Measurement]
+) -> Floats:
+    """How long each measurement would take, as a multiple of what those so far took in the mean:
+    longer where a request takes long, as far as those measured (in the rows `which`) show it.
+    """
+    spent, known = np.array([one.duration_s for one in measured]), waiting[which]
+    apart = known - known.mean()
+    if not spent.any() or not apart.any():
+        return np.ones(len(waiting))
+    for_each_second = max(float(apart @ spent / (apart @ apart)), 0.0)
+    multiple = 1 + for_each_second * (waiting - known.mean()) / spent.mean()
+    return np.asarray(multiple.clip(_QUICKEST, _SLOWEST))

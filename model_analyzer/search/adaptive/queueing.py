@@ -76,7 +76,7 @@ def unknowns(stations: int) -> int:
 def closed_loop(sets: Floats, at: Settings) -> Flow:
     """With a constant number of inferences in flight."""
     whole = _Whole(sets)
-    limit, time = _stations(sets, at, at.flight[None, :])
+    limit, time = _stations(sets, whole, at, at.flight[None, :])
     offered = np.log(at.flight / (time + whole.outside))
     capacity = _least([limit, whole.ceiling], whole.sharpness)
     flow = _least([capacity, offered], whole.sharpness)
@@ -94,14 +94,15 @@ def open_loop(sets: Floats, at: Settings, scale: Floats) -> Flow:
     whole = _Whole(sets)
     sent = at.flight[None, :] / scale[:, None]
     full = np.full_like(sent, np.inf)
-    limit, _ = _stations(sets, at, full)
+    limit, _ = _stations(sets, whole, at, full)
     capacity = _least([limit, whole.ceiling], whole.sharpness)
     load = np.minimum(sent / np.exp(capacity), 1e3)
     # what waits while a batch is worked on makes up the next one
-    _, alone = _stations(sets, at, at.client[None, :])
-    _, time = _stations(sets, at, np.minimum(sent * alone, 1e6) + at.client)
-    waiting = 1 + load / (np.maximum(1 - load, 0) + _OVERLOAD)
-    latency = np.log((time + whole.outside) * waiting)
+    _, alone = _stations(sets, whole, at, at.client[None, :])
+    waiting = np.minimum(sent * alone, 1e6) + at.client
+    _, time = _stations(sets, whole, at, waiting)
+    slower = 1 + load / (np.maximum(1 - load, 0) + _OVERLOAD)
+    latency = np.log((time + whole.outside) * slower)
     flow = _least([capacity, np.log(sent)], 4 * whole.sharpness)
     return Flow(flow, latency, np.minimum(load, 1))
 
@@ -127,9 +128,8 @@ class _Whole:
         self.forming = 0.4 + 0.6 / (1 + np.exp(-1.5 - column[:, 4]))
 
 
-def _stations(sets: Floats, at: Settings, flight: Floats) -> tuple[Floats, Floats]:
+def _stations(sets: Floats, whole: _Whole, at: Settings, flight: Floats) -> tuple[Floats, Floats]:
     """The logarithm of the throughput that the stations allow, and an inference's time in them."""
-    whole = _Whole(sets)
     limits, times = [], []
     for station in range(at.instances.shape[1]):
         first = _GLOBAL + _STATION * station

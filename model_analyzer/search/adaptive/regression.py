@@ -10,6 +10,7 @@ posteriors").
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -104,23 +105,20 @@ class Fit:
         errors = generator.standard_normal((len(self.noise), count))
 
         def prior(where: Inputs) -> Floats:
-            # single precision is plenty here, and much faster
+            # single precision is plenty here and below, and much faster
             basis = np.cos((where.positions @ frequencies + phases).astype(np.float32))
             return np.asarray(basis @ waves.astype(np.float32) + where.features @ weights)
 
-        drawn = prior(at)
         unexplained = residuals.T - prior(self.inputs)
-        known, there = self._covariances(self.inputs), self._covariances(at)
+        known = self._covariances()
+        pull = np.zeros_like(unexplained)
         for one in np.unique(doubt):
-            parts = np.array([1.0, one**2])
-            smooth, smooth_there = np.tensordot(parts, known, 1), np.tensordot(parts, there, 1)
-            pull = np.zeros_like(unexplained)
+            smooth = known[0] + one**2 * known[1]
             for rows, own in zip(groups, noise, strict=True):
                 if doubt[rows[0]] == one:
                     missing = unexplained[:, rows] - own[:, None] * errors[:, rows]
                     pull[:, rows] = np.linalg.solve(smooth + np.diag(own**2), missing)
-            alike = doubt == one
-            drawn[:, alike] += smooth_there @ pull[:, alike]
+        drawn = prior(at) + self._pulled(at, pull, pull * doubt**2)
         return np.asarray(drawn.T)
 
     def _noises(self, values: Floats, count: int, generator: np.random.Generator) -> Floats:
@@ -138,17 +136,25 @@ class Fit:
         """The same process with other values."""
         return condition(inputs, residuals, self.weights, self.amplitude, self.reach, self.level)
 
-    def _covariances(self, at: Inputs) -> Floats:
-        """With the values: that of the first feature, and that of all else."""
-        known = self.inputs
-        features = at.features * self.weights**2
-        shape = _matern(_distances(at.positions, known.positions) / self.reach)
-        return np.stack(
-            [
-                features[:, :1] @ known.features[:, :1].T,
-                features[:, 1:] @ known.features[:, 1:].T + self.amplitude**2 * shape,
-            ]
+    def _covariances(self) -> tuple[Floats, Floats]:
+        """Of the values: that of the first feature, and that of all else."""
+        features = self.inputs.features * self.weights
+        shape = _matern(_distances(self.inputs.positions, self.inputs.positions) / self.reach)
+        first, others = features[:, :1], features[:, 1:]
+        return first @ first.T, others @ others.T + self.amplitude**2 * shape
+
+    def _pulled(self, at: Inputs, first: Floats, others: Floats) -> Floats:
+        """How far the values draw functions `at` places to themselves: by the first feature, and
+        by all else.
+        """
+        known, weights = self.inputs, self.weights[:, None] ** 2
+        by_features = np.concatenate(
+            [known.features[:, :1].T @ first, known.features[:, 1:].T @ others]
         )
+        there, here = at.positions.astype(np.float32), known.positions.astype(np.float32)
+        shape = _matern(_distances(there, here) / np.float32(self.reach))
+        by_shape = shape @ (self.amplitude**2 * others).astype(np.float32)
+        return np.asarray(at.features @ (weights * by_features) + by_shape)
 
 
 def fit(inputs: Inputs, residuals: Floats, prior: Prior) -> Fit:
@@ -260,5 +266,5 @@ def _distances(a: Floats, b: Floats) -> Floats:
 
 
 def _matern(distance: Floats) -> Floats:
-    scaled = np.sqrt(5) * distance
+    scaled = math.sqrt(5) * distance
     return np.asarray((1 + scaled + scaled**2 / 3) * np.exp(-scaled))

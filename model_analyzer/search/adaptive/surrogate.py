@@ -34,9 +34,10 @@ WORLDS = 96
 _DOUBT = np.repeat([1.0, 3.0, 8.0], [64, 24, 8])
 _SETS = 384
 _MOVES = (1.0, 0.6, 0.35, 0.2, 0.1)  # sizes of the moves, in spreads of the sets
-_MOST_VALUES = 128  # that worlds are consistent with
+_MOST_VALUES = 96  # that worlds are consistent with
 _TO_LEARN = 36  # that sets follow
 _ROUNDS = 2  # of moves after a measurement: later ones change little
+_SHARE_OF_NEWS = 0.02  # of all measurements: fewer new ones change little of what is common to all
 _GUESSES = 12  # sets that the parameters of a process are chosen by
 _UNLIKELY = -1e6
 
@@ -107,19 +108,23 @@ class Surrogate:
         self._sets: Floats = generator.standard_normal((_SETS, unknowns(stations) + 1))
         self._likelihood: Floats = np.zeros(_SETS)
         self._scale = 0.0
+        self._followed = 0
 
     def learn(self, places: Places, values: Values) -> None:
         """Follows what was measured: the `values` at `places`, all of them, oldest first."""
         generator = np.random.default_rng([self._seed, len(places)])
         if not self._scale:
             self._scale = float(np.median(_logarithm(values[THROUGHPUT])))
-        kept = spread_out(values[THROUGHPUT], _TO_LEARN)
-        self._places, self._values = _taken(places, values, kept)
-        process = self._follow(generator)
+        if len(places) - self._followed > len(places) * _SHARE_OF_NEWS:
+            kept = spread_out(values[THROUGHPUT], _TO_LEARN)
+            self._places, self._values = _taken(places, values, kept)
+            self._process = self._follow(generator)
+            self._followed = len(places)
         kept = spread_out(values[THROUGHPUT], _MOST_VALUES)
         self._places, self._values = _taken(places, values, kept)
         best = self._flow(self._sets[self._best], self._places.settings)
-        self._process = process.over(_plain(self._places), self._throughput - best.throughput)
+        residuals = self._throughput - best.throughput
+        self._process = self._process.over(_plain(self._places), residuals)
 
     def worlds(self, at: Places) -> Worlds:
         """What was learnt, at the places `at`."""
@@ -154,6 +159,14 @@ class Surrogate:
                 values[tag] = self._other(observed, at, (busy, busy_there), generator)
                 noise[tag] = process.level
         return Worlds(values, noise)
+
+    def waiting(self, at: Places, worlds: Worlds) -> Floats:
+        """Seconds that a request takes in the median world, where that follows from the law; with
+        an open loop it does not, and is 0.
+        """
+        if self._is_open:
+            return np.zeros(len(at))
+        return np.asarray(at.settings.flight / np.median(worlds.values[THROUGHPUT], axis=0))
 
     @property
     def _throughput(self) -> Floats:

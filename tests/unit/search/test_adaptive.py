@@ -8,6 +8,7 @@ import logging
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from statistics import fmean
 
@@ -251,6 +252,21 @@ def test_no_variant_takes_most_of_the_measurements() -> None:
 
     (_, most), *_ = Counter(trial.content for trial in trials).most_common()
     assert most <= len(trials) / 2
+
+
+def test_loads_that_take_longer_to_measure_are_tried_less() -> None:
+    def respond(trial: Trial, *, for_each_second: float) -> Measurement:
+        found = queue(trial)
+        seconds = (found.value("perf_latency_avg") or 0) / 1000
+        return replace(found, duration_s=1 + for_each_second * seconds)
+
+    what = subject(model(max_batch_size=128))
+    alike = sequence(search(what, ADAPTIVE), partial(respond, for_each_second=0))
+    slower = sequence(search(what, ADAPTIVE), partial(respond, for_each_second=20))
+
+    spent = [sum(respond(trial, for_each_second=20).duration_s for trial in asked)
+             for asked in (alike, slower)]  # fmt: skip
+    assert spent[1] < 0.8 * spent[0]
 
 
 # -- failures ----------------------------------------------------------------------------------
