@@ -119,6 +119,8 @@ def test_the_breakdown_has_a_bar_for_each_load_in_order() -> None:
     assert {point["phase"] for point in points(chart)} == {"Queue"}
     (layer,) = chart.spec["layer"]
     assert layer["encoding"]["x"]["sort"] == ["concurrency=2", "concurrency=10"]
+    assert layer["encoding"]["x"]["title"] == "Concurrent requests"
+    assert ">10<" in to_svg(chart.spec)  # below the bar: what is concurrent, the axis says
     assert "m_config_0" in chart.caption
 
 
