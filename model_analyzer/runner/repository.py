@@ -258,7 +258,10 @@ def create_output(path: Path) -> None:
             shutil.rmtree(path)
         path.mkdir(parents=True)
     except OSError as error:
-        raise OutputError(f"output model repository {path}: {_words(error)}") from error
+        raise OutputError(
+            f"output model repository {path}: {_words(error)}: choose another"
+            " --output-model-repository-path"
+        ) from error
 
 
 def stage(source: ModelRepository, models: Iterable[ModelFacts], target: Path) -> Path:
