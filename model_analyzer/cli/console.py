@@ -29,8 +29,12 @@ from model_analyzer.reports.tables import Table, show
 
 log = logging.getLogger(__name__)
 
-# Loggers of searches begin like this.
+# Loggers of searches begin like this, and this one says what a search has come to at its end.
 _SEARCHES = "model_analyzer.search."
+_CONCLUSIONS = "model_analyzer.search.conclusions"
+
+# Loggers of what is done for a single trial begin like these.
+_STEPS = (_SEARCHES, "model_analyzer.runner.load.")
 
 _LOG_WIDTH = 120
 _HEADER_WIDTH = 11
@@ -157,6 +161,8 @@ class View:
             case ProgressMode.NONE:
                 return Silence()
             case ProgressMode.LIVE:
+                if not self.is_verbose:
+                    self._handler.addFilter(_is_news)
                 return LiveView(self._console, clock=clock, stopping=stopping)
         return Lines()
 
@@ -187,6 +193,12 @@ class View:
         """A plain line of result."""
         if self._verbosity >= 0:
             self._console.print(Text(text), soft_wrap=True)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Whether a line belongs above the live view: not what that shows of every trial itself."""
+    is_step = record.name.startswith(_STEPS) and record.name != _CONCLUSIONS
+    return not is_step or record.levelno > logging.INFO
 
 
 def is_ci(environment: Mapping[str, str]) -> bool:

@@ -37,7 +37,8 @@ _COLOURS = {
     _WAY: "#9aa1ad",
 }
 
-_FLAT = 40  # letters below a chart
+_BATCH = "client batch size"
+_FLAT = 20  # letters below a chart
 _LINE = 32  # letters beside it
 _HALF_LINE = 6  # pixels
 
@@ -90,7 +91,9 @@ def phases(measurement: Measurement) -> Mapping[str, float]:
 def _bars(
     bars: Sequence[tuple[str, MeasuredTrial]], places: Places, *, horizontal: bool
 ) -> dict[str, Any]:
+    """A bar for each load, side by side; or, horizontal, for each variant."""
     labels = {name: _broken(name) if horizontal else name for name, _ in bars}
+    said, title = ("", None) if horizontal else _common_part([name for name, _ in bars])
     points = [
         {
             "bar": labels[name],
@@ -112,10 +115,10 @@ def _bars(
         "field": "bar",
         "type": "nominal",
         "sort": names,
-        "title": None,
+        "title": title,
         "axis": {
-            "labelExpr": "split(datum.label, '\\n')",
-            "labelAngle": 0 if horizontal else _angle(names),
+            "labelExpr": f"split(replace(datum.label, '{said}', ''), '\\n')",
+            "labelAngle": 0 if horizontal else _angle([name.replace(said, "") for name in names]),
             "labelOffset": -_HALF_LINE * (most - 1),
         },
     }
@@ -152,6 +155,17 @@ def _broken(name: str) -> str:
         model, infix, number = part.rpartition("_config_")
         lines += [part] if len(part) <= _LINE or not model else [model, infix + number]
     return "\n".join(lines)
+
+
+def _common_part(loads: Sequence[str]) -> tuple[str, str | None]:
+    """What the axis may say instead of each label below it, and in which words."""
+    for part, title in (
+        ("concurrency=", "Concurrent requests"),
+        (" requests/sec", "Requests per second"),
+    ):
+        if all(part in load and _BATCH not in load for load in loads):
+            return part, title
+    return "", None
 
 
 def _angle(labels: Sequence[str]) -> int:

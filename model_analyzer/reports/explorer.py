@@ -36,6 +36,7 @@ _PHASES = (
 
 # Fields of configurations that the columns about every variant say already.
 _SAID = ("config.instance_group", "config.max_batch_size", "config.dynamic_batching")
+_BATCHING = ("max_batch_size", "dynamic_batching")
 _DIGITS = 6
 
 
@@ -319,6 +320,10 @@ def _variants(
                 *(row.get(name) for name in names),
             )
         )
+    for index, column in enumerate(own):
+        is_common = len(about) > 1 and len({cells[index] for cells in about}) == 1
+        if column.key in _BATCHING and is_common:  # room for what was measured
+            own[index] = replace(column, is_usual=False)
     return tuple(own), tuple(about)
 
 

@@ -19,7 +19,9 @@ from model_analyzer.reports.plots import (
     line_layers,
     line_points,
     mark_layers,
+    ringed,
     vega_lite,
+    what_lines_join,
     x_axis,
     y_axis,
 )
@@ -115,8 +117,10 @@ def _front(
     ]
     caption = (
         f"{plot.title} of {len(points)} measurements: the higher and the further left, the better."
-        " The pale green band joins those that no other beats in both (the Pareto front), the"
-        " ring marks the recommended load" + (", dashed lines are constraints." if limits else ".")
+        " The pale green band joins those that no other beats in both (the Pareto front); "
+        + what_lines_join(shown)
+        + f"the ring marks the {ringed(shown)}"
+        + (", dashed lines are constraints." if limits else ".")
     )
     if len(few) < len(others):
         caption += f" Of {len(others)} grey points {len(few)} are drawn: one for each small area."

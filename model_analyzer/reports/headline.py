@@ -80,6 +80,12 @@ def is_plain_throughput(goal: Goal) -> bool:
     return len(goal.models) == 1 and _objectives(goal) == [DEFAULT_OBJECTIVE]
 
 
+def over_models(goal: Goal) -> str:
+    """What a gain is over models that are measured together."""
+    weighted = "weighted " if len({model.weighting for model in goal.models}) > 1 else ""
+    return f"{weighted}mean of the models"
+
+
 def _objectives(goal: Goal) -> Sequence[str]:
     """The metrics that any model wishes for, each once."""
     wished = [objective.tag for model in goal.models for objective in model.objectives]
@@ -150,6 +156,5 @@ def _by_what(goal: Goal) -> str:
         return "at maximizing throughput"
     names = [METRICS[tag].name for tag in _objectives(goal)]
     if len(goal.models) > 1:
-        weighted = "weighted " if len({model.weighting for model in goal.models}) > 1 else ""
-        names.append(f"{weighted}mean of the models")
+        names.append(over_models(goal))
     return f"by the objectives ({', '.join(names)})"

@@ -4,12 +4,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from model_analyzer.domain.trials import Load, LoadKind, Trial
 
 
 def load_text(trial: Trial) -> str:
-    """`concurrency=8, client batch size=4`; of several models each load, once."""
-    return "; ".join(dict.fromkeys(_short(work.load) for work in trial.workloads))
+    """`concurrency=8, client batch size=4`; of several models each load, or once what holds for
+    each: `concurrency=8,1`.
+    """
+    loads = [work.load for work in trial.workloads]
+    if len({replace(load, value=0) for load in loads}) > 1:
+        return "; ".join(map(_short, loads))
+    values = [str(load.value) for load in loads]
+    return _short(loads[0], values[0] if len(set(values)) == 1 else ",".join(values))
 
 
 def under(trial: Trial) -> str:
@@ -22,12 +30,14 @@ def under(trial: Trial) -> str:
     return words[0] + (" for each model" if len(words) > 1 else "")
 
 
-def _short(load: Load) -> str:
+def _short(load: Load, value: str | None = None) -> str:
+    """The load, or loads that differ in their values only."""
+    value = value or str(load.value)
     match load.kind:
         case LoadKind.CONCURRENCY:
-            text = f"concurrency={load.value}"
+            text = f"concurrency={value}"
         case LoadKind.REQUEST_RATE:
-            text = f"{load.value} requests/sec"
+            text = f"{value} requests/sec"
         case LoadKind.REQUEST_INTERVALS:
             text = "intervals from file"
     return text if load.batch_size == 1 else f"{text}, client batch size={load.batch_size}"

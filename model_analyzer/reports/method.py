@@ -40,8 +40,8 @@ def method_of(
 
 def _setup(trial: Trial) -> Iterator[Entry]:
     setup, work = trial.setup, trial.workloads[0]
-    launched = f"launch mode {setup.launch}, {setup.protocol}"
-    yield "Server", f"{launched}, version {setup.version}" if setup.version else launched
+    known = {"launch mode": setup.launch, "protocol": setup.protocol, "version": setup.version}
+    yield "Server", ", ".join(f"{name} {value}" for name, value in known.items() if value)
     if setup.flags:
         yield "Server flags", _flags(masked_values(setup.flags))
     if setup.environment:

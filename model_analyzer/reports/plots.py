@@ -80,7 +80,7 @@ def chart_config(*, dark: bool = False) -> dict[str, Any]:
                 "filled": False,
                 "opacity": 1,
             },
-            "other": {"size": 22, "color": soft, "filled": True, "opacity": 0.35},
+            "other": {"size": 22, "color": soft, "filled": True, "opacity": 0.45},
             "front": {"color": "#12a05c", "opacity": 0.3, "strokeWidth": 9},
         },
         "rule": {"color": limit, "strokeDash": [6, 4]},
@@ -98,7 +98,8 @@ TOKENS_OVER_FIRST = PlotSettings(
     name="token_throughput_v_first_token", title="Token Throughput vs. Time To First Token",
     x_axis="time_to_first_token_p99", y_axis="output_token_throughput", monotonic=False,
 )  # fmt: skip
-# Their lines follow the load: one for each batch size of the client.
+# Their lines follow the load: one for each batch size of the client, and those loads only that are
+# the same for each of several models.
 _BY_LOAD = (THROUGHPUT_OVER_LATENCY, TOKENS_OVER_FIRST)
 _MEMORY_OVER_LATENCY = (
     PlotSettings(
@@ -165,9 +166,19 @@ class Chart:
 def summary_charts(
     results: Sequence[VariantResult], goal: Goal, *, offline: bool, places: Places = NO_PLACES
 ) -> Sequence[Chart]:
-    """The curves of a summary; those without data are left out."""
+    """The curves of a summary; those without data, and those of a single load, are left out."""
     plots = (_THROUGHPUT_OVER_BATCH_SIZE,) if offline else (*_OVER_LOAD, *_MEMORY_OVER_LATENCY)
-    return [draw(results, plot, goal, places=places) for plot in plots if has_data(results, plot)]
+    return [
+        draw(results, plot, goal, places=places)
+        for plot in plots
+        if (_has_curve(results, plot) if plot in _OVER_LOAD else has_data(results, plot))
+    ]
+
+
+def _has_curve(results: Sequence[VariantResult], plot: PlotSettings) -> bool:
+    """Whether there is more than one load: measurements under a single one are in the tables."""
+    points = line_points(results, plot, NO_PLACES)
+    return len({point["x"] for point in points}) > 1
 
 
 def detailed_charts(
@@ -196,21 +207,35 @@ def has_data(results: Sequence[VariantResult], plot: PlotSettings) -> bool:
 
 
 def value_of(item: MeasuredTrial, axis: str) -> float | None:
-    """A metric, or a parameter of the (first) load."""
+    """A metric, or a parameter of the load: of several models the sum."""
     if axis in METRICS:
         return item.measurement.value(axis)
-    load = _load(item)
+    loads = _loads(item)
     if axis == "batch_size":
-        return load.batch_size
+        return sum(load.batch_size for load in loads)
     kind = {
         "concurrency_range": LoadKind.CONCURRENCY,
         "request_rate_range": LoadKind.REQUEST_RATE,
     }.get(axis)
-    return load.value if load.kind is kind else None
+    return sum(load.value for load in loads) if all(load.kind is kind for load in loads) else None
 
 
-def _load(item: MeasuredTrial) -> Load:
-    return item.trial.workloads[0].load
+def _loads(item: MeasuredTrial) -> tuple[Load, ...]:
+    return tuple(work.load for work in item.trial.workloads)
+
+
+def _batch_sizes(item: MeasuredTrial) -> tuple[int, ...]:
+    return tuple(load.batch_size for load in _loads(item))
+
+
+def _strengths(item: MeasuredTrial) -> tuple[int, ...]:
+    """Of each model what its client keeps constant."""
+    return tuple(load.value for load in _loads(item))
+
+
+def _is_alike(item: MeasuredTrial) -> bool:
+    """Whether each model has the same load, as is always so of one."""
+    return len(set(_loads(item))) == 1
 
 
 def _points(result: VariantResult, plot: PlotSettings) -> Sequence[MeasuredTrial]:
@@ -224,9 +249,9 @@ def _points(result: VariantResult, plot: PlotSettings) -> Sequence[MeasuredTrial
         if value_of(item, plot.x_axis) is not None and value_of(item, plot.y_axis) is not None
     ]
     if plot in _OVER_LOAD:
-        items = [item for item in items if _load(item).batch_size == _load(result.best).batch_size]
+        items = [item for item in items if _batch_sizes(item) == _batch_sizes(result.best)]
     elif plot in _OVER_BATCH_SIZE:
-        items = [item for item in items if _load(item).value == _load(result.best).value]
+        items = [item for item in items if _strengths(item) == _strengths(result.best)]
     if plot not in _BY_LOAD:
         items.sort(key=lambda item: value_of(item, plot.x_axis) or 0)
     if plot.monotonic:
@@ -251,15 +276,18 @@ def draw(
     """One line for each variant; constraints on either axis are dashed."""
     points = line_points(results, plot, places)
     values = [point["x"] for point in points]
-    x, y = x_axis(plot.x_axis, values), y_axis(plot.y_axis)
+    are_several = any(len(result.variants) > 1 for result in results)
+    x = x_axis(plot.x_axis, values, are_several=are_several)
+    y = y_axis(plot.y_axis)
     limits = limit_layers(goal, plot)
     layers = [
         *line_layers(results, x, y),
         *mark_layers(x, y),
         *limits,
     ]
-    caption = f"{plot.title}{_other_part(results, plot)}; the ring marks the "
-    caption += "recommended load" if len(results) > 1 else "best load"
+    caption = f"{plot.title}{_other_part(results, plot)}; {what_lines_join(results)}"
+    caption += "the ring marks the "
+    caption += ringed(results) if len(results) > 1 else "best load"
     return Chart(
         name=plot.name,
         caption=f"{caption}, dashed lines are constraints." if limits else f"{caption}.",
@@ -269,14 +297,24 @@ def draw(
 
 def _other_part(results: Sequence[VariantResult], plot: PlotSettings) -> str:
     """What a line over one part of the load says about the other, where there are several."""
-    loads = [_load(item) for result in results for item in result.measured]
-    if plot in _OVER_LOAD and len(results[0].variants) > 1:
-        return f" of {results[0].variants[0].model}"
-    if plot in _OVER_LOAD and len({load.batch_size for load in loads}) > 1:
+    items = [item for result in results for item in result.measured]
+    if plot in _OVER_LOAD and len({_batch_sizes(item) for item in items}) > 1:
         return ", with the client batch size of the best measurement"
-    if plot in _OVER_BATCH_SIZE and len({load.value for load in loads}) > 1:
+    if plot in _OVER_BATCH_SIZE and len({_strengths(item) for item in items}) > 1:
         return ", under the load of the best measurement otherwise"
     return ""
+
+
+def ringed(results: Sequence[VariantResult]) -> str:
+    """What a ring marks among several variants, for a caption."""
+    return "recommended load" if results[0].passes else "load that misses the constraints least"
+
+
+def what_lines_join(results: Sequence[VariantResult]) -> str:
+    """Why not all points are on lines, for a caption."""
+    if all(_is_alike(item) for result in results for item in result.measured):
+        return ""
+    return "lines join loads that are the same for each model; "
 
 
 def line_points(
@@ -287,7 +325,7 @@ def line_points(
         {
             "variant": result.name,
             "load": load_text(item.trial),
-            "line": _load(item).batch_size if plot in _BY_LOAD else 0,
+            "line": _line(item, plot),
             "x": value_of(item, plot.x_axis),
             "y": value_of(item, plot.y_axis),
             "best": result is results[0] and item is result.best,
@@ -298,7 +336,18 @@ def line_points(
     ]
     for order, point in enumerate(points):
         point["order"] = order
+        if point["line"] is None:
+            point["line"] = f"alone {order}"
     return points
+
+
+def _line(item: MeasuredTrial, plot: PlotSettings) -> int | None:
+    """Which of a variant's lines the measurement is on; None where it is on none: from loads that
+    differ between models, nothing says which one comes next.
+    """
+    if not _is_alike(item):
+        return None
+    return _loads(item)[0].batch_size if plot in _BY_LOAD else 0
 
 
 def line_layers(
@@ -312,8 +361,11 @@ def line_layers(
         "range": [_DEFAULT_COLOUR if result.is_default else next(colours) for result in results],
     }
     legend: dict[str, Any] = {"title": None, "orient": "bottom"}
-    if max(map(len, names), default=0) > _LONG:
+    if max(map(len, ",".join(names).split(",")), default=0) > _LONG:
         legend["columns"] = 1
+    if any("," in name for name in names):
+        # a line for each of several models
+        legend |= {"labelExpr": "split(datum.label, ',')", "rowPadding": 6}
     colour = {
         "field": "variant", "type": "nominal", "scale": scale, "sort": names, "legend": legend,
     }  # fmt: skip
@@ -356,9 +408,13 @@ def mark_layers(x: Mapping[str, Any], y: Mapping[str, Any]) -> list[dict[str, An
     ]
 
 
-def x_axis(axis: str, values: Sequence[float]) -> dict[str, Any]:
+def x_axis(axis: str, values: Sequence[float], *, are_several: bool = False) -> dict[str, Any]:
+    """The axis for `values`; of a load, it says where they are for all of several models."""
+    title = _axis_title(axis)
+    if are_several and axis in _LOAD_TITLES:
+        title += ", all models together"
     return {
-        "field": "x", "type": "quantitative", "title": _axis_title(axis),
+        "field": "x", "type": "quantitative", "title": title,
         "scale": _scale(values, base=10 if axis in METRICS else 2),
         # there is no half of a request
         "axis": {"tickCount": 10} if axis in METRICS else {"tickCount": 10, "tickMinStep": 1},
@@ -394,9 +450,12 @@ def _scale(values: Sequence[float], *, base: int = 10) -> dict[str, Any]:
     return {"type": "linear", "nice": True, "zero": True}
 
 
-def load_order(item: MeasuredTrial) -> tuple[int, int]:
-    """By the client's batch size, then by what it keeps constant."""
-    return _load(item).batch_size, _load(item).value
+def load_order(item: MeasuredTrial) -> tuple[int, int, tuple[int, ...]]:
+    """By the client's batch size, then by what it keeps constant: of several models the sums, then
+    one after the other.
+    """
+    sizes, strengths = _batch_sizes(item), _strengths(item)
+    return sum(sizes), sum(strengths), strengths
 
 
 def limit_layers(goal: Goal, plot: PlotSettings) -> list[dict[str, Any]]:

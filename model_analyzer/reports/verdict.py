@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS
-from model_analyzer.reports.headline import is_plain_throughput
+from model_analyzer.reports.headline import is_plain_throughput, over_models
 from model_analyzer.reports.tables import show
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.selection import gain_over_default
@@ -61,7 +62,9 @@ def verdict_of(ranking: Ranking) -> Verdict:
 
 
 def figures_of(ranking: Ranking) -> tuple[Figure, ...]:
-    """The figures of the first variant: those of tokens before those of whole answers."""
+    """The figures of the first variant: those of tokens before those of whole answers. Of several
+    models what each gave, since a gain is one of each and not of their sum.
+    """
     if not ranking.results:
         return ()
     best, default = ranking.results[0], ranking.default
@@ -74,21 +77,40 @@ def figures_of(ranking: Ranking) -> tuple[Figure, ...]:
     tags += ["perf_throughput", "perf_latency_p99"]
     tags += [tag for tag in ranking.goal.tags if tag not in tags]
     tags += [tag for tag in ("gpu_used_memory", "cpu_used_ram") if tag not in tags]
+    against = None if default in (None, best) else default.best.measurement
     figures = []
     for tag in tags:
-        value = measurement.value(tag)
-        if value is None:
-            continue
-        base = None if default in (None, best) else default.best.measurement.value(tag)
-        figures.append(
-            Figure(
-                label=METRICS[tag].name,
-                value=show(value),
-                unit=METRICS[tag].unit,
-                note="" if base is None else f"default {show(base)}",
+        for name, value, base in _values(best, tag, against):
+            figures.append(
+                Figure(
+                    label=f"{METRICS[tag].name}{name}",
+                    value=show(value),
+                    unit=METRICS[tag].unit,
+                    note="" if base is None else f"default {show(base)}",
+                )
             )
-        )
     return (*_gain(ranking), *figures)
+
+
+def _values(
+    best: VariantResult, tag: str, against: Measurement | None
+) -> Iterator[tuple[str, float, float | None]]:
+    """The metric of each of several models, as far as each has it, or else of all: what to add to
+    its name, the value, and that of the measurement to hold it `against`.
+    """
+    measurement = best.best.measurement
+    if len(best.variants) > 1:
+        of_models = [
+            (f" of {variant.model}", value, against.model_value(index, tag) if against else None)
+            for index, variant in enumerate(best.variants)
+            if (value := measurement.models[index].values.get(tag)) is not None
+        ]
+        if of_models:
+            yield from of_models
+            return
+    value = measurement.value(tag)
+    if value is not None:
+        yield "", value, against.value(tag) if against else None
 
 
 def _gain(ranking: Ranking) -> tuple[Figure, ...]:
@@ -96,7 +118,10 @@ def _gain(ranking: Ranking) -> tuple[Figure, ...]:
     if gain is None or not ranking.any_passes:
         return ()
     noise = "" if gain.noise is None else f" ± {gain.noise:.0f}"
-    note = "" if is_plain_throughput(ranking.goal) else "by the objectives"
+    goal = ranking.goal
+    note = "" if is_plain_throughput(goal) else "by the objectives"
+    if len(goal.models) > 1:
+        note = over_models(goal)
     if ranking.default is not None and not ranking.default.passes:
         note = "default fails the constraints"
     elif not gain.is_clear:

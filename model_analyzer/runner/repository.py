@@ -187,20 +187,22 @@ class OutputRepository:
 
 
 def prepare_output(path: Path, *, override: bool, kept: Iterable[tuple[str, Path]]) -> None:
-    """Makes sure that `path` can be created as an empty directory, without touching it yet.
+    """Makes sure that `path` can be created as an empty directory, with those above it that are
+    missing, and without touching anything yet.
 
     `kept` are named paths that must not be deleted with it.
     """
     try:
-        exists, parent_exists = path.exists(), path.parent.is_dir()
+        exists = path.exists()
+        obstacle = None if exists else _obstacle(path)
     except OSError as error:
         raise RepositoryError(f"output model repository {path}: {_words(error)}") from error
+    if obstacle is not None:
+        raise RepositoryError(
+            f"output model repository {path} cannot be created, since {obstacle}: choose another"
+            " --output-model-repository-path"
+        )
     if not exists:
-        if not parent_exists:
-            raise RepositoryError(
-                f"output model repository {path}: {path.parent} does not exist: create it, or"
-                " choose another --output-model-repository-path"
-            )
         return
     if not path.is_dir():
         raise RepositoryError(f"output model repository {path} is a file")
@@ -216,6 +218,15 @@ def prepare_output(path: Path, *, override: bool, kept: Iterable[tuple[str, Path
                 f"output model repository {path} holds {name} {other}: it will not be deleted;"
                 " choose another --output-model-repository-path"
             )
+
+
+def _obstacle(path: Path) -> str | None:
+    """Why `path` cannot be created below what there is of it, if it cannot."""
+    # a link to nowhere is there, too
+    place = next(one for one in (path, *path.absolute().parents) if os.path.lexists(one))
+    if not place.is_dir():
+        return f"{place} is no directory"
+    return None if os.access(place, os.W_OK | os.X_OK) else f"{place} is not yours to write"
 
 
 def check_apart(output: Path, repository: Path) -> None:
@@ -245,9 +256,12 @@ def create_output(path: Path) -> None:
     try:
         if path.exists():
             shutil.rmtree(path)
-        path.mkdir()
+        path.mkdir(parents=True)
     except OSError as error:
-        raise OutputError(f"output model repository {path}: {_words(error)}") from error
+        raise OutputError(
+            f"output model repository {path}: {_words(error)}: choose another"
+            " --output-model-repository-path"
+        ) from error
 
 
 def stage(source: ModelRepository, models: Iterable[ModelFacts], target: Path) -> Path:

@@ -47,12 +47,12 @@ def make_variant(
     what = "ensemble model config" if facts.is_ensemble else "model config"
     if known:
         log.info("Found existing %s: %s", what, variant.name)
-    else:
-        log.info("Creating %s: %s", what, variant.name)
-        for key, value in parameters.items():
-            if value is not None:
-                action = f"Enabling {key}" if value == {} else f"Setting {key} to {thaw(value)}"
-                log.info("  %s", action)
+        return variant
+    log.info("Creating %s: %s", what, variant.name)
+    for key, value in parameters.items():
+        if value is not None:
+            action = f"Enabling {key}" if value == {} else f"Setting {key} to {thaw(value)}"
+            log.info("  %s", action)
     log.info("")
     return variant
 

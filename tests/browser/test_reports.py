@@ -148,6 +148,27 @@ def test_pointing_at_a_measurement_shows_it_and_a_click_keeps_it(open_report: Op
     expect(card).to_be_hidden()
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_what_is_chosen_leaves_all_else_in_reach(open_report: Open, width: int) -> None:
+    page = open_report("met", viewport={"width": width, "height": 900})
+    page.locator(".rows tbody button").first.click()
+    card = page.get_by_role("complementary")
+    expect(card).to_be_visible()
+
+    def lower_edge(name: str) -> float:
+        button = page.get_by_role("button", name=name)
+        button.focus()
+        found: float = button.evaluate("one => one.getBoundingClientRect().bottom")
+        return found
+
+    top = card.evaluate("one => one.getBoundingClientRect().top")
+    assert lower_edge("Download CSV") <= top
+    assert lower_edge("Download JSON") <= top
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    end = page.locator("main").evaluate("one => one.getBoundingClientRect().bottom")
+    assert end <= card.evaluate("one => one.getBoundingClientRect().top") + 1
+
+
 def test_charts_follow_the_colours_of_the_page(open_report: Open) -> None:
     page = open_report("met", color_scheme="dark")
     draw_all(page)

@@ -15,7 +15,8 @@ from model_analyzer.cli.plan import LOAD_S, seconds_of_trial
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.domain.trials import Failure, Trial
-from model_analyzer.search.expectation import Expectation, Stage, load_of
+from model_analyzer.search.expectation.loading import load_of
+from model_analyzer.search.expectation.search import Expectation, Stage
 from model_analyzer.search.plan import Subject
 
 # What is assumed beforehand counts as much as so many outcomes do.
@@ -41,7 +42,7 @@ class _Sums:
 
 class Durations:
     """Seconds from one outcome to the next: `trial_s` if what is loaded stays, and `load_s` more
-    for what has to be loaded (`search.expectation.load_of`). Both are assumed beforehand.
+    for what has to be loaded (`search.expectation.loading`). Both are assumed beforehand.
     """
 
     def __init__(self, trial_s: float, load_s: float) -> None:

@@ -28,7 +28,7 @@ from model_analyzer.cli.progress.values import shown_tags
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement, Outcome, averaged
 from model_analyzer.domain.trials import Failure, Trial
-from model_analyzer.search.expectation import Stage
+from model_analyzer.search.expectation.search import Stage
 from model_analyzer.search.plan import Subject
 
 log = logging.getLogger(__name__)

@@ -42,6 +42,9 @@
     return text.endsWith(".") ? text + "0" : text;
   }
 
+  /** Names of several models, which may be broken between them. */
+  const breakable = (names) => names.split(",").flatMap((name, place) => (place ? [",", make("wbr"), name] : [name]));
+
   // ------------------------------------------------------------------ what was chosen
 
   const views = new Set();
@@ -56,23 +59,17 @@
     }
     panel.hidden = row < 0;
     if (row >= 0) fillPanel(row);
+    // what is jumped to, or reached by the keyboard, is not behind it
+    root.style.scrollPaddingBottom = `${panel.offsetHeight}px`;
   }
 
   function fillPanel(row) {
-    const list = make("dl", { class: "pairs" });
-    for (const column of columns.slice(1)) {
-      const text = cell(column, row);
-      if (!text) continue;
-      list.append(make("dt", {}, column.header), make("dd", {}, text + against(column, row)));
-    }
-    const filter = make("button", { type: "button" }, "Its rows in the table");
-    filter.addEventListener("click", () => {
-      byId("search").value = title(row);
-      refresh(0);
-      byId("measurements").scrollIntoView();
-    });
-    byId("chosen-name").textContent = title(row);
-    byId("chosen-body").replaceChildren(list, make("p", {}, filter));
+    const told = columns.slice(1).filter((column) => cell(column, row));
+    byId("chosen-name").replaceChildren(...breakable(title(row)));
+    byId("chosen-body").replaceChildren(...told.map((column) => make(
+      "div", {}, make("dt", {}, column.header), make("dd", {}, cell(column, row) + against(column, row)),
+    )));
+    panel.scrollTop = 0;
   }
 
   /** How far a metric is from that of the first row, which is the recommendation. */
@@ -83,6 +80,11 @@
     return ` (${percent < 0 ? "−" : "+"}${Math.abs(percent).toFixed(0)} %)`;
   }
 
+  byId("chosen-rows").addEventListener("click", () => {
+    byId("search").value = title(chosen);
+    refresh(0);
+    byId("measurements").scrollIntoView();
+  });
   byId("chosen-close").addEventListener("click", () => choose(-1));
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") choose(-1);
@@ -278,7 +280,7 @@
         line.append(make("td", { class: column.number ? "number" : failing ? "missed" : null }, text));
         return;
       }
-      const button = make("button", { type: "button", class: "plain", title: "Show this measurement" }, text);
+      const button = make("button", { type: "button", class: "plain", title: "Show this measurement" }, ...breakable(text));
       button.addEventListener("click", () => choose(row));
       line.append(make("td", { class: column.number ? "number" : null }, button));
     });

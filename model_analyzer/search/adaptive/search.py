@@ -33,6 +33,8 @@ from model_analyzer.search.space import Coordinate
 from model_analyzer.search.trial_space import TrialSpace
 
 log = logging.getLogger(__name__)
+# what it has come to, for who sees its steps elsewhere
+conclusions = logging.getLogger("model_analyzer.search.conclusions")
 
 # Any will do, as long as it stays: a search is continued by repeating it.
 _SEED = 0
@@ -99,7 +101,7 @@ class AdaptiveSearch:
             yield from known.measure(coordinate)
         conclusion = conclude(known, reason)
         for line in told(known, conclusion):
-            log.info("%s", line)
+            conclusions.info("%s", line)
         log.info("Done with adaptive mode search.")
         return conclusion
 

@@ -203,7 +203,7 @@ def test_the_summary_shows_answer_table_chart_difference_and_failures(
 ) -> None:
     summary, _ = plain
     assert summary.text("strong") == "m_config_0"
-    assert summary.elements.count("svg") == 3
+    assert summary.elements.count("svg") == 1
     assert "+max_batch_size: 4" in summary.text("pre")
     cells = summary.text("td")
     for shown in ("m_config_0", "m_config_default", "200.5", "the model ran out of memory"):

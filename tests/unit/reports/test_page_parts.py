@@ -197,6 +197,16 @@ def test_the_explorer_has_every_measurement_best_first() -> None:
     ]  # fmt: skip
 
 
+def test_columns_that_say_the_same_of_all_variants_leave_room_for_others() -> None:
+    one, other = (
+        variant(f"m_config_{count}", instance_group=[{"count": count, "kind": "KIND_CPU"}])
+        for count in (1, 2)
+    )
+    found = explorer(ranking(record(one, measurement(1)), record(other, measurement(2))))
+    assert found.first(1).headers[:3] == ("Configuration", "Instances", "Concurrent requests")
+    assert "max_batch_size" in {column.key for column in found.own}
+
+
 def test_the_explorer_knows_the_front_and_the_evidence() -> None:
     found = explorer(example())
     document: dict[str, Any] = json.loads(found.to_json())

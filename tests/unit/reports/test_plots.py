@@ -7,11 +7,24 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
 from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown, phases
 from model_analyzer.reports.images import to_svg
+from model_analyzer.reports.loads import load_text
 from model_analyzer.reports.plots import THROUGHPUT_OVER_LATENCY, Chart, draw, summary_charts
-from tests.unit.builders import at_least, at_most, goal, measurement, ranking, record, variant
+from model_analyzer.results.ranking import Ranking
+from tests.unit.builders import (
+    at_least,
+    at_most,
+    goal,
+    measurement,
+    ranking,
+    record,
+    together,
+    variant,
+)
 
 DEFAULT = variant("m_config_default")
 BEST = variant("m_config_0", max_batch_size=8)
@@ -106,6 +119,8 @@ def test_the_breakdown_has_a_bar_for_each_load_in_order() -> None:
     assert {point["phase"] for point in points(chart)} == {"Queue"}
     (layer,) = chart.spec["layer"]
     assert layer["encoding"]["x"]["sort"] == ["concurrency=2", "concurrency=10"]
+    assert layer["encoding"]["x"]["title"] == "Concurrent requests"
+    assert ">10<" in to_svg(chart.spec)  # below the bar: what is concurrent, the axis says
     assert "m_config_0" in chart.caption
 
 
@@ -149,6 +164,67 @@ def test_a_line_over_latency_joins_loads_of_one_batch_size_only() -> None:
     chart = draw(found.results, THROUGHPUT_OVER_LATENCY, found.goal)
     assert [point["line"] for point in points(chart)] == [1, 8]
     assert chart.spec["layer"][0]["encoding"]["detail"] == {"field": "line"}
+
+
+def of_two_models(*loads: tuple[int, int]) -> Ranking:
+    """Two models measured together, with the concurrency of each; the more, the better."""
+    records = [
+        TrialRecord(
+            trial=Trial(
+                workloads=tuple(
+                    Workload(
+                        variant=variant(f"{model}_config_0", model=model, max_batch_size=8),
+                        load=Load(kind=LoadKind.CONCURRENCY, value=value),
+                    )
+                    for model, value in zip(("a", "b"), load, strict=True)
+                ),
+                setup=ServerSetup(),
+            ),
+            outcome=together(
+                *({"perf_throughput": 10.0 * value, "perf_latency_p99": 5.5} for value in load)
+            ),
+        )
+        for load in loads
+    ]
+    return ranking(*records, by=Goal(models=(ModelGoal(), ModelGoal())), model="a,b")
+
+
+def test_over_the_load_of_several_models_is_over_its_sum() -> None:
+    """The load of one of them says nothing: (8, 1) and (8, 8) are not the same."""
+    found = of_two_models((8, 8), (2, 1), (1, 4), (1, 1))
+    chart = summary_charts(found.results, goal(), offline=False)[0]
+    assert chart.name == "throughput_v_concurrency"
+    drawn = [(point["x"], point["y"]) for point in points(chart)]
+    assert drawn == [(2, 20), (3, 30), (5, 50), (16, 160)]
+    axis = chart.spec["layer"][0]["encoding"]["x"]["title"]
+    assert axis == "Concurrent requests, all models together"
+
+
+def test_loads_that_differ_between_models_are_told_apart() -> None:
+    texts = [load_text(item.trial) for item in of_two_models((8, 8), (1, 4)).measured]
+    assert texts == ["concurrency=8", "concurrency=1,4"]
+
+
+def test_one_load_is_no_curve() -> None:
+    found = ranking(record(BEST, measurement(2, 1.5)), record(DEFAULT, measurement(1, 1.5)))
+    assert summary_charts(found.results, goal(), offline=False) == []
+
+
+def test_a_ring_around_what_misses_the_constraints_says_so() -> None:
+    assert "recommended load" in example().caption
+    missed = example(goal(*at_most(perf_latency_p99=1))).caption
+    assert "load that misses the constraints least" in missed
+
+
+def test_lines_join_only_loads_that_are_the_same_for_each_model() -> None:
+    found = of_two_models((1, 1), (8, 1), (1, 8), (8, 8))
+    over_load = summary_charts(found.results, goal(), offline=False)[0]
+    for chart in (over_load, draw(found.results, THROUGHPUT_OVER_LATENCY, found.goal)):
+        same, one, other, also_same = (point["line"] for point in points(chart))
+        assert same == also_same
+        assert len({same, one, other}) == 3
+        assert "lines join loads that are the same for each model" in chart.caption
+    assert "lines join" not in example().caption
 
 
 def test_long_names_beside_bars_are_broken_rather_than_cut() -> None:

@@ -293,9 +293,29 @@ def test_what_must_be_kept_is_not_deleted_with_it(tmp_path: Path, inside: str) -
         prepare_output(tmp_path / "out", override=True, kept=[("the model repository", kept)])
 
 
-def test_an_output_repository_without_a_place_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RepositoryError, match="does not exist"):
-        prepare_output(tmp_path / "no" / "out", override=False, kept=[])
+def test_what_is_missing_above_an_output_repository_is_created(tmp_path: Path) -> None:
+    output = tmp_path / "runs" / "monday" / "out"
+    prepare_output(output, override=False, kept=[])
+    assert list(tmp_path.iterdir()) == []
+    create_output(output)
+    assert list(output.iterdir()) == []
+
+
+@pytest.mark.parametrize("place", ["file", "nowhere"])
+def test_an_output_repository_below_no_directory_is_refused(tmp_path: Path, place: str) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "nowhere").symlink_to("nothing")
+    for output in (tmp_path / place / "out", tmp_path / place / "runs" / "out"):
+        with pytest.raises(RepositoryError, match=f"{place} is no directory: choose another"):
+            prepare_output(output, override=False, kept=[])
+
+
+def test_an_output_repository_where_nothing_may_be_written_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda place, mode: False)  # root may write everywhere
+    with pytest.raises(RepositoryError, match=f"{tmp_path} is not yours to write: choose another"):
+        prepare_output(tmp_path / "runs" / "out", override=False, kept=[])
 
 
 def test_replacing_empties_the_directory(tmp_path: Path) -> None:

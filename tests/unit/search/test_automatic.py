@@ -244,7 +244,6 @@ def test_new_and_known_variants_are_logged(caplog: pytest.LogCaptureFixture) -> 
         "Starting automatic brute search",
         "",
         "Found existing model config: m_config_0",
-        "",
         "Done with brute mode search.",
         "Done gathering concurrency sweep measurements for reports",
     ]

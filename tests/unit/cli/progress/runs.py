@@ -13,7 +13,7 @@ from model_analyzer.cli.progress.events import Event, Phase, Silence, Sink
 from model_analyzer.cli.progress.tracker import Tracker
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.settings import AdaptiveSettings
-from model_analyzer.search.expectation import Expectation
+from model_analyzer.search.expectation.search import Expectation
 from model_analyzer.search.plan import Subject
 from tests.unit.search.surfaces import (
     SHARES,

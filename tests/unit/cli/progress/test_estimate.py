@@ -14,7 +14,8 @@ import pytest
 from model_analyzer.cli.progress.estimate import Durations, Part, TimeLeft
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode, SearchSettings
 from model_analyzer.domain.trials import Trial
-from model_analyzer.search.expectation import Expectation, load_of
+from model_analyzer.search.expectation.loading import load_of
+from model_analyzer.search.expectation.search import Expectation
 from model_analyzer.search.plan import Subject
 from tests.unit.search.surfaces import (
     SHARES,

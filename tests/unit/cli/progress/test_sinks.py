@@ -274,6 +274,33 @@ def test_what_searches_log_hypothetically_is_not_shown(
     assert "Done" in shown
 
 
+def test_above_the_live_view_is_what_it_does_not_show_itself(
+    logger: logging.Logger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def shown(mode: ProgressMode, verbosity: int) -> str:
+        terminal = _Unsteady()
+        monkeypatch.setattr("sys.stdout", terminal)
+        View(verbosity).progress(mode, clock=Clock(), stopping=lambda: False)
+        logging.getLogger("model_analyzer.search.variants").info("Creating it")
+        logging.getLogger("model_analyzer.search.variants").info("")
+        logging.getLogger("model_analyzer.runner.load.perf_analyzer").info("Window increased")
+        logging.getLogger("model_analyzer.search.brute").warning("Careful")
+        logging.getLogger("model_analyzer.search.conclusions").info("The search ends")
+        logging.getLogger("model_analyzer.state.upload").info("Uploaded it")
+        return terminal.getvalue()
+
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("CI", "")
+    live = shown(ProgressMode.LIVE, 0)
+    assert "" not in live.splitlines()
+    assert "Creating" not in live
+    assert "Window" not in live
+    for words in ("Careful", "The search ends", "Uploaded it"):
+        assert words in live
+    for mode, verbosity in ((ProgressMode.PLAIN, 0), (ProgressMode.LIVE, 1)):
+        assert "Creating it" in shown(mode, verbosity)
+
+
 @pytest.mark.parametrize(("value", "is_one"), [("", False), ("false", False), ("true", True)])
 def test_ci(value: str, is_one: bool) -> None:
     assert is_ci({"CI": value}) is is_one
