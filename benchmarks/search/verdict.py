@@ -26,7 +26,8 @@ class Verdict:
 
     `value` is its share of the best of the grid, from 0 (it breaks a constraint by more than
     noise can hide, or there is no answer) to 1 (that is capped: between the loads of the grid
-    there are better ones); `value_any_load` is its share of the best of those. Both are None
+    there are better ones); `value_any_load` is its share of the best of those. `value_strict` is
+    as `value`, but 0 also where a constraint is broken by less than noise can hide. All are None
     where nothing is feasible. `answered` says that it claims to keep the constraints, `chance` how
     likely it thinks that something better remains.
     """
@@ -41,6 +42,7 @@ class Verdict:
     breaks: bool
     value: float | None
     value_any_load: float | None
+    value_strict: float | None
     measurements: int
     share: float
     variants: int
@@ -54,15 +56,16 @@ class Verdict:
 def judge(surface: Surface, truth: Truth, mode: str, seed: int, run: Run) -> Verdict:
     """The verdict on a run of `mode`."""
     best, best_any = truth.best.merit, truth.best_under_any_load.merit
-    merit, breaks = None, False
+    merit, excess = None, 0.0
     if run.recommended is not None and run.passes:
         merit = truth.merit_of(run.recommended)
-        breaks = truth.excess_of(run.recommended) > _TOLERANCE * surface.noise.sigma
-    is_good = merit is not None and not breaks
+        excess = truth.excess_of(run.recommended)
+    hidden = _TOLERANCE * surface.noise.sigma
 
-    def share_of(whole: float | None) -> float | None:
+    def share_of(whole: float | None, allowed: float) -> float | None:
         if whole is None:
             return None
+        is_good = merit is not None and excess <= allowed
         return min(math.exp(merit - whole), 1.0) if is_good and merit is not None else 0.0
 
     return Verdict(
@@ -73,9 +76,10 @@ def judge(surface: Surface, truth: Truth, mode: str, seed: int, run: Run) -> Ver
         constrained=is_constrained(surface),
         exists=best is not None,
         answered=run.passes,
-        breaks=breaks,
-        value=share_of(best),
-        value_any_load=share_of(best_any),
+        breaks=excess > hidden,
+        value=share_of(best, hidden),
+        value_any_load=share_of(best_any, hidden),
+        value_strict=share_of(best, 0.0),
         measurements=run.measurements,
         share=run.measurements / truth.size,
         variants=run.variants,
@@ -108,6 +112,7 @@ class Summary:
     worst_tenth: float | None
     mean_any_load: float | None
     worst_tenth_any_load: float | None
+    mean_strict: float | None
     no_answer: float
     breaks: float
     measurements: float
@@ -141,6 +146,7 @@ def summarize(verdicts: Iterable[Verdict], modes: Sequence[str]) -> Sequence[Sum
 def _summary(kind: str, mode: str, runs: Sequence[Verdict]) -> Summary:
     values = [run.value for run in runs if run.value is not None]
     any_load = [run.value_any_load for run in runs if run.value_any_load is not None]
+    strict = [run.value_strict for run in runs if run.value_strict is not None]
     thinking = [1000 * seconds for run in runs for seconds in run.thinking_s]
 
     def mean(numbers: Iterable[float]) -> float:
@@ -155,6 +161,7 @@ def _summary(kind: str, mode: str, runs: Sequence[Verdict]) -> Summary:
         worst_tenth=worst_tenth(values) if values else None,
         mean_any_load=mean(any_load) if values else None,
         worst_tenth_any_load=worst_tenth(any_load) if values else None,
+        mean_strict=mean(strict) if values else None,
         no_answer=mean(not run.answered for run in runs),
         breaks=mean(run.breaks for run in runs),
         measurements=mean(run.measurements for run in runs),
@@ -209,6 +216,7 @@ _COLUMNS = (
     ("worst_tenth", "worst tenth", "{:.1%}"),
     ("mean_any_load", "mean, any load", "{:.1%}"),
     ("worst_tenth_any_load", "worst tenth, any load", "{:.1%}"),
+    ("mean_strict", "mean, strictly", "{:.1%}"),
     ("no_answer", "no answer", "{:.1%}"),
     ("breaks", "breaks it", "{:.1%}"),
     ("measurements", "measured", "{:.1f}"),

@@ -334,6 +334,7 @@ def test_what_breaks_a_constraint_beyond_noise_is_worth_nothing() -> None:
         verdict = judge(what, Truth(what), "m", 0, recommending(point(load=8)))
         assert verdict.breaks is value
         assert (verdict.value == 0) is value
+        assert verdict.value_strict == 0
 
 
 def test_no_answer_is_worth_nothing() -> None:
