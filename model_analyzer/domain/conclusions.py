@@ -14,12 +14,13 @@ class Conclusion:
     `recommended` is the key of the trial's first measurement. That counts for one `goal` (its
     identity), and while nothing else is known than the `outcomes` it is concluded from, so many,
     with repetitions and failures. Something that is better by `margin` (a fraction) remains with
-    the probability `chance`, and going on could be expected to gain `gain`; where nothing keeps
-    the constraints, both are the probability that something does.
+    the probability `chance`, and going on could be expected to gain `gain`. If it is not
+    `feasible`, nothing measured keeps the constraints, and `chance` is that something else does.
     """
 
     recommended: str
     goal: str
+    feasible: bool
     outcomes: int
     reason: str
     margin: float

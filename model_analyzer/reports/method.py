@@ -71,6 +71,10 @@ def _extent(measured: Sequence[MeasuredTrial], failed: Sequence[FailedTrial]) ->
 def _end(conclusion: Conclusion) -> Iterator[Entry]:
     trials = counted(conclusion.outcomes, "trial")
     yield "End of the search", f"after {trials}: {conclusion.reason}"
+    if not conclusion.feasible:
+        chance = f"a chance of {100 * conclusion.chance:.0f} %"
+        yield "What may remain", f"something that keeps the constraints, with {chance}"
+        return
     yield (
         "What may remain",
         f"something more than {100 * conclusion.margin:.0f} % better with a chance of"

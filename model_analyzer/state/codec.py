@@ -269,6 +269,7 @@ def decode_conclusion(entry: Entry) -> tuple[str, Conclusion]:
         return str(entry["subject"]), Conclusion(
             recommended=str(entry["recommended"]),
             goal=str(entry["goal"]),
+            feasible=bool(entry["feasible"]),
             outcomes=int(entry["outcomes"]),
             reason=str(entry["reason"]),
             margin=float(entry["margin"]),

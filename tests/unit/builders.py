@@ -237,6 +237,7 @@ def conclusion(recommended: Trial, outcomes: int, by: Goal | None = None) -> Con
     return Conclusion(
         recommended=recommended.key,
         goal=(by or goal()).identity,
+        feasible=True,
         outcomes=outcomes,
         reason="nothing else is worth a measurement",
         margin=0.03,

@@ -89,7 +89,7 @@ class AdaptiveSearch:
             yield from known.measure(known.smallest())
         if not known.measured:
             return None
-        reason = f"{self._most} measurements are taken"
+        reason = "it may take no more"
         while len(known.records) < self._most or self._goes_on(known):
             if is_late(known.records, self._limits):
                 reason = "the time is used up"

@@ -49,6 +49,7 @@ def conclude(known: Knowledge, reason: str) -> Conclusion:
     return Conclusion(
         recommended=known.trial(known.recommended[0]).key,
         goal=known.goal.identity,
+        feasible=known.is_feasible,
         outcomes=len(known.records),
         reason=reason,
         margin=_BETTER,
@@ -65,7 +66,7 @@ def told(known: Knowledge, conclusion: Conclusion) -> Iterator[str]:
         f"The search ends after {conclusion.outcomes} measurements of {len(variants)} variants:"
         f" {conclusion.reason}."
     )
-    if not known.is_feasible:
+    if not conclusion.feasible:
         missed = known.goal.shortfall(known.mean(best))
         yield "No configuration measured keeps the constraints."
         yield f"{known.trial(best)} comes closest: it misses them by {missed:.1f} %."

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -122,6 +123,10 @@ def test_the_method_tells_why_a_search_ended_and_what_may_remain() -> None:
     assert told["What may remain"] == (
         "something more than 3 % better with a chance of 20 %;"
         " to go on could be expected to gain 1.3 %"
+    )
+    none = replace(conclusion(one.trial, outcomes=1), feasible=False)
+    assert dict(method_of(ranking(one).measured, (), none))["What may remain"] == (
+        "something that keeps the constraints, with a chance of 20 %"
     )
 
 
