@@ -96,7 +96,9 @@ class AdaptiveSearch:
                 break
             coordinate = self._next(known)
             if coordinate is None:
-                reason = "nothing else is worth a measurement"
+                # else only what is kept for repetitions is left
+                if self._guess(known) is None:
+                    reason = "nothing else is worth a measurement"
                 break
             yield from known.measure(coordinate)
         conclusion = conclude(known, reason)
