@@ -15,7 +15,8 @@ class Conclusion:
     identity), and while nothing else is known than the `outcomes` it is concluded from, so many,
     with repetitions and failures. Something that is better by `margin` (a fraction) remains with
     the probability `chance`, and going on could be expected to gain `gain`. If it is not
-    `feasible`, nothing measured keeps the constraints, and `chance` is that something else does.
+    `feasible`, nothing measured keeps the constraints, and `chance` and `gain` are the probability
+    that something else does.
     """
 
     recommended: str

@@ -10,6 +10,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Constraint, ModelGoal
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.metrics import ALIASES, METRICS
@@ -109,6 +110,7 @@ def _model(ranking: Ranking, gpus: int) -> dict[str, Any]:
         "goals": [_goal(name, goal) for name, goal in zip(names, ranking.goal.models, strict=True)],
         "server": thaw(trials[0].setup.meaning) if trials else None,
         "recommended": _recommended(ranking) if ranking.results else None,
+        "conclusion": None if ranking.conclusion is None else _concluded(ranking.conclusion),
         "default": None if default is None else default.name,
         "variants": [variant_document(result, ranking, gpus=gpus) for result in ranking.results],
         "failures": [_failed(item) for item in ranking.failed],
@@ -165,6 +167,16 @@ def _recommended(ranking: Ranking) -> dict[str, Any]:
             }
             for item in ranking.ties
         ],
+    }
+
+
+def _concluded(conclusion: Conclusion) -> dict[str, Any]:
+    return {
+        "trials": conclusion.outcomes,
+        "reason": conclusion.reason,
+        "margin_percent": 100 * conclusion.margin,
+        "chance_percent": 100 * conclusion.chance,
+        "expected_gain_percent": 100 * conclusion.gain if conclusion.feasible else None,
     }
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import jsonschema
@@ -37,6 +38,7 @@ from model_analyzer.results.ranking import Ranking, rank
 from tests.unit.builders import (
     at_least,
     at_most,
+    conclusion,
     failure,
     goal,
     measurement,
@@ -101,6 +103,25 @@ def test_what_is_recommended_with_its_gain_and_its_constraints() -> None:
     gain = model["recommended"]["gain_over_default"]
     assert (gain["percent"], gain["is_clear"]) == (pytest.approx(50), True)
     assert 0 < gain["noise_percent"] < 5
+
+
+def test_what_a_search_came_to() -> None:
+    one = record(BEST, measurement(150))
+    concluded = conclusion(one.trial, outcomes=1)
+
+    (without,) = document(ranking(one))["models"]
+    (with_one,) = document(ranking(one, conclusion=concluded))["models"]
+
+    assert without["conclusion"] is None
+    assert with_one["conclusion"] == {
+        "trials": 1,
+        "reason": concluded.reason,
+        "margin_percent": pytest.approx(3),
+        "chance_percent": pytest.approx(20),
+        "expected_gain_percent": pytest.approx(1.3),
+    }
+    (none,) = document(ranking(one, conclusion=replace(concluded, feasible=False)))["models"]
+    assert none["conclusion"]["expected_gain_percent"] is None
 
 
 def _records(found: Ranking) -> list[TrialRecord]:
