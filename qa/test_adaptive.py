@@ -1,0 +1,47 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""An adaptive search on the real server."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from model_analyzer.state.checkpoint import load
+
+BOUNDS = {
+    "run_config_search_mode": "adaptive",
+    "run_config_search_max_instance_count": 2,
+    "run_config_search_max_model_batch_size": 8,
+    "run_config_search_max_concurrency": 16,
+    "max_trials": 5,
+}
+
+
+def test_what_it_concludes_is_kept_and_recommended(scene) -> None:
+    status, output = scene.profile(**BOUNDS)
+
+    assert status == 0, output
+    assert output.count("Profiling add_sub_") == 5
+    assert "The search ends after 5 measurements" in output
+    conclusion = load(scene.directory / "checkpoints").conclusions["add_sub"]
+    model = results(scene)
+    assert model["conclusion"]["trials"] == conclusion.outcomes == 5
+    page = scene.directory / "reports" / "summaries" / "add_sub" / "result_summary.html"
+    assert "after 5 trials" in page.read_text()
+
+    status, output = scene.profile(**BOUNDS)
+
+    assert status == 0, output
+    assert "Profiling add_sub_" not in output
+    assert scene.checkpoints == ["0.ckpt"]
+    again = results(scene)
+    assert again["recommended"] == model["recommended"]
+    assert again["conclusion"] == model["conclusion"]
+
+
+def results(scene) -> dict[str, Any]:
+    text = (scene.directory / "results" / "results.json").read_text()
+    model: dict[str, Any]
+    (model,) = json.loads(text)["models"]
+    return model
