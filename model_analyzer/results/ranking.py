@@ -146,12 +146,12 @@ def rank(
 
 
 def _counts(conclusion: Conclusion | None, profile: Profile, goal: Goal) -> bool:
-    """Whether it is about this goal, from all that is in the profile and nothing else."""
+    """Whether it is about this goal, and about all that is in the profile and nothing else."""
     return (
         conclusion is not None
         and conclusion.goal == goal.identity
         and conclusion.outcomes == len(profile.records)
-        and any(record.trial.key == conclusion.recommended for record in profile.records)
+        and any(_first(item.trial).key == conclusion.recommended for item in profile.measured)
     )
 
 
@@ -199,6 +199,11 @@ def rank_across(rankings: Sequence[Ranking], goal: Goal, name: str) -> Ranking:
     )
 
 
+def _first(trial: Trial) -> Trial:
+    """The trial that this one repeats, if it does."""
+    return replace(trial, repetition=0)
+
+
 def _ordered(
     measured: Sequence[MeasuredTrial], goal: Goal, conclusion: Conclusion | None
 ) -> tuple[Sequence[MeasuredTrial], tuple[MeasuredTrial, ...]]:
@@ -210,7 +215,7 @@ def _ordered(
         return goal.best_first(measured, lambda item: item.measurement), ()
     repetitions: dict[tuple[str, str], list[MeasuredTrial]] = {}
     for item in measured:
-        first = replace(item.trial, repetition=0)
+        first = _first(item.trial)
         repetitions.setdefault((first.variants, first.key), []).append(item)
     found = {key: [item.measurement for item in items] for key, items in repetitions.items()}
     means = {

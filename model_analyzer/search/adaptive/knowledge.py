@@ -264,8 +264,8 @@ class Knowledge:
             chance = np.minimum(chance, works)
         leader = self._trusted(worlds, rows)
         seen = prospect(self.goal, worlds, rows[leader])
-        cost = self._costs(candidates) * _durations(waiting, which, [one for _, one in data])
-        return View(rows, leader, seen, chance, cost)
+        costs = self._costs(candidates) * _durations(waiting, which, [one for _, one in data])
+        return View(rows, leader, seen, chance, costs)
 
     def _values(self, index: int, measured: Sequence[Measurement]) -> dict[str, Floats]:
         """What was measured of one model, for the metrics that every measurement has."""

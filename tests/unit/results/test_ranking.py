@@ -240,6 +240,7 @@ def test_what_a_search_concluded_is_first_while_nothing_else_is_known() -> None:
         ranking(sure, bold, more, by=bound, conclusion=concluded),
         ranking(sure, bold, by=goal(*at_most(perf_latency_p99=11)), conclusion=concluded),
         ranking(bold, more, by=bound, conclusion=concluded),
+        ranking(bold, sure._replace(outcome=failure()), by=bound, conclusion=concluded),
     ]
     for other in others:
         assert order(other)[0] == "m_config_1"
