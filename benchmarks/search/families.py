@@ -44,9 +44,9 @@ class SurfaceSet(Enum):
     REPORTING = "reporting"
 
 
-# Draws by their numbers. The first six for reports were looked at when a search was changed, and
+# Draws by their numbers. The first eight for reports were looked at when a search was changed, and
 # do not count any more.
-_NUMBERS = {SurfaceSet.TUNING: range(6), SurfaceSet.REPORTING: range(6, 8)}
+_NUMBERS = {SurfaceSet.TUNING: range(6), SurfaceSet.REPORTING: range(8, 10)}
 
 
 def surfaces(which: SurfaceSet) -> Iterator[Surface]:

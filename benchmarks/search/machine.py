@@ -267,7 +267,11 @@ class Machine:
     ) -> tuple[Floats, Floats]:
         """Milliseconds of a batch with so many in flight, and the most inferences per second."""
         station = self.stations[name]
-        waiting = in_flight / setting.instances
+        batches = setting.instances
+        if client.kind is LoadKind.CONCURRENCY:
+            # beside those that the instances work on, one waits for the first that is free
+            batches += 1
+        waiting = in_flight / batches
         batch = station.formed(waiting, client.batch_size, setting)
         count = np.asarray([float(setting.instances)])
         gain = 1 + sum(bump.at(count)[0] for bump in station.instance_bumps)

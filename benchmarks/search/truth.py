@@ -24,6 +24,9 @@ from model_analyzer.domain.models import VariantNames
 
 Settings = Mapping[str, Setting]
 
+# Values that are as near as this are the same.
+_SAME = 1e-6
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Best:
@@ -93,13 +96,16 @@ class Truth:
 
     def limit(self, tag: str, share: float) -> Constraint:
         """The constraint on a metric that, beside those that there are, the given share of the
-        grid meets, as nearly as ties allow: an upper bound, or a lower one on throughput.
+        grid meets, as nearly as ties allow: an upper bound, or a lower one on throughput. It lies
+        between two values: on one, rounding and noise would decide whether that is allowed.
         """
         ordered = np.sort(self.metric(tag))
         if tag == THROUGHPUT:
             ordered = ordered[::-1]
         count = min(max(round(share * self.size), 1), len(ordered) - 1)
-        bound = float(np.sqrt(ordered[count - 1] * ordered[count]))
+        last = ordered[count - 1]
+        others = ordered[count:][~np.isclose(ordered[count:], last, rtol=_SAME)]
+        bound = float(np.sqrt(last * (others[0] if len(others) else last)))
         if tag == THROUGHPUT:
             return Constraint(tag=tag, minimum=bound)
         return Constraint(tag=tag, maximum=bound)

@@ -76,7 +76,7 @@ def unknowns(stations: int) -> int:
 def closed_loop(sets: Floats, at: Settings) -> Flow:
     """With a constant number of inferences in flight."""
     whole = _Whole(sets)
-    limit, time = _stations(sets, whole, at, at.flight[None, :])
+    limit, time = _stations(sets, whole, at, at.flight[None, :], whole.waiting)
     offered = np.log(at.flight / (time + whole.outside))
     capacity = _least([limit, whole.ceiling], whole.sharpness)
     flow = _least([capacity, offered], whole.sharpness)
@@ -93,14 +93,15 @@ def open_loop(sets: Floats, at: Settings, scale: Floats) -> Flow:
     """
     whole = _Whole(sets)
     sent = at.flight[None, :] / scale[:, None]
-    full = np.full_like(sent, np.inf)
-    limit, _ = _stations(sets, whole, at, full)
+    # what waits is counted, and not what is in flight
+    full, none = np.full_like(sent, np.inf), np.zeros_like(whole.waiting)
+    limit, _ = _stations(sets, whole, at, full, none)
     capacity = _least([limit, whole.ceiling], whole.sharpness)
     load = np.minimum(sent / np.exp(capacity), 1e3)
     # what waits while a batch is worked on makes up the next one
-    _, alone = _stations(sets, whole, at, at.client[None, :])
+    _, alone = _stations(sets, whole, at, at.client[None, :], none)
     waiting = np.minimum(sent * alone, 1e6) + at.client
-    _, time = _stations(sets, whole, at, waiting)
+    _, time = _stations(sets, whole, at, waiting, none)
     slower = 1 + load / (np.maximum(1 - load, 0) + _OVERLOAD)
     latency = np.log((time + whole.outside) * slower)
     flow = _least([capacity, np.log(sent)], 4 * whole.sharpness)
@@ -124,12 +125,17 @@ class _Whole:
         self.onset = 1.0 + 1.5 * column[:, 5]
         self.crowd = 6.5 + 2.0 * column[:, 5]
         self.is_crowd = column[:, 6] > 0
-        # how much of the batch that could form does form
-        self.forming = 0.4 + 0.6 / (1 + np.exp(-1.5 - column[:, 4]))
+        # batches in flight beside those that are worked on
+        self.waiting = 1.5 / (1 + np.exp(-0.7 - 1.5 * column[:, 4]))
 
 
-def _stations(sets: Floats, whole: _Whole, at: Settings, flight: Floats) -> tuple[Floats, Floats]:
-    """The logarithm of the throughput that the stations allow, and an inference's time in them."""
+def _stations(
+    sets: Floats, whole: _Whole, at: Settings, flight: Floats, others: Floats
+) -> tuple[Floats, Floats]:
+    """The logarithm of the throughput that the stations allow, and an inference's time in them.
+
+    `flight` inferences are shared between the batches that are worked on and so many `others`.
+    """
     limits, times = [], []
     for station in range(at.instances.shape[1]):
         first = _GLOBAL + _STATION * station
@@ -145,7 +151,7 @@ def _stations(sets: Floats, whole: _Whole, at: Settings, flight: Floats) -> tupl
         steeper = np.exp(-1.0 + 1.2 * z[:, 7])
         instances = at.instances[:, station]
         most = np.maximum(at.batch[:, station], at.client)
-        batch = np.clip(whole.forming * flight / instances, at.client, most)
+        batch = np.clip(flight / (instances + others), at.client, most)
         busy = np.clip(flight / batch, 1, instances)
         log_busy = np.log(busy)
         together = np.exp(log_busy + always * (np.log(instances) - log_busy))

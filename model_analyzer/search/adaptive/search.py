@@ -44,6 +44,8 @@ LOAD_STEPS = 8
 
 # A trial has to be expected to gain as much as this.
 _LEAST_GAIN = 0.0015
+# With this much, it comes before repetitions of the best: that may have turned out not to be it.
+_GREAT_GAIN = 0.1
 
 # So many trials are kept for repetitions of the best: more where measurements are noisier (by their
 # standard deviation, as a fraction), but not more than a quarter.
@@ -109,15 +111,15 @@ class AdaptiveSearch:
 
     def _next(self, known: Knowledge) -> Coordinate | None:
         """What to measure next, if anything: something new as long as trials are left beside those
-        for repetitions, then repetitions, then something new again.
+        for repetitions, or as it promises much, then repetitions, then something new again.
         """
-        guess = self._guess(known) if self._explores(known) else None
-        if guess is None:
+        guess = self._guess(known)
+        has_room = len(known.records) + _LAST < self._most
+        is_great = guess is not None and guess.worth >= _GREAT_GAIN and has_room
+        if guess is None or not (is_great or self._explores(known)):
             again = next_repetition(known)
-            if again is not None:
+            if again is not None or not has_room:
                 return again
-            if len(known.records) + _LAST < self._most:
-                guess = self._guess(known)
         if guess is None:
             return None
         log.debug("Expected gain of the next trial: %.1f %%", 100 * guess.worth)

@@ -51,7 +51,7 @@ _COUNTS, _NARROW, _OF_COUNTS = np.arange(0, 4, 0.5), 0.3, 0.05
 # What latencies are, beside the law's average: a factor that depends on how busy the server is
 # (in two ways), on how long the queue is, and on the number of instances.
 _WEIGHTS = np.array([1.0, 0.4, 0.4, 0.1, 0.05])
-_TAIL = Prior(weights=_WEIGHTS, amplitude=0.06, noise=0.03)
+_TAIL = Prior(weights=_WEIGHTS, amplitude=0.12, noise=0.03)
 _OPEN_TAIL = Prior(weights=_WEIGHTS, amplitude=0.15, noise=0.03)
 # Memory is what instances need, and what the inferences of their largest batches do.
 _MEMORY = frozenset({"gpu_used_memory", "gpu_free_memory", "cpu_used_ram", "cpu_available_ram"})
@@ -147,9 +147,8 @@ class Surrogate:
                     there = np.log(at.settings.flight) - drawn
                 tails = _logarithm(observed) - base
                 prior = _OPEN_TAIL if self._is_open else _TAIL
-                doubt = _DOUBT if self._is_open else np.sqrt(_DOUBT)
                 tail = fit(_tail(self._places, busy), tails[:_GUESSES], prior)
-                factor = tail.draw(tails, doubt, _tail(at, busy_there), generator)
+                factor = tail.draw(tails, _DOUBT, _tail(at, busy_there), generator)
                 values[tag] = np.exp(there + factor)
                 noise[tag] = float(np.hypot(tail.level, process.level))
             elif tag in _MEMORY:
