@@ -102,10 +102,12 @@ class Truth:
         ordered = np.sort(self.metric(tag))
         if tag == THROUGHPUT:
             ordered = ordered[::-1]
-        count = min(max(round(share * self.size), 1), len(ordered) - 1)
-        last = ordered[count - 1]
-        others = ordered[count:][~np.isclose(ordered[count:], last, rtol=_SAME)]
-        bound = float(np.sqrt(last * (others[0] if len(others) else last)))
+        # what is tied is met together, or not at all
+        ends = np.flatnonzero(~np.isclose(ordered[1:], ordered[:-1], rtol=_SAME)) + 1
+        if len(ends) == 0:
+            ends = np.array([len(ordered) - 1])
+        count = ends[np.abs(ends - share * self.size).argmin()]
+        bound = float(np.sqrt(ordered[count - 1] * ordered[count]))
         if tag == THROUGHPUT:
             return Constraint(tag=tag, minimum=bound)
         return Constraint(tag=tag, maximum=bound)
