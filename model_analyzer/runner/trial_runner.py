@@ -67,7 +67,9 @@ class TrialRunner:
                 outcome = self._measure(trial)
         if isinstance(outcome, Failure) and outcome.reason in _SPOILS_SERVER:
             self._server.discard()
-        return replace(outcome, started=started, duration_s=time.monotonic() - clock)
+        # as it is kept, so that a search that is continued sees the same
+        duration_s = round(time.monotonic() - clock, 3)
+        return replace(outcome, started=started, duration_s=duration_s)
 
     def _measure(self, trial: Trial) -> Outcome:
         failure = self._server.serve([work.variant for work in trial.workloads], trial.setup)

@@ -81,6 +81,7 @@ class ProfileState:
                 self._remove_all()
             loaded = load(directory, prefix, with_nodes=False)
             self._next = max(self._layout.indices(), default=-1) + 1
+            self._has_saved = False
             self._unsaved = 0
             self._followers: dict[str, Follower] = {}
             self._begin(loaded)
@@ -244,7 +245,8 @@ class ProfileState:
     def save(self) -> Path | None:
         """Folds the journals into the next numbered checkpoint, if they hold anything new."""
         if not self.fold() and not self._unsaved and self._journal.is_empty:
-            log.info("No changes made to analyzer data, no checkpoint saved.")
+            if not self._has_saved:  # else it would seem to deny that
+                log.info("No changes made to analyzer data, no checkpoint saved.")
             return None
         return self._write_checkpoint()
 
@@ -283,6 +285,7 @@ class ProfileState:
         self._unsaved = 0
         self._next += 1
         self._newest = path
+        self._has_saved = True
         log.info("Saved checkpoint to %s", path)
         if self._on_save is not None:
             self._on_save(path)
