@@ -225,15 +225,14 @@ def _ordered(
     by_mean = goal.best_first(means, lambda key: means[key].measurement)
     if conclusion is None:
         order = assured_first(goal, by_mean, found)
-        equal = tied(goal, order, found)
-        chosen = min(equal, key=lambda key: cost(means[key].trial, means[key].measurement))
     else:
-        chosen = next(key for key in by_mean if key[1] == conclusion.recommended)
-        order = [chosen, *(key for key in by_mean if key != chosen)]
-        equal = tied(goal, order, found)
-    order.remove(chosen)
+        order = sorted(by_mean, key=lambda key: key[1] != conclusion.recommended)
+    equal = tied(goal, order, found)
+    chosen = order[0]
+    if conclusion is None:
+        chosen = min(equal, key=lambda key: cost(means[key].trial, means[key].measurement))
     return (
-        [means[key] for key in (chosen, *order)],
+        [means[chosen], *(means[key] for key in order if key != chosen)],
         tuple(means[key] for key in equal if key != chosen),
     )
 

@@ -64,13 +64,19 @@ class Prior:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A process with chosen parameters and the values it is conditioned on."""
+    """A process with chosen parameters and the values it is conditioned on.
+
+    `common` is the covariance of these by the first feature, `own` by all else; `root` that of what
+    is observed of them, as its Cholesky factor.
+    """
 
     inputs: Inputs
     weights: Floats
     amplitude: float
     reach: float
     noise: Floats
+    common: Floats
+    own: Floats
     root: Floats
 
     @property
@@ -110,14 +116,13 @@ class Fit:
             return np.asarray(basis @ waves.astype(np.float32) + where.features @ weights)
 
         unexplained = residuals.T - prior(self.inputs)
-        known = self._covariances()
         pull = np.zeros_like(unexplained)
         for one in np.unique(doubt):
-            smooth = known[0] + one**2 * known[1]
-            for rows, own in zip(groups, noise, strict=True):
+            smooth = self.common + one**2 * self.own
+            for rows, level in zip(groups, noise, strict=True):
                 if doubt[rows[0]] == one:
-                    missing = unexplained[:, rows] - own[:, None] * errors[:, rows]
-                    pull[:, rows] = np.linalg.solve(smooth + np.diag(own**2), missing)
+                    missing = unexplained[:, rows] - level[:, None] * errors[:, rows]
+                    pull[:, rows] = np.linalg.solve(smooth + np.diag(level**2), missing)
         drawn = prior(at) + self._pulled(at, pull, pull * doubt**2)
         return np.asarray(drawn.T)
 
@@ -135,13 +140,6 @@ class Fit:
     def over(self, inputs: Inputs, residuals: Floats) -> Fit:
         """The same process with other values."""
         return condition(inputs, residuals, self.weights, self.amplitude, self.reach, self.level)
-
-    def _covariances(self) -> tuple[Floats, Floats]:
-        """Of the values: that of the first feature, and that of all else."""
-        features = self.inputs.features * self.weights
-        shape = _matern(_distances(self.inputs.positions, self.inputs.positions) / self.reach)
-        first, others = features[:, :1], features[:, 1:]
-        return first @ first.T, others @ others.T + self.amplitude**2 * shape
 
     def _pulled(self, at: Inputs, first: Floats, others: Floats) -> Floats:
         """How far the values draw functions `at` places to themselves: by the first feature, and
@@ -176,15 +174,18 @@ def condition(
     noise: float,
 ) -> Fit:
     """The process with these parameters that explains these values."""
+    features = inputs.features * weights
     shape = _matern(_distances(inputs.positions, inputs.positions) / reach)
-    smooth = (inputs.features * weights**2) @ inputs.features.T + amplitude**2 * shape
+    common = features[:, :1] @ features[:, :1].T
+    own = features[:, 1:] @ features[:, 1:].T + amplitude**2 * shape
+    smooth = common + own
     each = np.full(len(shape), noise)
     root = np.linalg.cholesky(smooth + np.diag(each**2))
     outlying = _outlying(root, residuals.mean(axis=0))
     if outlying.any():
         each = np.where(outlying, _DISTRUST * noise, noise)
         root = np.linalg.cholesky(smooth + np.diag(each**2))
-    return Fit(inputs, weights, amplitude, reach, each, root)
+    return Fit(inputs, weights, amplitude, reach, each, common, own, root)
 
 
 def spread_out(values: Floats, most: int) -> npt.NDArray[np.intp]:
