@@ -33,7 +33,7 @@ def method_of(
     return (
         *_setup(measured[0].trial),
         *_extent(measured, failed),
-        *(() if conclusion is None else _end(conclusion)),
+        *(() if conclusion is None else end_of_search(conclusion)),
         *_evidence(measured),
     )
 
@@ -68,7 +68,8 @@ def _extent(measured: Sequence[MeasuredTrial], failed: Sequence[FailedTrial]) ->
         yield "Time spent measuring", _duration(seconds)
 
 
-def _end(conclusion: Conclusion) -> Iterator[Entry]:
+def end_of_search(conclusion: Conclusion) -> Iterator[Entry]:
+    """Why a search ended, and what it may have missed."""
     trials = counted(conclusion.outcomes, "trial")
     yield "End of the search", f"after {trials}: {conclusion.reason}"
     if not conclusion.feasible:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 from model_analyzer.domain.models import ModelVariant, freeze
 from model_analyzer.state.checkpoint import load
 from model_analyzer.state.profile_state import ProfileState
-from tests.unit.builders import failure, measurement, trial, variant
+from tests.unit.builders import conclusion, failure, measurement, trial, variant
 
 FAILED = 1
 USAGE = 2
@@ -133,6 +134,25 @@ def test_show_has_everything(call: Run) -> None:
     rows = {line.split()[1]: line.split() for line in output.splitlines() if "_config_" in line}
     assert rows["m_config_2"] == ["m", "m_config_2", "4", "8", "1", "250.0", "15.0", "1", "0"]
     assert rows["m_config_3"][-2:] == ["0", "1"]
+
+
+def test_show_tells_how_it_was_searched_and_what_came_of_it(call: Run, checkpoints: Path) -> None:
+    best = trial(size(1), concurrency=8)
+    search = {"search.mode": "adaptive", "quick.max_concurrency": "64", "adaptive.max_trials": "9"}
+    with ProfileState(checkpoints) as state:
+        state.record_search("m", search)
+        state.record_conclusion("m", conclusion(best, outcomes=5))
+        state.save()
+
+    _, output, _ = call("show")
+
+    concluded, _, told = output.partition("Search of m")
+    assert re.search(r"search.mode +adaptive\n", told)
+    assert re.search(r"adaptive.max_trials +9\n", told)
+    assert "quick." not in told
+    assert re.search(rf"Conclusion about m(.*\n)+?Recommended +{best}\n", concluded)
+    assert "after 5 trials" in concluded
+    assert "better with a chance of" in concluded
 
 
 def test_show_takes_a_number_a_uuid_and_a_path(call: Run, checkpoints: Path) -> None:

@@ -21,10 +21,12 @@ from model_analyzer.cli.checkpoint.options import (
 from model_analyzer.errors import CheckpointError
 
 if TYPE_CHECKING:
+    from model_analyzer.domain.conclusions import Conclusion
     from model_analyzer.state.checkpoint import Checkpoint
     from model_analyzer.state.overview import Overview
 
 _DEFAULT_METRIC = "perf_throughput"
+_MODE = "search.mode"
 _STATES = ("intact", "in the journal only", "incomplete", "damaged")
 
 
@@ -189,22 +191,35 @@ def show(which: str, directory: Path, prefix: str, shown: str) -> None:
     ]
     if rows:
         print_table(f"Variants, each at its best {METRICS[tag].header}", to_table(rows, columns))
-    if checkpoint.searches:
-        print_table(
-            "Searches",
-            pairs_table(
-                {name: json.dumps(_settings(value)) for name, value in checkpoint.searches.items()}
-            ),
-        )
+    for subject, conclusion in checkpoint.conclusions.items():
+        print_table(f"Conclusion about {subject}", pairs_table(_concluded(checkpoint, conclusion)))
+    for subject, search in checkpoint.searches.items():
+        print_table(f"Search of {subject}", pairs_table(_settings(search)))
     if checkpoint.metadata:
         metadata = {key: json.dumps(thaw(item)) for key, item in checkpoint.metadata.items()}
         print_table("Metadata", pairs_table(metadata))
 
 
 def _settings(search: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What trials were chosen by, without what other modes are told."""
     from model_analyzer.domain.models import thaw
+    from model_analyzer.domain.settings import SearchMode
 
-    return {key: thaw(item) for key, item in search.items() if key not in ("entry", "subject")}
+    others = {mode.value for mode in SearchMode} - {search.get(_MODE)}
+    return {
+        key: thaw(item)
+        for key, item in search.items()
+        if key not in ("entry", "subject") and key.partition(".")[0] not in others
+    }
+
+
+def _concluded(checkpoint: Checkpoint, conclusion: Conclusion) -> Mapping[str, str]:
+    from model_analyzer.reports.method import end_of_search
+
+    record = checkpoint.records.of_trial(conclusion.recommended)
+    best = "unknown here" if record is None else str(record.trial)
+    what = "Recommended" if conclusion.feasible else "Closest to the constraints"
+    return {what: best, **dict(end_of_search(conclusion))}
 
 
 def _identity(checkpoint: Checkpoint) -> Mapping[str, str]:
