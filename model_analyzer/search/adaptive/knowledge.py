@@ -18,6 +18,7 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.ties import cost, tied
 from model_analyzer.domain.trials import Failure, LoadKind, Trial
 from model_analyzer.search.adaptive.acquisition import Prospect, gains, needed, prospect
+from model_analyzer.search.adaptive.duration import multiples
 from model_analyzer.search.adaptive.encoding import Encoding
 from model_analyzer.search.adaptive.failures import chances
 from model_analyzer.search.adaptive.queueing import Floats
@@ -39,8 +40,6 @@ _MOST_TIMES = 4
 
 # Loading another variant is worth this many measurements.
 _RELOAD = 0.15
-# How long a measurement takes, as a multiple of the usual, is foreseen within these bounds.
-_QUICKEST, _SLOWEST = 0.5, 4.0
 # A variant that was measured more often than this has told the most of what it can.
 _PATIENCE = 3
 
@@ -264,7 +263,8 @@ class Knowledge:
             chance = np.minimum(chance, works)
         leader = self._trusted(worlds, rows)
         seen = prospect(self.goal, worlds, rows[leader])
-        costs = self._costs(candidates) * _durations(waiting, which, [one for _, one in data])
+        spent = np.array([one.duration_s for _, one in data])
+        costs = self._costs(candidates) * multiples(waiting, waiting[which], spent)
         return View(rows, leader, seen, chance, costs)
 
     def _values(self, index: int, measured: Sequence[Measurement]) -> dict[str, Floats]:
@@ -350,18 +350,3 @@ class Knowledge:
         if coordinate not in self._legal:
             self._legal[coordinate] = self._space.is_legal(coordinate)
         return self._legal[coordinate]
-
-
-def _durations(
-    waiting: Floats, which: npt.NDArray[np.intp], measured: Sequence[Measurement]
-) -> Floats:
-    """How long each measurement would take, as a multiple of what those so far took in the mean:
-    longer where a request takes long, as far as those measured (in the rows `which`) show it.
-    """
-    spent, known = np.array([one.duration_s for one in measured]), waiting[which]
-    apart = known - known.mean()
-    if not spent.any() or not apart.any():
-        return np.ones(len(waiting))
-    for_each_second = max(float(apart @ spent / (apart @ apart)), 0.0)
-    multiple = 1 + for_each_second * (waiting - known.mean()) / spent.mean()
-    return np.asarray(multiple.clip(_QUICKEST, _SLOWEST))

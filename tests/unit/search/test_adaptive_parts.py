@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an adaptive search concludes from: failures, smooth functions with noise, what is left."""
+"""What an adaptive search concludes from: failures, smooth functions with noise, how long trials
+take, what is left.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ import pytest
 
 from model_analyzer.domain.trials import Failure, FailureReason
 from model_analyzer.search.adaptive.acquisition import Prospect, gains, outlook
+from model_analyzer.search.adaptive.duration import multiples
 from model_analyzer.search.adaptive.failures import chances
 from model_analyzer.search.adaptive.queueing import Floats, Settings
 from model_analyzer.search.adaptive.regression import Inputs, Prior, fit
@@ -88,6 +91,37 @@ def test_a_value_that_the_others_contradict_is_not_believed_by_all() -> None:
 
     doubted = found[:, 2] > values[2] + 0.1
     assert 0.01 < doubted.mean() < 0.99
+
+
+# -- how long trials take ----------------------------------------------------------------------
+
+REQUESTS = np.array([0.1, 0.2, 0.4, 0.8])
+WANTED = np.array([0.0, 0.5, 1.0])
+
+
+def test_durations_tell_what_slow_requests_cost() -> None:
+    found = multiples(WANTED, REQUESTS, 2 + 3 * REQUESTS)
+
+    assert found * (2 + 3 * REQUESTS).mean() == pytest.approx([2, 3.5, 5])
+
+
+@pytest.mark.parametrize(
+    "spent",
+    [
+        pytest.param([0.0, 0.0, 0.0, 0.0], id="unknown"),
+        pytest.param([2.5, 2.0, 2.6, 2.4], id="by chance"),
+        pytest.param([3.0, 2.5, 2.2, 2.0], id="the other way"),
+        pytest.param([2.0, 9.0], id="only two"),
+    ],
+)
+def test_durations_that_tell_nothing_count_as_equal(spent: list[float]) -> None:
+    found = multiples(WANTED, REQUESTS[: len(spent)], np.array(spent))
+
+    assert found == pytest.approx([1, 1, 1])
+
+
+def test_what_is_foreseen_far_from_what_is_known_is_bounded() -> None:
+    assert multiples(np.array([0.0, 99.0]), REQUESTS, 10 * REQUESTS).tolist() == [0.5, 4.0]
 
 
 # -- what is left ------------------------------------------------------------------------------
