@@ -81,6 +81,11 @@ class ModelGoal:
         """Whether it cannot be judged without metrics from there."""
         return any(METRICS[tag].source is source for tag in self.tags)
 
+    def __str__(self) -> str:
+        weights = ", ".join(f"{one.tag}: {one.weight:g}" for one in self.objectives)
+        weighting = f"weighting {self.weighting:g}" if self.weighting != 1 else ""
+        return "; ".join(filter(None, (weights, *map(str, self.constraints), weighting)))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:

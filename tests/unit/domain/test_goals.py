@@ -354,3 +354,11 @@ def test_a_constraint_on_gpu_memory_holds_for_the_sum_over_gpus() -> None:
 def test_the_smallest_number_is_better_than_nothing() -> None:
     """Half of it is 0, by which nothing can be divided."""
     assert goal().score(measurement(5e-324), measurement(0)) == 2
+
+
+def test_a_goal_of_a_model_reads_as_people_write_it() -> None:
+    both = objectives(perf_throughput=10, perf_latency_p99=2.5)
+    assert str(ModelGoal(objectives=objectives(perf_throughput=10))) == "perf_throughput: 10"
+    assert str(
+        ModelGoal(objectives=both, constraints=at_most(perf_latency_p99=40), weighting=2)
+    ) == ("perf_throughput: 10, perf_latency_p99: 2.5; Max p99 Latency: 40 ms; weighting 2")
