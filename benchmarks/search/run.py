@@ -5,8 +5,8 @@
     python benchmarks/search/run.py --set reporting --modes quick,optuna,random --seeds 10
 
 Modes are those of the product, `random` (`random:2` draws 2 % of the space), `upstream-quick` and
-`upstream-optuna` (with --upstream). A set is `tuning`, `reporting`, or a directory of recorded
-tables. The README beside says what the columns mean.
+`upstream-optuna` (with --upstream). A set is `tuning`, `reporting`, `simulated` (which needs a C
+compiler at first), or a directory of recorded tables. The README beside says what the columns mean.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from fnmatch import fnmatch
@@ -30,10 +31,20 @@ from benchmarks.common import upstream_command
 from benchmarks.search import drive, upstream
 from benchmarks.search.families import SurfaceSet, surfaces
 from benchmarks.search.recorded import recorded_surfaces
+from benchmarks.search.simulated.simulator import NoSimulatorError, Simulator
+from benchmarks.search.simulated.surfaces import simulated_surfaces
 from benchmarks.search.surface import Surface
 from benchmarks.search.truth import Truth
 from benchmarks.search.verdict import Verdict, calibration, judge, markdown, summarize
 from model_analyzer.domain.settings import SearchMode
+from model_analyzer.runner.runtime import cache_directory
+
+_SIMULATED = "simulated"
+_SET_HELP = (
+    "tuning, reporting, simulated (servers simulated request by request, written without looking"
+    " at the search, and not to tune it on; the first time it needs a C compiler, and minutes), or"
+    " a directory of recordings"
+)
 
 OURS = [mode.value for mode in SearchMode]
 
@@ -46,15 +57,14 @@ def main() -> None:
     log.setLevel(logging.INFO)
     log.propagate = False
     modes = options.modes.split(",")
+    patterns = options.surfaces.split(",")
     for mode in modes:
         known = [*OURS, drive.RANDOM, *upstream.MODES]
         if mode.partition(":")[0] not in known:
             sys.exit(f"--modes: no mode {mode}: there are {', '.join(known)}")
-    chosen = [
-        surface
-        for surface in _surfaces(options.set)
-        if any(fnmatch(surface.name, pattern) for pattern in options.surfaces.split(","))
-    ]
+    chosen = _surfaces(
+        options.set, lambda name: any(fnmatch(name, pattern) for pattern in patterns)
+    )
     if not chosen:
         sys.exit(f"--surfaces: none is called {options.surfaces}")
     program = None
@@ -86,7 +96,7 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     assert __doc__ is not None
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--set", default="tuning", help="tuning, reporting, or a directory")
+    options.add_argument("--set", default="tuning", help=_SET_HELP)
     options.add_argument("--modes", default=",".join([*OURS, drive.RANDOM]))
     options.add_argument("--surfaces", default="*", help="names, as patterns joined by commas")
     options.add_argument("--seeds", type=int, default=3, help="runs of each mode on each surface")
@@ -101,15 +111,27 @@ def _options() -> argparse.Namespace:
     return options.parse_args()
 
 
-def _surfaces(name: str) -> Iterable[Surface]:
+def _surfaces(name: str, is_wanted: Callable[[str], bool]) -> Sequence[Surface]:
+    """Those of a set that are wanted by their names."""
+    if name == _SIMULATED:
+        return _simulated(is_wanted)
     if name in [one.value for one in SurfaceSet]:
-        return surfaces(SurfaceSet(name))
+        return [one for one in surfaces(SurfaceSet(name)) if is_wanted(one.name)]
     if not Path(name).is_dir():
-        sys.exit(f"--set: {name} is neither tuning nor reporting, nor a directory")
+        sys.exit(f"--set: {name} is neither tuning, reporting nor simulated, nor a directory")
     try:
-        return list(recorded_surfaces(Path(name)))
+        return [one for one in recorded_surfaces(Path(name)) if is_wanted(one.name)]
     except ValueError as error:
         sys.exit(str(error))
+
+
+def _simulated(is_wanted: Callable[[str], bool]) -> Sequence[Surface]:
+    directory = cache_directory(os.environ) / "search-laboratory"
+    try:
+        return list(simulated_surfaces(Simulator(directory, os.environ), is_wanted))
+    except NoSimulatorError as error:
+        print(f"--set {_SIMULATED}: {error}", file=sys.stderr)
+        sys.exit(2)
 
 
 # What the processes of a pool inherit: surfaces cannot be sent to them.

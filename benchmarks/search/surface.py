@@ -3,7 +3,8 @@
 """A response surface: a configuration of the product, and what measuring it would give.
 
 The configuration is the YAML of a real run, so that any search mode, and other programs, can be
-set loose on it. The source of the answers is a machine of formulas or a recorded table.
+set loose on it. The source of the answers is a machine of formulas, a simulated server or a
+recorded table.
 """
 
 from __future__ import annotations

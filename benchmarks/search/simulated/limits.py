@@ -1,0 +1,93 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Constraints that a share of the points of a simulated surface meets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from benchmarks.search.simulated.source import Simulated
+from benchmarks.search.surface import AVERAGE, MEMORY, P99, THROUGHPUT, Surface
+from benchmarks.search.truth import Truth
+from model_analyzer.domain.goals import Constraint
+
+Limit = Callable[[Surface], Surface]
+
+# Shares of the points that constraints are to leave.
+_LEAST, _MIDDLE, _MOST = 0.05, 0.075, 0.10
+
+# Numbers of milliseconds that a person would choose.
+_ROUND = sorted(
+    digits * 10**power
+    for digits in (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7.5, 8)
+    for power in range(-1, 4)
+)
+
+
+def _p99(surface: Surface) -> Surface:
+    """Throughput within a tight p99."""
+    return surface.within(_apart(Truth(surface), P99))
+
+
+def _round(surface: Surface) -> Surface:
+    """The same with a round number: times are stretched a little, so that it is as tight."""
+    bound = _apart(Truth(surface), P99).maximum
+    assert bound is not None
+    number = min(_ROUND, key=lambda one: abs(np.log(one / bound)))
+    assert isinstance(surface.source, Simulated)
+    stretched = replace(surface, source=replace(surface.source, scale=number / bound))
+    return stretched.within(Constraint(tag=P99, maximum=number))
+
+
+def _average(surface: Surface) -> Surface:
+    """Throughput within a tight average latency."""
+    return surface.within(_apart(Truth(surface), AVERAGE))
+
+
+def _productive(surface: Surface) -> Surface:
+    """The lowest p99 with much throughput."""
+    surface = replace(surface, options={**surface.options, "objectives": {P99: 1}})
+    return surface.within(_apart(Truth(surface), THROUGHPUT))
+
+
+def _small(surface: Surface) -> Surface:
+    """Throughput within a p99 that some points keep, and a memory that few of those do."""
+    truth = Truth(surface)
+    found = []
+    for part in (0.2, 0.25, 0.3, 0.4, 0.5):
+        share = part * truth.feasible  # of what loads
+        latency = _apart(truth, P99, least=0.9 * share, most=1.1 * share)
+        within = Truth(surface.within(latency))
+        if len(set(within.metric(MEMORY))) > 1:
+            found.append(surface.within(latency, within.limit(MEMORY, _MIDDLE)))
+    # memories come in few steps: the share that was asked for may not be among what they leave
+    return min(found, key=lambda one: abs(Truth(one).feasible - _MIDDLE))
+
+
+def _apart(truth: Truth, tag: str, *, least: float = _LEAST, most: float = _MOST) -> Constraint:
+    """The bound that such a share of the points keeps, where their values are farthest apart: these
+    are of samples, and which of those near to a bound keep it would be chance.
+    """
+    ordered = np.sort(truth.metric(tag))
+    if tag == THROUGHPUT:
+        ordered = ordered[::-1]
+    met = np.arange(math.ceil(least * truth.size), math.floor(most * truth.size) + 1)
+    met = met[met < len(ordered)]
+    count = met[np.abs(np.log(ordered[met] / ordered[met - 1])).argmax()]
+    bound = float(np.sqrt(ordered[count - 1] * ordered[count]))
+    if tag == THROUGHPUT:
+        return Constraint(tag=tag, minimum=bound)
+    return Constraint(tag=tag, maximum=bound)
+
+
+LIMITS: Mapping[str, Limit] = {
+    "p99": _p99,
+    "round": _round,
+    "avg": _average,
+    "productive": _productive,
+    "small": _small,
+}
