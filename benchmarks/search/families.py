@@ -16,6 +16,7 @@ from zlib import crc32
 
 import numpy as np
 
+from benchmarks.search.draws import Random, drawn_noise, log_uniform
 from benchmarks.search.machine import Bump, Machine, Station, Tail
 from benchmarks.search.surface import (
     MEMORY,
@@ -33,7 +34,6 @@ from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.search.plan import doubling
 
-Random = np.random.Generator
 Family = Callable[[Random], Surface]
 
 
@@ -122,8 +122,8 @@ def _without_answer(surface: Surface, random: Random) -> Surface:
 
 
 def _station(random: Random, **changes: Any) -> Station:
-    base = _log(random, 2, 12)
-    item = base * _log(random, 0.01, 0.2)
+    base = log_uniform(random, 2, 12)
+    item = base * log_uniform(random, 0.01, 0.2)
     drawn: Mapping[str, Any] = {
         "base_ms": base,
         "item_ms": item,
@@ -148,10 +148,6 @@ def _machine(random: Random, stations: Mapping[str, Station], **changes: Any) ->
     return Machine(stations=stations, **{**drawn, **changes})
 
 
-def _noise(random: Random) -> Noise:
-    return Noise(sigma=_log(random, 0.01, 0.05), outliers=float(random.choice([0, 0.01, 0.02])))
-
-
 def _one(random: Random, machine: Machine, **changes: Any) -> Surface:
     """A surface with one model, within the product's usual bounds."""
     (name,) = machine.stations
@@ -164,7 +160,7 @@ def _one(random: Random, machine: Machine, **changes: Any) -> Surface:
         "axes": {name: Axis(instances=range(1, 6), batch_limits=limits)},
         "loads": doubling(1, 1024),
         "source": machine,
-        "noise": _noise(random),
+        "noise": drawn_noise(random),
     }
     return Surface(**{**drawn, **changes})
 
@@ -178,10 +174,6 @@ def _options(names: Sequence[str], *, instances: int, batch: int, load: int) -> 
         "run_config_search_max_model_batch_size": batch,
         "run_config_search_max_concurrency": load,
     }
-
-
-def _log(random: Random, low: float, high: float) -> float:
-    return float(np.exp(random.uniform(np.log(low), np.log(high))))
 
 
 def _peak(surface: Surface) -> float:
@@ -283,19 +275,21 @@ def _delays(random: Random) -> Surface:
 def _thrash(random: Random) -> Surface:
     """Too many requests in flight, and throughput falls."""
     station = _station(random)
-    return _one(random, _machine(random, {"thrashed": station}, thrash=_log(random, 16, 200)))
+    return _one(
+        random, _machine(random, {"thrashed": station}, thrash=log_uniform(random, 16, 200))
+    )
 
 
 def _fading(random: Random) -> Surface:
     """Each doubling of the load costs a little, from some load on, be it early or late."""
-    changes = {"fades": random.uniform(0.03, 0.15), "fades_above": _log(random, 8, 300)}
+    changes = {"fades": random.uniform(0.03, 0.15), "fades_above": log_uniform(random, 8, 300)}
     return _one(random, _machine(random, {"faded": _station(random)}, **changes))
 
 
 def _overload(random: Random) -> Surface:
     """Above some load requests fail."""
     station = _station(random)
-    most = _log(random, 40, 400)
+    most = log_uniform(random, 40, 400)
     return _one(random, _machine(random, {"brittle": station}, most_in_flight=most))
 
 
@@ -331,7 +325,7 @@ def _ensemble(random: Random, *, parts: int, instances: int, batch: int) -> Surf
         axes=dict.fromkeys(stations, axis),
         loads=doubling(1, 1024),
         source=machine,
-        noise=_noise(random),
+        noise=drawn_noise(random),
     )
 
 
@@ -361,7 +355,7 @@ def _two_models(random: Random) -> Surface:
         axes=dict.fromkeys(stations, axis),
         loads=doubling(1, 64),
         source=machine,
-        noise=_noise(random),
+        noise=drawn_noise(random),
     )
 
 

@@ -9,6 +9,7 @@ of the grid and the best under any load are both told.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -99,18 +100,27 @@ class Truth:
         grid meets, as nearly as ties allow: an upper bound, or a lower one on throughput. It lies
         between two values: on one, rounding and noise would decide whether that is allowed.
         """
-        ordered = np.sort(self.metric(tag))
-        if tag == THROUGHPUT:
-            ordered = ordered[::-1]
+        ordered = self._best_first(tag)
         # what is tied is met together, or not at all
         ends = np.flatnonzero(~np.isclose(ordered[1:], ordered[:-1], rtol=_SAME)) + 1
         if len(ends) == 0:
             ends = np.array([len(ordered) - 1])
-        count = ends[np.abs(ends - share * self.size).argmin()]
-        bound = float(np.sqrt(ordered[count - 1] * ordered[count]))
-        if tag == THROUGHPUT:
-            return Constraint(tag=tag, minimum=bound)
-        return Constraint(tag=tag, maximum=bound)
+        return _after(tag, ordered, ends[np.abs(ends - share * self.size).argmin()])
+
+    def limit_apart(self, tag: str, least: float, most: float) -> Constraint:
+        """The same where a share between two is met, and the values are farthest apart: where they
+        are samples, it would be chance which of those near to a bound keep it.
+        """
+        ordered = self._best_first(tag)
+        met = np.arange(math.ceil(least * self.size), math.floor(most * self.size) + 1)
+        met = met[met < len(ordered)]
+        gaps = np.abs(np.log(ordered[met] / ordered[met - 1]))
+        return _after(tag, ordered, met[gaps.argmax()])
+
+    def _best_first(self, tag: str) -> Floats:
+        """The values of a metric in the order in which a limit on it is met."""
+        ordered: Floats = np.sort(self.metric(tag))
+        return ordered[::-1] if tag == THROUGHPUT else ordered
 
     def merit_of(self, point: Point) -> float | None:
         """How good a point is, without noise; None if it fails."""
@@ -187,6 +197,14 @@ class Truth:
                 sign = 1 if objective.tag == THROUGHPUT else -1
                 total = total + sign * weight * objective.weight / weights * values
         return total
+
+
+def _after(tag: str, ordered: Floats, count: int) -> Constraint:
+    """The constraint that so many of the values meet, between the last of them and the next."""
+    bound = float(np.sqrt(ordered[count - 1] * ordered[count]))
+    if tag == THROUGHPUT:
+        return Constraint(tag=tag, minimum=bound)
+    return Constraint(tag=tag, maximum=bound)
 
 
 def of_metric(response: Response, index: int, tag: str) -> Floats:

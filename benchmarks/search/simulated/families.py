@@ -9,14 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.search.draws import Random, log_uniform
 from benchmarks.search.simulated.server import SIZES, Server, Stage, always
-from benchmarks.search.simulated.stages import (
-    Random,
-    drawn_gpu_model,
-    log_uniform,
-    published,
-    roofline,
-)
+from benchmarks.search.simulated.stages import drawn_gpu_model, published, roofline
 from benchmarks.search.surface import Axis
 from model_analyzer.search.plan import doubling
 

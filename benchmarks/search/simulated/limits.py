@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -30,12 +29,12 @@ _ROUND = sorted(
 
 def _p99(surface: Surface) -> Surface:
     """Throughput within a tight p99."""
-    return surface.within(_apart(Truth(surface), P99))
+    return surface.within(_tight(surface, P99))
 
 
 def _round(surface: Surface) -> Surface:
     """The same with a round number: times are stretched a little, so that it is as tight."""
-    bound = _apart(Truth(surface), P99).maximum
+    bound = _tight(surface, P99).maximum
     assert bound is not None
     number = min(_ROUND, key=lambda one: abs(np.log(one / bound)))
     assert isinstance(surface.source, Simulated)
@@ -45,13 +44,13 @@ def _round(surface: Surface) -> Surface:
 
 def _average(surface: Surface) -> Surface:
     """Throughput within a tight average latency."""
-    return surface.within(_apart(Truth(surface), AVERAGE))
+    return surface.within(_tight(surface, AVERAGE))
 
 
 def _productive(surface: Surface) -> Surface:
     """The lowest p99 with much throughput."""
     surface = replace(surface, options={**surface.options, "objectives": {P99: 1}})
-    return surface.within(_apart(Truth(surface), THROUGHPUT))
+    return surface.within(_tight(surface, THROUGHPUT))
 
 
 def _small(surface: Surface) -> Surface:
@@ -60,7 +59,7 @@ def _small(surface: Surface) -> Surface:
     found = []
     for part in (0.2, 0.25, 0.3, 0.4, 0.5):
         share = part * truth.feasible  # of what loads
-        latency = _apart(truth, P99, least=0.9 * share, most=1.1 * share)
+        latency = truth.limit_apart(P99, 0.9 * share, 1.1 * share)
         within = Truth(surface.within(latency))
         if len(set(within.metric(MEMORY))) > 1:
             found.append(surface.within(latency, within.limit(MEMORY, _MIDDLE)))
@@ -68,20 +67,8 @@ def _small(surface: Surface) -> Surface:
     return min(found, key=lambda one: abs(Truth(one).feasible - _MIDDLE))
 
 
-def _apart(truth: Truth, tag: str, *, least: float = _LEAST, most: float = _MOST) -> Constraint:
-    """The bound that such a share of the points keeps, where their values are farthest apart: these
-    are of samples, and which of those near to a bound keep it would be chance.
-    """
-    ordered = np.sort(truth.metric(tag))
-    if tag == THROUGHPUT:
-        ordered = ordered[::-1]
-    met = np.arange(math.ceil(least * truth.size), math.floor(most * truth.size) + 1)
-    met = met[met < len(ordered)]
-    count = met[np.abs(np.log(ordered[met] / ordered[met - 1])).argmax()]
-    bound = float(np.sqrt(ordered[count - 1] * ordered[count]))
-    if tag == THROUGHPUT:
-        return Constraint(tag=tag, minimum=bound)
-    return Constraint(tag=tag, maximum=bound)
+def _tight(surface: Surface, tag: str) -> Constraint:
+    return Truth(surface).limit_apart(tag, _LEAST, _MOST)
 
 
 LIMITS: Mapping[str, Limit] = {

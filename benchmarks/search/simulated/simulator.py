@@ -8,12 +8,12 @@ The library is kept in a directory by what it was made of, as are the curves tha
 from __future__ import annotations
 
 import ctypes
-import os
 import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -105,9 +105,8 @@ class Simulator:
         if path.exists():
             return np.asarray(np.load(path))
         found = np.asarray([self.curve(server, one, loads) for one in settings])
-        with tempfile.NamedTemporaryFile(dir=self._made_directory(), delete=False) as file:
-            np.save(file, found)
-        os.replace(file.name, path)
+        with self._whole(path) as new:
+            np.save(new, found)
         return found
 
     def curve(self, server: Server, settings: Sequence[Setting], loads: Sequence[int]) -> Floats:
@@ -130,14 +129,12 @@ class Simulator:
 
     def _build(self, path: Path) -> None:
         compiler = self._compiler()
-        with tempfile.TemporaryDirectory(dir=self._made_directory()) as made:
-            library = Path(made) / path.name
-            command = [*compiler, *_FLAGS, "-o", str(library), str(_SOURCE), "-lm"]
+        with self._whole(path) as new:
+            command = [*compiler, *_FLAGS, "-o", str(new), str(_SOURCE), "-lm"]
             done = subprocess.run(command, check=False, capture_output=True, text=True)
             if done.returncode != 0:
                 why = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
                 raise NoSimulatorError(f"{shlex.join(command)} failed: {why}")
-            library.replace(path)
 
     def _compiler(self) -> Sequence[str]:
         given = shlex.split(self._environment.get("CC", ""))
@@ -151,9 +148,14 @@ class Simulator:
             " install one (on Debian and Ubuntu: gcc and libc6-dev), or name it in CC"
         )
 
-    def _made_directory(self) -> Path:
+    @contextmanager
+    def _whole(self, path: Path) -> Iterator[Path]:
+        """Where to write what is to be at `path`, which is there as a whole or not at all."""
         self._directory.mkdir(parents=True, exist_ok=True)
-        return self._directory
+        with tempfile.TemporaryDirectory(dir=self._directory) as made:
+            new = Path(made) / path.name
+            yield new
+            new.replace(path)
 
 
 # -- the structures of simulator.c -----------------------------------------------------------------

@@ -9,14 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.search.draws import Random, log_uniform
 from benchmarks.search.machine import Floats
 from benchmarks.search.simulated.server import SIZES, Stage, always
-
-Random = np.random.Generator
-
-
-def log_uniform(random: Random, low: float, high: float) -> float:
-    return float(np.exp(random.uniform(np.log(low), np.log(high))))
 
 
 def roofline(

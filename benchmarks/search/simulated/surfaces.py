@@ -16,13 +16,13 @@ from zlib import crc32
 
 import numpy as np
 
+from benchmarks.search.draws import drawn_noise
 from benchmarks.search.machine import Setting
 from benchmarks.search.simulated.families import DRAWS, FAMILIES, Draw
 from benchmarks.search.simulated.limits import LIMITS
 from benchmarks.search.simulated.simulator import Simulator
 from benchmarks.search.simulated.source import simulated
-from benchmarks.search.simulated.stages import log_uniform
-from benchmarks.search.surface import THROUGHPUT, Noise, Surface, ensemble, single
+from benchmarks.search.surface import THROUGHPUT, Surface, ensemble, single
 from model_analyzer.domain.trials import LoadKind
 
 # Draws have two kinds of constraints each, and take turns.
@@ -71,9 +71,7 @@ def drawn(family: str, number: int, simulator: Simulator) -> Surface:
         axes=axes,
         loads=draw.grid.loads,
         source=simulated(draw.server, settings, draw.grid.loads, simulator),
-        noise=Noise(
-            sigma=log_uniform(random, 0.01, 0.05), outliers=float(random.choice([0, 0.01, 0.02]))
-        ),
+        noise=drawn_noise(random),
         load_kind=_load_kind(draw),
     )
 
