@@ -84,6 +84,7 @@ ADDRESSES = {
         "search/adaptive/encoding.py",
         "search/adaptive/failures.py",
         "search/adaptive/knowledge.py",
+        "search/adaptive/latency.py",
         "search/adaptive/queueing.py",
         "search/adaptive/regression.py",
         "search/adaptive/surrogate.py",

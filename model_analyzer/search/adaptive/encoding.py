@@ -9,11 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from model_analyzer.domain.models import ModelFacts, apply_parameters, max_batch_size
+from model_analyzer.domain.models import (
+    ModelConfig,
+    ModelFacts,
+    apply_parameters,
+    max_batch_size,
+    queue_delay_s,
+)
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.search.adaptive.queueing import Floats, Settings
 from model_analyzer.search.adaptive.surrogate import Places
-from model_analyzer.search.plan import SearchedModel, Subject
+from model_analyzer.search.plan import SearchedModel, Subject, VariedModel
 from model_analyzer.search.space import Coordinate, Quantity
 from model_analyzer.search.trial_space import TrialSpace
 from model_analyzer.search.variants import other_parameters
@@ -68,7 +74,7 @@ class Encoding:
         model, work = self._models[index], default.workloads[index]
         name = model.facts.name
         variants = {variant.model: variant for variant in work.variant.served}
-        instances, batches = [], []
+        instances, batches, delays = [], [], []
         for facts in _stations(model):
             variant = variants[facts.name]
             count = sum(count for count, _ in variant.instances(gpus=self._gpus))
@@ -78,6 +84,7 @@ class Encoding:
             batches.append(
                 self._column(facts.name, _BATCH_LIMIT, at, own, _formed(model, facts, limit))
             )
+            delays.append(self._delays(model.varied[facts.name], at, variant.config))
         load, size = work.load.value, work.load.batch_size
         loads = self._column(name, model.settings.load_kind.value, at, load, load)
         client = self._column(name, _CLIENT_BATCH, at, size, size)
@@ -86,6 +93,7 @@ class Encoding:
             np.stack(batches, axis=1),
             np.maximum(loads, 1) * client,
             client,
+            np.stack(delays, axis=1),
         )
 
     def _column(
@@ -98,6 +106,16 @@ class Encoding:
         else:
             rest = np.array(self._axes[position].values, dtype=float)[at[:, position]]
         return np.concatenate([[float(default)], rest])
+
+    def _delays(self, model: VariedModel, at: np.ndarray[Any, Any], default: ModelConfig) -> Floats:
+        """How long the model waits for batches to fill: by default, and then at each coordinate."""
+        config, position = model.facts.config, self._index.get((model.facts.name, _BATCHING))
+        if position is None:
+            values, chosen = other_parameters(model).get(_BATCHING, (None,)), np.zeros(len(at), int)
+        else:
+            values, chosen = tuple(self._axes[position].values), at[:, position]
+        delays = [queue_delay_s(apply_parameters(config, {_BATCHING: one})) for one in values]
+        return np.array([queue_delay_s(default), *np.array(delays)[chosen]])
 
     def _positions(self, model: SearchedModel, settings: Settings) -> list[Floats]:
         """Sizes count as far as the load makes use of them, and a little for themselves."""

@@ -4,8 +4,9 @@
 
 Each model is a station: `instances` servers that work on batches. Batches form from the requests
 that wait, a batch costs a fixed part and a part for each of its inferences, instances slow each
-other down, and a fixed time passes outside. The slowest station limits a chain of them, and by
-Little's law the requests in flight are throughput times latency.
+other down, and a fixed time passes outside. Where batches may wait until they are full, they do,
+for as long as that takes or for the queue delay. The slowest station limits a chain of them, and
+by Little's law the requests in flight are throughput times latency.
 
 A set of unknowns is a row of standard normal numbers; `_Unknowns` says what they mean. All
 functions take many rows at once.
@@ -13,7 +14,9 @@ functions take many rows at once.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +27,8 @@ Floats = npt.NDArray[np.floating[Any]]
 # unknowns of the whole, and of each station
 _GLOBAL, _STATION = 7, 8
 
+_NEARLY_NONE = 1e-9
+
 # How close queueing comes to the limit that it cannot pass, at loads far above it.
 _OVERLOAD = 0.02
 
@@ -33,27 +38,33 @@ class Settings:
     """Where throughput is asked for: one row for each trial, one column for each station.
 
     `flight` is the number of inferences in flight, or with an open loop those sent per second;
-    `client` the client's batch size; `batch` the largest batch that a station forms.
+    `client` the client's batch size; `batch` the largest batch that a station forms, and `delay`
+    the seconds that it may wait for one to fill.
     """
 
     instances: Floats
     batch: Floats
     flight: Floats
     client: Floats
+    delay: Floats
 
     def __len__(self) -> int:
         return len(self.flight)
 
     def take(self, rows: npt.NDArray[np.intp]) -> Settings:
         return Settings(
-            self.instances[rows], self.batch[rows], self.flight[rows], self.client[rows]
+            self.instances[rows],
+            self.batch[rows],
+            self.flight[rows],
+            self.client[rows],
+            self.delay[rows],
         )
 
     def rounded(self) -> Settings:
         """In single precision, which the law is worked out in: that is more than it is worth, and
         takes a third of the time.
         """
-        values = (self.instances, self.batch, self.flight, self.client)
+        values = (self.instances, self.batch, self.flight, self.client, self.delay)
         return Settings(*(value.astype(np.float32) for value in values))
 
 
@@ -73,10 +84,13 @@ def unknowns(stations: int) -> int:
     return _GLOBAL + _STATION * stations
 
 
-def closed_loop(sets: Floats, at: Settings) -> Flow:
-    """With a constant number of inferences in flight."""
+def closed_loop(sets: Floats, at: Settings, scale: Floats) -> Flow:
+    """With a constant number of inferences in flight, where a throughput of one stands for `scale`
+    per second.
+    """
     whole = _Whole(sets)
-    limit, time = _stations(sets, whole, at, at.flight[None, :], whole.waiting)
+    patience = _Patience(scale[:, None], arriving=None)
+    limit, time = _stations(sets, whole, at, at.flight[None, :], whole.waiting, patience)
     offered = np.log(at.flight / (time + whole.outside))
     capacity = _least([limit, whole.ceiling], whole.sharpness)
     flow = _least([capacity, offered], whole.sharpness)
@@ -95,13 +109,14 @@ def open_loop(sets: Floats, at: Settings, scale: Floats) -> Flow:
     sent = at.flight[None, :] / scale[:, None]
     # what waits is counted, and not what is in flight
     full, none = np.full_like(sent, np.inf), np.zeros_like(whole.waiting)
-    limit, _ = _stations(sets, whole, at, full, none)
+    patience = _Patience(scale[:, None], arriving=sent)
+    limit, _ = _stations(sets, whole, at, full, none, patience)
     capacity = _least([limit, whole.ceiling], whole.sharpness)
     load = np.minimum(sent / np.exp(capacity), 1e3)
     # what waits while a batch is worked on makes up the next one
-    _, alone = _stations(sets, whole, at, at.client[None, :], none)
+    _, alone = _stations(sets, whole, at, at.client[None, :], none, patience)
     waiting = np.minimum(sent * alone, 1e6) + at.client
-    _, time = _stations(sets, whole, at, waiting, none)
+    _, time = _stations(sets, whole, at, waiting, none, patience)
     slower = 1 + load / (np.maximum(1 - load, 0) + _OVERLOAD)
     latency = np.log((time + whole.outside) * slower)
     flow = _least([capacity, np.log(sent)], 4 * whole.sharpness)
@@ -129,8 +144,23 @@ class _Whole:
         self.waiting = 1.5 / (1 + np.exp(-0.7 - 1.5 * column[:, 4]))
 
 
+@dataclass(frozen=True, slots=True)
+class _Patience:
+    """What queue delays are held against: the throughput per second that one stands for, and the
+    inferences that arrive, where they do not depend on the answers.
+    """
+
+    scale: Floats
+    arriving: Floats | None
+
+
 def _stations(
-    sets: Floats, whole: _Whole, at: Settings, flight: Floats, others: Floats
+    sets: Floats,
+    whole: _Whole,
+    at: Settings,
+    flight: Floats,
+    others: Floats,
+    patience: _Patience,
 ) -> tuple[Floats, Floats]:
     """The logarithm of the throughput that the stations allow, and an inference's time in them.
 
@@ -158,12 +188,81 @@ def _stations(
         slowing = 1 + contention * (together - 1) + coherence * together * (together - 1)
         crowded = np.square(together / cores)
         slowing = slowing * np.sqrt(np.sqrt(1 + np.square(crowded)))
-        cost = 1 - share + share * (batch + steeper * np.maximum(batch - knee, 0))
-        time = pace * cost * slowing
-        limits.append(np.log(instances * batch / time))
-        times.append(time)
+        work = partial(_work, pace * slowing, share, knee, steeper)
+        time = work(batch)
+        formed = _Formed(batch, time, time)
+        delay = at.delay[:, station]
+        if delay.any():
+            waiting = delay * patience.scale
+            if patience.arriving is None:
+                formed = _gathered(formed, waiting, flight, most, instances, work)
+            else:
+                formed = _filled(formed, waiting, patience.arriving, most, most, work)
+        limits.append(np.log(instances * formed.size / formed.cycle))
+        times.append(formed.time)
     limit = limits[0] if len(limits) == 1 else _least(limits, whole.sharpness)
     return limit, np.asarray(sum(times))
+
+
+def _work(slowness: Floats, share: Floats, knee: Floats, steeper: Floats, batch: Floats) -> Floats:
+    """How long a batch is worked on."""
+    cost = 1 - share + share * (batch + steeper * np.maximum(batch - knee, 0))
+    return np.asarray(slowness * cost)
+
+
+@dataclass(frozen=True, slots=True)
+class _Formed:
+    """Batches: their size, the time from one to the next of an instance that always has one, and
+    that of an inference in the station.
+    """
+
+    size: Floats
+    cycle: Floats
+    time: Floats
+
+
+# How long a batch of some size is worked on.
+Work = Callable[[Floats], Floats]
+
+
+def _filled(
+    formed: _Formed, delay: Floats, arriving: Floats, there: Floats, most: Floats, work: Work
+) -> _Formed:
+    """What becomes of batches that wait for a `delay`, or until they are full, when so many arrive
+    and are `there` at most.
+    """
+    # what will never be there is waited for in vain
+    until_full = np.where(most > there, np.inf, (most - formed.size) / arriving)
+    waits = np.minimum(delay, until_full)
+    room = np.maximum(np.minimum(most, there), formed.size)
+    size = np.minimum(formed.size + arriving * waits, room)
+    time = work(size) + waits
+    return _Formed(size, time, time)
+
+
+def _gathered(
+    formed: _Formed, delay: Floats, flight: Floats, most: Floats, instances: Floats, work: Work
+) -> _Formed:
+    """The same when so many are in flight: with a long delay all batches become full. Those that
+    are answered at the same time are sent again at the same time, and fill the next.
+    """
+    busy = np.clip(flight / formed.size, 1, instances)
+    arriving = busy * formed.size / formed.cycle
+    there = flight - (busy - 1) * formed.size
+    short = _filled(formed, delay, arriving, there, most, work)
+    full = work(most)
+    count = np.floor(flight / most)
+    # the rest waits for answers, or goes as it is
+    rest = flight - count * most
+    alone = np.where(delay < full, rest / (work(np.maximum(rest, 1)) + delay), 0)
+    flow = count * most / full + alone
+    time = np.where(count < instances, flight / np.maximum(flow, _NEARLY_NONE), full)
+    is_long = (count >= 1) & (formed.size < most) & (delay * arriving > most - formed.size)
+    return _Formed(
+        np.where(is_long, most, short.size),
+        np.where(is_long, full, short.cycle),
+        np.where(is_long, time, short.time),
+    )
 
 
 def _least(logarithms: list[Floats], sharpness: Floats) -> Floats:

@@ -10,11 +10,17 @@ Monte Carlo sampler), so that several explanations live on as long as the measur
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from model_analyzer.search.adaptive.latency import (
+    CLOSED_TAIL,
+    OPEN_TAIL,
+    closed_tail,
+    open_tail,
+)
 from model_analyzer.search.adaptive.queueing import (
     Floats,
     Flow,
@@ -40,6 +46,7 @@ _ROUNDS = 2  # of moves after a measurement: later ones change little
 _SHARE_OF_NEWS = 0.02  # of all measurements: fewer new ones change little of what is common to all
 _GUESSES = 12  # sets that the parameters of a process are chosen by
 _UNLIKELY = -1e6
+_FARTHEST = 30.0  # that the law's logarithms are taken to be from what was measured
 
 # Of throughput, the law knows all but a factor; where it is what is sent, that too.
 _FACTOR, _NO_FACTOR = 3.0, 0.02
@@ -48,11 +55,6 @@ _SLOW_AMPLITUDE = 0.15
 # What single batch sizes and numbers of instances have of their own, as powers of two.
 _SIZES, _WIDTH, _OF_SIZES = np.arange(0, 11), 0.7, 0.1
 _COUNTS, _NARROW, _OF_COUNTS = np.arange(0, 4, 0.5), 0.3, 0.05
-# What latencies are, beside the law's average: a factor that depends on how busy the server is
-# (in two ways), on how long the queue is, and on the number of instances.
-_WEIGHTS = np.array([1.0, 0.4, 0.4, 0.1, 0.05])
-_TAIL = Prior(weights=_WEIGHTS, amplitude=0.12, noise=0.03)
-_OPEN_TAIL = Prior(weights=_WEIGHTS, amplitude=0.15, noise=0.03)
 # Memory is what instances need, and what the inferences of their largest batches do.
 _MEMORY = frozenset({"gpu_used_memory", "gpu_free_memory", "cpu_used_ram", "cpu_available_ram"})
 _MANY, _LARGE = 4.0, 32.0
@@ -145,12 +147,10 @@ class Surrogate:
                     flight = self._places.settings.flight
                     base = np.broadcast_to(np.log(flight) - self._throughput, residuals.shape)
                     there = np.log(at.settings.flight) - drawn
-                tails = _logarithm(observed) - base
-                prior = _OPEN_TAIL if self._is_open else _TAIL
-                tail = fit(_tail(self._places, busy), tails[:_GUESSES], prior)
-                factor = tail.draw(tails, _DOUBT, _tail(at, busy_there), generator)
+                above = _logarithm(observed) - base
+                factor, level = self._tail(above, at, (busy, busy_there), generator)
                 values[tag] = np.exp(there + factor)
-                noise[tag] = float(np.hypot(tail.level, process.level))
+                noise[tag] = float(np.hypot(level, process.level))
             elif tag in _MEMORY:
                 values[tag] = self._memory(observed, at, generator)
                 noise[tag] = process.level
@@ -176,8 +176,24 @@ class Surrogate:
         """The sets that explain the measurements best."""
         return np.argsort(-self._likelihood, kind="stable")[:_GUESSES]
 
+    def _tail(
+        self,
+        above: Floats,
+        at: Places,
+        busy: tuple[Floats, Floats],
+        generator: np.random.Generator,
+    ) -> tuple[Floats, float]:
+        """The logarithm of what latencies are beside the law's average, and its noise."""
+        features, prior = (open_tail, OPEN_TAIL) if self._is_open else (closed_tail, CLOSED_TAIL)
+        here = Inputs(self._places.positions, features(self._places.settings, busy[0]))
+        there = Inputs(at.positions, features(at.settings, busy[1]))
+        process = fit(here, above[:_GUESSES], prior)
+        return process.draw(above, _DOUBT, there, generator), process.level
+
     def _memory(self, observed: Floats, at: Places, generator: np.random.Generator) -> Floats:
-        middle, spread = observed.mean(), max(float(observed.std()), 1e-3 * observed.mean(), 1e-9)
+        # not their deviation: it would be the smaller the more often the same is measured
+        apart = float(np.ptp(observed)) / 2
+        middle, spread = observed.mean(), max(apart, 1e-3 * observed.mean(), 1e-9)
         residuals = np.broadcast_to((observed - middle) / spread, (WORLDS, len(observed)))
         known, new = _needs(self._places), _needs(at)
         prior = Prior(np.full(known.features.shape[1], _OF_NEEDS), amplitude=0.1, noise=0.01)
@@ -208,12 +224,24 @@ class Surrogate:
     def _flow(self, sets: Floats, at: Settings) -> Flow:
         sets, at = sets.astype(np.float32), at.rounded()
         if not self._is_open:
-            return closed_loop(sets, at)
+            return closed_loop(sets, at, np.exp(self._closed_scale(sets, at)))
         scale = self._scale + 2 * sets[:, -1]
         flow = open_loop(sets, at, np.exp(scale))
         return Flow(
             flow.throughput + scale[:, None], flow.latency - scale[:, None], flow.utilisation
         )
+
+    def _closed_scale(self, sets: Floats, at: Settings) -> Floats:
+        """The logarithm of the throughput that one stands for, by what was measured. Only queue
+        delays, which are in seconds, need it: first it is found as if there were none.
+        """
+        known, scale = self._places.settings.rounded(), np.zeros(len(sets), dtype=np.float32)
+        if known.delay.any() or at.delay.any():
+            for settings in (replace(known, delay=np.zeros_like(known.delay)), known):
+                flow = closed_loop(sets, settings, np.exp(scale))
+                missing = np.median(self._throughput - flow.throughput, axis=1)
+                scale = np.clip(missing, -_FARTHEST, _FARTHEST).astype(np.float32)
+        return scale
 
     # -- the sampler -------------------------------------------------------------------------
 
@@ -312,15 +340,6 @@ def _selected(weights: Floats, generator: np.random.Generator) -> npt.NDArray[np
     """As many rows as there are weights, each as often as its weight says."""
     marks = (np.arange(len(weights)) + generator.uniform()) / len(weights)
     return np.minimum(np.searchsorted(np.cumsum(weights), marks), len(weights) - 1)
-
-
-def _tail(places: Places, busy: Floats) -> Inputs:
-    settings = places.settings
-    taken = (settings.instances * np.maximum(settings.batch, settings.client[:, None])).min(axis=1)
-    queue = np.log2(1 + settings.flight / taken) / 5
-    sizes = np.log2(settings.instances).mean(axis=1)
-    features = np.stack([np.ones(len(busy)), busy, busy**6, queue, sizes], axis=1)
-    return Inputs(places.positions, features)
 
 
 def _sized(places: Places, busy: Floats) -> Inputs:

@@ -22,7 +22,8 @@ def places(*sizes: tuple[int, int], load: float = 16) -> Places:
     """Of one model, by instances and batch limit."""
     instances, batch = np.array(sizes, dtype=float).T[:, :, None]
     ones = np.ones(len(sizes))
-    return Places(Settings(instances, batch, load * ones, ones), np.zeros((len(sizes), 1)))
+    at = Settings(instances, batch, load * ones, ones, np.zeros_like(batch))
+    return Places(at, np.zeros((len(sizes), 1)))
 
 
 def failure(reason: FailureReason) -> Failure:

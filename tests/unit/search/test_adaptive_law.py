@@ -1,0 +1,166 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What an adaptive search knows about servers before it measures: batches that wait until they are
+full, batches that are uneven, and what instances need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from model_analyzer.domain.models import VariantNames
+from model_analyzer.domain.settings import SearchMode
+from model_analyzer.search.adaptive.encoding import Encoding
+from model_analyzer.search.adaptive.latency import unevenness
+from model_analyzer.search.adaptive.queueing import (
+    Floats,
+    Settings,
+    closed_loop,
+    open_loop,
+    unknowns,
+)
+from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Places, Surrogate
+from model_analyzer.search.trial_space import TrialSpace
+from tests.unit.search.surfaces import limits, model, subject
+
+# Inferences per second of `sim_gpu` (see `model-analyzer init`) on Triton 2.62 with 3 instances and
+# a batch limit of 4, by requests in flight: without queue delay, and with one of 20 ms.
+AT_ONCE = {1: 104, 3: 218, 4: 227, 6: 320, 8: 402, 12: 556, 16: 678}
+DELAYED = {1: 33, 3: 94, 4: 330, 6: 327, 8: 637, 12: 687, 16: 694}
+ALONE = 120.0  # per second, of an inference alone: what the law calls one
+
+
+def settings(
+    loads: Sequence[float], *, instances: int = 3, batch: int = 4, delay_s: float = 0.0
+) -> Settings:
+    """One model under these loads, with client batches of one."""
+    column = np.ones((len(loads), 1))
+    flight = np.array(loads, dtype=float)
+    return Settings(
+        instances * column, batch * column, flight, np.ones(len(loads)), delay_s * column
+    )
+
+
+def likeliest(at: Settings) -> Floats:
+    """Inferences per second of the server that is expected before anything is measured."""
+    flow = closed_loop(np.zeros((1, unknowns(1))), at, np.array([ALONE]))
+    return np.asarray(ALONE * np.exp(flow.throughput[0]))
+
+
+# -- queue delays ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("delay_s", "measured"), [(0.0, AT_ONCE), (0.02, DELAYED)])
+def test_throughput_by_load_is_as_triton_batches(
+    delay_s: float, measured: Mapping[int, int]
+) -> None:
+    expected = likeliest(settings([*measured], delay_s=delay_s))
+
+    assert expected == pytest.approx([*measured.values()], rel=0.35)
+
+
+def test_a_rest_that_fills_no_batch_waits_for_answers_or_goes_after_the_delay() -> None:
+    four, six, eight = likeliest(settings([4, 6, 8], delay_s=0.02))
+    assert six == pytest.approx(four, rel=0.05)
+    assert eight == pytest.approx(2 * four, rel=0.1)
+
+    four, six, eight = likeliest(settings([4, 6, 8], delay_s=0.002))
+    assert four < six < eight
+
+
+def test_a_delay_does_not_matter_where_batches_are_full_anyway() -> None:
+    loads = [64, 256]
+    assert likeliest(settings(loads, delay_s=0.02)) == pytest.approx(likeliest(settings(loads)))
+
+
+def test_with_few_requests_sent_per_second_each_waits_for_the_delay() -> None:
+    sets, scale = np.zeros((1, unknowns(1))), np.array([ALONE])
+    latency = [
+        float(np.exp(open_loop(sets, settings([5], delay_s=delay_s), scale).latency[0, 0]) / ALONE)
+        for delay_s in (0.0, 0.02)
+    ]
+
+    assert latency[1] - latency[0] == pytest.approx(0.02, rel=0.1)
+
+
+def test_delays_that_were_not_tried_are_foreseen() -> None:
+    known, unknown = settings([*AT_ONCE]), settings([4, 6, 8], delay_s=0.02)
+    surrogate = Surrogate(1, is_open=False, seed=0)
+    surrogate.learn(
+        Places(known, np.zeros((len(known), 1))),
+        {THROUGHPUT: np.array([*AT_ONCE.values()], dtype=float)},
+    )
+    worlds = surrogate.worlds(Places(unknown, np.ones((len(unknown), 1))))
+
+    middle = np.median(worlds.values[THROUGHPUT], axis=0)
+    assert middle == pytest.approx([DELAYED[4], DELAYED[6], DELAYED[8]], rel=0.35)
+
+
+@pytest.mark.parametrize(
+    ("own", "listed", "expected"),
+    [
+        ({}, [{"max_queue_delay_microseconds": us} for us in (0, 5000)], [0, 0, 0.005]),
+        ({"max_queue_delay_microseconds": 700}, [{}, None], [0.0007, 0.0007, 0.0007]),
+        ({"max_queue_delay_microseconds": 700}, [], [0.0007, 0.0007]),
+    ],
+)
+def test_delays_are_the_listed_ones_or_the_models_own(
+    own: Mapping[str, Any], listed: Sequence[Any], expected: Sequence[float]
+) -> None:
+    searched = subject(
+        model(dynamic_batching=own), parameters={"dynamic_batching": listed} if listed else {}
+    )
+    space = TrialSpace(searched, limits(mode=SearchMode.ADAPTIVE), use_formula=False)
+    listing = [number for number, axis in enumerate(space.axes) if not axis.is_ordered]
+    coordinates = [
+        tuple(value * (number in listing) for number in range(len(space.axes)))
+        for value in range(max(len(listed), 1))
+    ]
+
+    default = space.default(VariantNames())
+    places = Encoding(searched, space).places(0, coordinates, default)
+
+    assert places.settings.delay[:, 0] == pytest.approx(expected)
+
+
+# -- latencies ---------------------------------------------------------------------------------
+
+
+def test_batches_are_uneven_between_an_instance_for_each_request_and_enough_to_fill_all() -> None:
+    few, some, many, very_many = unevenness(settings([3, 16, 64, 1024], instances=4, batch=16))
+
+    assert few == 0
+    assert some > 1
+    assert some > 2 * many
+    assert very_many < 0.02
+    assert unevenness(settings([2, 8, 64], instances=1, batch=16)) == pytest.approx(0)
+    assert unevenness(settings([16], instances=2, batch=16)) < some
+
+
+# -- memory ------------------------------------------------------------------------------------
+
+
+def test_measuring_the_same_memory_again_does_not_tell_which_model_needs_it() -> None:
+    def spread(times: int) -> float:
+        """Of what two instances of the second model alone need."""
+        counts = np.array([[1, 1]] * times + [[2, 2]], dtype=float)
+        memory = np.array([850.0] * times + [1300.0])
+        surrogate = Surrogate(2, is_open=False, seed=0)
+        surrogate.learn(
+            _places(counts),
+            {THROUGHPUT: np.full(times + 1, 100.0), "cpu_used_ram": memory},
+        )
+        worlds = surrogate.worlds(_places(np.array([[1.0, 2.0]])))
+        return float(worlds.values["cpu_used_ram"].std())
+
+    assert spread(20) > 0.7 * spread(1)
+
+
+def _places(instances: Floats) -> Places:
+    """Of a chain of models with so many instances each, all else equal."""
+    ones, column = np.ones_like(instances), np.ones(len(instances))
+    return Places(Settings(instances, 8 * ones, 16 * column, column, 0 * ones), instances / 2)
