@@ -5,8 +5,9 @@
     python benchmarks/search/run.py --set reporting --modes quick,optuna,random --seeds 10
 
 Modes are those of the product, `random` (`random:2` draws 2 % of the space), `upstream-quick` and
-`upstream-optuna` (with --upstream). A set is `tuning`, `reporting`, `simulated` (which needs a C
-compiler at first), or a directory of recorded tables. The README beside says what the columns mean.
+`upstream-optuna` (with --upstream). A set is `tuning`, `reporting`, `simulated-tuning`, `simulated`
+(these need a C compiler at first), or a directory of recorded tables. The README of the benchmarks
+says what the columns mean.
 """
 
 from __future__ import annotations
@@ -39,11 +40,10 @@ from benchmarks.search.verdict import Verdict, calibration, judge, markdown, sum
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.runner.runtime import cache_directory
 
-_SIMULATED = "simulated"
+_SIMULATED = {"simulated-tuning": SurfaceSet.TUNING, "simulated": SurfaceSet.REPORTING}
 _SET_HELP = (
-    "tuning, reporting, simulated (servers simulated request by request, written without looking"
-    " at the search, and not to tune it on; the first time it needs a C compiler, and minutes), or"
-    " a directory of recordings"
+    "tuning, reporting, simulated-tuning, simulated (servers simulated request by request; the"
+    " first time it needs a C compiler, and minutes), or a directory of recordings"
 )
 
 OURS = [mode.value for mode in SearchMode]
@@ -113,24 +113,24 @@ def _options() -> argparse.Namespace:
 
 def _surfaces(name: str, is_wanted: Callable[[str], bool]) -> Sequence[Surface]:
     """Those of a set that are wanted by their names."""
-    if name == _SIMULATED:
-        return _simulated(is_wanted)
+    if name in _SIMULATED:
+        return _simulated(name, is_wanted)
     if name in [one.value for one in SurfaceSet]:
         return [one for one in surfaces(SurfaceSet(name)) if is_wanted(one.name)]
     if not Path(name).is_dir():
-        sys.exit(f"--set: {name} is neither tuning, reporting nor simulated, nor a directory")
+        sys.exit(f"--set: {name} is neither a set nor a directory")
     try:
         return [one for one in recorded_surfaces(Path(name)) if is_wanted(one.name)]
     except ValueError as error:
         sys.exit(str(error))
 
 
-def _simulated(is_wanted: Callable[[str], bool]) -> Sequence[Surface]:
-    directory = cache_directory(os.environ) / "search-laboratory"
+def _simulated(name: str, is_wanted: Callable[[str], bool]) -> Sequence[Surface]:
+    simulator = Simulator(cache_directory(os.environ) / "search-laboratory", os.environ)
     try:
-        return list(simulated_surfaces(Simulator(directory, os.environ), is_wanted))
+        return list(simulated_surfaces(simulator, _SIMULATED[name], is_wanted))
     except NoSimulatorError as error:
-        print(f"--set {_SIMULATED}: {error}", file=sys.stderr)
+        print(f"--set {name}: {error}", file=sys.stderr)
         sys.exit(2)
 
 

@@ -1,9 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The set of simulated surfaces: the draws of all families, free and within constraints.
+"""The sets of simulated surfaces: the draws of all families, free and within constraints.
 
-No formula of a search is in the simulation, nor of machine.py; what a search does here is to be
-reported, not tuned on.
+No formula of a search is in the simulation, nor of machine.py.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from zlib import crc32
 import numpy as np
 
 from benchmarks.search.draws import drawn_noise
+from benchmarks.search.families import SurfaceSet
 from benchmarks.search.machine import Setting
 from benchmarks.search.simulated.families import DRAWS, FAMILIES, Draw
 from benchmarks.search.simulated.limits import LIMITS
@@ -28,11 +28,16 @@ from model_analyzer.domain.trials import LoadKind
 # Draws have two kinds of constraints each, and take turns.
 _KINDS = tuple(LIMITS)
 
+# What seeds the draws of a set, beside the family and the number.
+_DRAWN = {SurfaceSet.TUNING: (), SurfaceSet.REPORTING: (1,)}
+
 
 def simulated_surfaces(
-    simulator: Simulator, is_wanted: Callable[[str], bool] = lambda name: True
+    simulator: Simulator,
+    which: SurfaceSet,
+    is_wanted: Callable[[str], bool] = lambda name: True,
 ) -> Iterator[Surface]:
-    """The surfaces of the set that are wanted by their names, always the same: each draw free, and
+    """The surfaces of a set that are wanted by their names, always the same: each draw free, and
     within constraints that 5 to 10 % of its points meet. Only servers of these are simulated.
 
     Raises NoSimulatorError.
@@ -43,16 +48,16 @@ def simulated_surfaces(
         names = [name, *(f"{name}-{kind}" for kind in kinds)]
         if not any(map(is_wanted, names)):
             continue
-        free = drawn(family, number, simulator)
+        free = drawn(family, number, which, simulator)
         limited = [LIMITS[kind](free) for kind in kinds]
         for name, surface in zip(names, [free, *limited], strict=True):
             if is_wanted(name):
                 yield replace(surface, name=name)
 
 
-def drawn(family: str, number: int, simulator: Simulator) -> Surface:
+def drawn(family: str, number: int, which: SurfaceSet, simulator: Simulator) -> Surface:
     """A draw of a family as a surface, without constraints. Raises NoSimulatorError."""
-    random = np.random.default_rng([crc32(family.encode()), number])
+    random = np.random.default_rng([crc32(family.encode()), number, *_DRAWN[which]])
     draw = FAMILIES[family](random, number)
     axes = dict.fromkeys(draw.server.stages, draw.grid.axis)
     parts = [single(name) for name in axes]

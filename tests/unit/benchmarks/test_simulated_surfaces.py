@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.search.families import is_constrained
+from benchmarks.search.families import SurfaceSet, is_constrained
 from benchmarks.search.machine import Client, Setting
 from benchmarks.search.simulated.server import SIZES, Server, Stage, always
 from benchmarks.search.simulated.simulator import Measured, NoSimulatorError, Simulator
@@ -185,13 +185,27 @@ def test_what_needs_too_much_memory_does_not_load_or_fails(simulator: Simulator)
 
 @needs_compiler
 def test_five_to_ten_percent_of_the_points_meet_the_constraints(simulator: Simulator) -> None:
-    found = list(simulated_surfaces(simulator, lambda name: name.startswith("no-batching-1")))
+    found = list(
+        simulated_surfaces(
+            simulator, SurfaceSet.TUNING, lambda name: name.startswith("no-batching-1")
+        )
+    )
     names = [surface.name for surface in found]
     assert names == ["no-batching-1", "no-batching-1-round", "no-batching-1-avg"]
     for surface in found:
         assert Truth(surface).size == 41 * 8
         if is_constrained(surface):
             assert 0.05 <= Truth(surface).feasible <= 0.10
+
+
+@needs_compiler
+def test_what_is_reported_was_not_tuned_on(simulator: Simulator) -> None:
+    tuned, reported = (
+        next(simulated_surfaces(simulator, which, lambda name: name == "no-batching-1"))
+        for which in SurfaceSet
+    )
+
+    assert Truth(tuned).best.merit != pytest.approx(Truth(reported).best.merit, rel=1e-3)
 
 
 @needs_compiler
