@@ -16,6 +16,9 @@ from pathlib import Path
 
 from model_analyzer.runner.runtime import find_perf_analyzer, find_tritonserver
 
+# What a command that failed said last.
+_LAST_LINES = 20
+
 UPSTREAM = ("triton-model-analyzer==1.58.0", "tritonclient[all]==2.51.0", "numpy<2")
 
 
@@ -76,7 +79,9 @@ def timed(command: Sequence[str], *, cwd: Path, log: Path, **variables: str) -> 
         )  # fmt: skip
     took = time.perf_counter() - began
     if done.returncode != 0:
-        sys.exit(f"{command[0]} ended with {done.returncode}: see {log}")
+        # the log is in a directory that does not outlive the benchmark
+        last = log.read_text(errors="replace").splitlines()[-_LAST_LINES:]
+        sys.exit("\n".join([f"{command[0]} ended with {done.returncode}:", *last]))
     return took
 
 

@@ -44,7 +44,7 @@ class SurfaceSet(Enum):
     REPORTING = "reporting"
 
 
-# Draws by their numbers. The first eight for reports were looked at when a search was changed, and
+# Draws by their numbers. The first ten for reports were looked at when a search was changed, and
 # do not count any more.
 _NUMBERS = {SurfaceSet.TUNING: range(6), SurfaceSet.REPORTING: range(10, 12)}
 

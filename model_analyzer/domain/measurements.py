@@ -69,7 +69,9 @@ class Measurement:
     """All values of one trial.
 
     `models` is in the order of the trial's workloads; `gpus` maps a GPU's UUID to its values;
-    `host` holds values of the whole server (memory). `started` is in seconds since the epoch.
+    `host` holds values of the whole server (memory). `started` is in seconds since the epoch;
+    `loading_s` is the part of `duration_s` before it was measured, while a server loaded it: hardly
+    anything with the C API, where perf_analyzer loads it.
     """
 
     models: tuple[ModelMeasurement, ...]
@@ -79,6 +81,7 @@ class Measurement:
     commands: tuple[str, ...] = ()
     started: float = 0.0
     duration_s: float = 0.0
+    loading_s: float = 0.0
 
     def value(self, tag: str) -> float | None:
         """The metric over all models and GPUs, or None where it was not measured."""
@@ -180,6 +183,7 @@ def averaged(measurements: Sequence[Measurement]) -> Measurement:
         notices=tuple(dict.fromkeys(notice for one in measurements for notice in one.notices)),
         commands=tuple(command for one in measurements for command in one.commands),
         duration_s=sum(one.duration_s for one in measurements),
+        loading_s=sum(one.loading_s for one in measurements),
     )
 
 

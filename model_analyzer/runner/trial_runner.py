@@ -60,21 +60,23 @@ class TrialRunner:
             self._output.write(work.variant)
         started, clock = time.time(), time.monotonic()
         with self._interruptible():
-            outcome = self._measure(trial)
+            outcome = self._measure(trial, clock)
             if isinstance(outcome, Failure) and outcome.reason in _MAY_BE_CHANCE:
                 log.warning("%s: trying once more", outcome.message)
                 self._server.discard()
-                outcome = self._measure(trial)
+                outcome = self._measure(trial, clock)
         if isinstance(outcome, Failure) and outcome.reason in _SPOILS_SERVER:
             self._server.discard()
         # as it is kept, so that a search that is continued sees the same
         duration_s = round(time.monotonic() - clock, 3)
         return replace(outcome, started=started, duration_s=duration_s)
 
-    def _measure(self, trial: Trial) -> Outcome:
+    def _measure(self, trial: Trial, clock: float) -> Outcome:
+        """What comes of the trial that was begun when it was `clock`."""
         failure = self._server.serve([work.variant for work in trial.workloads], trial.setup)
         if failure is not None:
             return failure
+        loading_s = round(time.monotonic() - clock, 3)
         monitors = list(self._monitors(trial))
         with ExitStack() as stack:
             for monitor in monitors:
@@ -89,6 +91,7 @@ class TrialRunner:
             host=seen.host,
             notices=readings.notices,
             commands=readings.commands,
+            loading_s=loading_s,
         )
 
 

@@ -358,6 +358,7 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
         "models": [_model(model) for model in outcome.models],
         **_unless_empty("gpus", {uuid: dict(values) for uuid, values in outcome.gpus.items()}),
         **_unless_empty("host", dict(outcome.host)),
+        **_unless_empty("loading_s", round(outcome.loading_s, 3)),
         **_unless_empty(
             "notices", [[notice.kind.value, notice.text] for notice in outcome.notices]
         ),
@@ -394,6 +395,7 @@ def _measurement(entry: Entry) -> Measurement:
         commands=tuple(entry["commands"]),
         started=_seconds(entry["started"]),
         duration_s=_seconds(entry["duration_s"]),
+        loading_s=_seconds(entry.get("loading_s", 0.0)),
     )
 
 

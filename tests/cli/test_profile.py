@@ -49,6 +49,19 @@ def test_a_run_loads_and_measures_in_the_known_order(setting, pretend) -> None:
     assert "Profile complete. Profiled 5 configurations for models: ['m']" in output
 
 
+def test_how_long_variants_took_to_load_is_kept(setting) -> None:
+    status, output = setting.profile()
+
+    assert status == 0, output
+    lines = (setting.directory / "checkpoints" / "0.ckpt").read_text().splitlines()
+    entries = [json.loads(line) for line in lines]
+    found = [one for one in entries if one.get("entry") == "measurement"]
+    assert all(one.get("loading_s", 0.0) < one["duration_s"] for one in found)
+    # two loads of each variant: the second finds it loaded
+    loading_s = [one.get("loading_s", 0.0) for one in found]
+    assert sum(loading_s[::2]) > sum(loading_s[1::2])
+
+
 def test_batch_limits_are_not_doubled_where_throughput_does_not_grow(setting, pretend) -> None:
     status, output = setting.profile(run_config_search_max_model_batch_size=8)
 

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""How long measurements take: longer where a request takes long."""
+"""What measurements cost: the time that they take is longer where a request takes long, and where a
+variant has to be loaded first.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,12 @@ from model_analyzer.search.adaptive.queueing import Floats
 _FEWEST = 3
 # What is foreseen is within these bounds.
 _QUICKEST, _SLOWEST = 0.5, 4.0
+
+# What loading a variant costs, in measurements, before that is known (it counts as much as one that
+# was timed), and at most: those that are alike tell less.
+_USUAL_LOADING, _MOST_LOADING = 0.15, 2.0
+# What took this part of a measurement was loaded already.
+_LOADED = 0.01
 
 
 def multiples(request_s: Floats, known_s: Floats, spent_s: Floats) -> Floats:
@@ -31,3 +39,17 @@ def multiples(request_s: Floats, known_s: Floats, spent_s: Floats) -> Floats:
     error = math.sqrt(float(off @ off) / (len(spent_s) - 2) / squares)
     multiple = 1 + max(slope - error, 0.0) * (request_s - known_s.mean()) / spent_s.mean()
     return np.asarray(multiple.clip(_QUICKEST, _SLOWEST))
+
+
+def loading(loading_s: Floats, measuring_s: Floats) -> float:
+    """What loading a variant costs, in measurements that take `measuring_s` each, after some took
+    `loading_s` to load. Where nobody took the time, it is as usual.
+    """
+    if not measuring_s.any():
+        return _USUAL_LOADING
+    told = loading_s / measuring_s.mean()
+    told = told[told > _LOADED]
+    if len(told) == 0:
+        return _USUAL_LOADING
+    known = (_USUAL_LOADING + len(told) * float(np.median(told))) / (1 + len(told))
+    return min(known, _MOST_LOADING)

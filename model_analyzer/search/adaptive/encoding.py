@@ -13,6 +13,7 @@ from model_analyzer.domain.models import (
     ModelConfig,
     ModelFacts,
     apply_parameters,
+    largest_preferred_batch_size,
     max_batch_size,
     queue_delay_s,
 )
@@ -108,14 +109,14 @@ class Encoding:
         return np.concatenate([[float(default)], rest])
 
     def _delays(self, model: VariedModel, at: np.ndarray[Any, Any], default: ModelConfig) -> Floats:
-        """How long the model waits for batches to fill: by default, and then at each coordinate."""
+        """How long the model waits for full batches: by default, and then at each coordinate."""
         config, position = model.facts.config, self._index.get((model.facts.name, _BATCHING))
         if position is None:
             values, chosen = other_parameters(model).get(_BATCHING, (None,)), np.zeros(len(at), int)
         else:
             values, chosen = tuple(self._axes[position].values), at[:, position]
-        delays = [queue_delay_s(apply_parameters(config, {_BATCHING: one})) for one in values]
-        return np.array([queue_delay_s(default), *np.array(delays)[chosen]])
+        delays = [_delay_s(apply_parameters(config, {_BATCHING: one})) for one in values]
+        return np.array([_delay_s(default), *np.array(delays)[chosen]])
 
     def _positions(self, model: SearchedModel, settings: Settings) -> list[Floats]:
         """Sizes count as far as the load makes use of them, and a little for themselves."""
@@ -166,6 +167,11 @@ def _formed(model: SearchedModel, facts: ModelFacts, limit: int) -> int:
     first = {field: values[0] for field, values in fields.items()}
     config = apply_parameters(facts.config, first)
     return max(max_batch_size(config), 1) if _BATCHING in config else 1
+
+
+def _delay_s(config: ModelConfig) -> float:
+    """How long batches wait until they are full; with preferred sizes they wait for those."""
+    return 0.0 if largest_preferred_batch_size(config) else queue_delay_s(config)
 
 
 def _number(value: Any) -> float | None:

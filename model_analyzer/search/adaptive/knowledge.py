@@ -18,7 +18,7 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.ties import cost, tied
 from model_analyzer.domain.trials import Failure, LoadKind, Trial
 from model_analyzer.search.adaptive.acquisition import Prospect, gains, needed, prospect
-from model_analyzer.search.adaptive.duration import multiples
+from model_analyzer.search.adaptive.duration import loading, multiples
 from model_analyzer.search.adaptive.encoding import Encoding
 from model_analyzer.search.adaptive.failures import chances
 from model_analyzer.search.adaptive.queueing import Floats
@@ -38,8 +38,6 @@ _AROUND, _STEPS, _MOVED = 200, 3, 0.5
 # Nothing is measured more often.
 _MOST_TIMES = 4
 
-# Loading another variant is worth this many measurements.
-_RELOAD = 0.15
 # A variant that was measured more often than this has told the most of what it can.
 _PATIENCE = 3
 
@@ -114,6 +112,7 @@ class Knowledge:
         self._legal: dict[Coordinate, bool] = {}
         self._drawn: tuple[int, Sequence[Coordinate]] = (-1, ())
         self._loaded = Coordinates.DEFAULT
+        self._loading_s: list[float] = []
         self._view: View | None = None
 
     # -- trials ------------------------------------------------------------------------------
@@ -127,10 +126,13 @@ class Knowledge:
         outcome = yield trial
         self.records.append(TrialRecord(trial=trial, outcome=outcome))
         self._view = None
+        is_loaded = self._variant(coordinate) == self._variant(self._loaded)
         self._loaded = coordinate
         if isinstance(outcome, Failure):
             self._failed[coordinate] = outcome
             return
+        if not is_loaded:
+            self._loading_s.append(outcome.loading_s)
         self.measured.setdefault(coordinate, []).append(outcome)
         self._means[coordinate] = averaged(self.measured[coordinate])
         self.leaders = self.goal.best_first(self._means, self._means.__getitem__)
@@ -263,8 +265,12 @@ class Knowledge:
             chance = np.minimum(chance, works)
         leader = self._trusted(worlds, rows)
         seen = prospect(self.goal, worlds, rows[leader])
-        spent = np.array([one.duration_s for _, one in data])
-        costs = self._costs(candidates) * multiples(waiting, waiting[which], spent)
+        measuring = np.array([max(one.duration_s - one.loading_s, 0.0) for _, one in data])
+        costs = self._costs(
+            candidates,
+            multiples(waiting, waiting[which], measuring),
+            loading(np.array(self._loading_s), measuring),
+        )
         return View(rows, leader, seen, chance, costs)
 
     def _values(self, index: int, measured: Sequence[Measurement]) -> dict[str, Floats]:
@@ -277,20 +283,20 @@ class Knowledge:
                 values[tag] = np.array(known, dtype=float)
         return values
 
-    def _costs(self, candidates: Sequence[Coordinate]) -> Floats:
-        """What measuring each costs, in measurements of what is loaded if all took as long; the
-        default's first. What a variant can tell, it has told after a few measurements: further
-        ones cost more and more.
+    def _costs(self, candidates: Sequence[Coordinate], measuring: Floats, load: float) -> Floats:
+        """What measuring each costs, the default first: `measuring` it, and the `load` if it is not
+        loaded. What a variant can tell, it has told after a few measurements: further ones cost
+        more and more.
         """
         index = np.array(candidates, dtype=np.intp).reshape(len(candidates), len(self._space.axes))
         variants = [(), *map(tuple, index[:, self._of_the_variant].tolist())]
         loaded = self._variant(self._loaded)
-        reload = np.array([0.0 if variant == loaded else _RELOAD for variant in variants])
+        missing = np.array([variant != loaded for variant in variants])
         times: Counter[tuple[int, ...]] = Counter()
         for at, asked in self._asked.items():
             times[self._variant(at)] += asked
         spent = np.array([times[variant] for variant in variants])
-        return (1 + reload) * np.maximum(spent / _PATIENCE, 1)
+        return (measuring + load * missing) * np.maximum(spent / _PATIENCE, 1)
 
     def _variant(self, coordinate: Coordinate) -> tuple[int, ...]:
         """What of a coordinate is not its load; nothing of the default."""

@@ -8,8 +8,8 @@ other down, and a fixed time passes outside. Where batches may wait until they a
 for as long as that takes or for the queue delay. The slowest station limits a chain of them, and
 by Little's law the requests in flight are throughput times latency.
 
-A set of unknowns is a row of standard normal numbers; `_Unknowns` says what they mean. All
-functions take many rows at once.
+A set of unknowns is a row of standard normal numbers; `_Whole` and `_stations` say what they mean.
+All functions take many rows at once.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def closed_loop(sets: Floats, at: Settings, scale: Floats) -> Flow:
     """
     whole = _Whole(sets)
     patience = _Patience(scale[:, None], arriving=None)
-    limit, time = _stations(sets, whole, at, at.flight[None, :], whole.waiting, patience)
+    limit, time, _ = _stations(sets, whole, at, at.flight[None, :], whole.waiting, patience)
     offered = np.log(at.flight / (time + whole.outside))
     capacity = _least([limit, whole.ceiling], whole.sharpness)
     flow = _least([capacity, offered], whole.sharpness)
@@ -109,16 +109,16 @@ def open_loop(sets: Floats, at: Settings, scale: Floats) -> Flow:
     sent = at.flight[None, :] / scale[:, None]
     # what waits is counted, and not what is in flight
     full, none = np.full_like(sent, np.inf), np.zeros_like(whole.waiting)
-    patience = _Patience(scale[:, None], arriving=sent)
-    limit, _ = _stations(sets, whole, at, full, none, patience)
+    limit, _, _ = _stations(sets, whole, at, full, none, None)
     capacity = _least([limit, whole.ceiling], whole.sharpness)
     load = np.minimum(sent / np.exp(capacity), 1e3)
     # what waits while a batch is worked on makes up the next one
-    _, alone = _stations(sets, whole, at, at.client[None, :], none, patience)
+    _, alone, _ = _stations(sets, whole, at, at.client[None, :], none, None)
     waiting = np.minimum(sent * alone, 1e6) + at.client
-    _, time = _stations(sets, whole, at, waiting, none, patience)
+    patience = _Patience(scale[:, None], arriving=sent)
+    _, time, idle = _stations(sets, whole, at, waiting, none, patience)
     slower = 1 + load / (np.maximum(1 - load, 0) + _OVERLOAD)
-    latency = np.log((time + whole.outside) * slower)
+    latency = np.log((time - idle + whole.outside) * slower + idle)
     flow = _least([capacity, np.log(sent)], 4 * whole.sharpness)
     return Flow(flow, latency, np.minimum(load, 1))
 
@@ -160,13 +160,15 @@ def _stations(
     at: Settings,
     flight: Floats,
     others: Floats,
-    patience: _Patience,
-) -> tuple[Floats, Floats]:
-    """The logarithm of the throughput that the stations allow, and an inference's time in them.
+    patience: _Patience | None,
+) -> tuple[Floats, Floats, Floats]:
+    """The logarithm of the throughput that the stations allow, an inference's time in them, and
+    how much of that batches wait for more.
 
     `flight` inferences are shared between the batches that are worked on and so many `others`.
+    Without `patience` no batch waits for more.
     """
-    limits, times = [], []
+    limits, times, waits = [], [], []
     for station in range(at.instances.shape[1]):
         first = _GLOBAL + _STATION * station
         z = sets[:, first : first + _STATION, None]
@@ -180,7 +182,8 @@ def _stations(
         knee = 2 ** (5.5 + 2.0 * z[:, 6])
         steeper = np.exp(-1.0 + 1.2 * z[:, 7])
         instances = at.instances[:, station]
-        most = np.maximum(at.batch[:, station], at.client)
+        # a batch takes whole requests
+        most = at.client * np.maximum(np.floor(at.batch[:, station] / at.client), 1)
         batch = np.clip(flight / (instances + others), at.client, most)
         busy = np.clip(flight / batch, 1, instances)
         log_busy = np.log(busy)
@@ -190,18 +193,21 @@ def _stations(
         slowing = slowing * np.sqrt(np.sqrt(1 + np.square(crowded)))
         work = partial(_work, pace * slowing, share, knee, steeper)
         time = work(batch)
-        formed = _Formed(batch, time, time)
+        formed = _Formed(batch, time, time, np.zeros_like(time))
         delay = at.delay[:, station]
-        if delay.any():
+        if patience is not None and delay.any():
             waiting = delay * patience.scale
             if patience.arriving is None:
-                formed = _gathered(formed, waiting, flight, most, instances, work)
+                formed = _gathered(formed, waiting, flight, most, instances, at.client, work)
             else:
-                formed = _filled(formed, waiting, patience.arriving, most, most, work)
+                formed = _filled_by_chance(
+                    formed, waiting, patience.arriving, most, at.client, work
+                )
         limits.append(np.log(instances * formed.size / formed.cycle))
         times.append(formed.time)
+        waits.append(formed.waits)
     limit = limits[0] if len(limits) == 1 else _least(limits, whole.sharpness)
-    return limit, np.asarray(sum(times))
+    return limit, np.asarray(sum(times)), np.asarray(sum(waits))
 
 
 def _work(slowness: Floats, share: Floats, knee: Floats, steeper: Floats, batch: Floats) -> Floats:
@@ -212,13 +218,14 @@ def _work(slowness: Floats, share: Floats, knee: Floats, steeper: Floats, batch:
 
 @dataclass(frozen=True, slots=True)
 class _Formed:
-    """Batches: their size, the time from one to the next of an instance that always has one, and
-    that of an inference in the station.
+    """Batches: their size, the time from one to the next of an instance that always has one, that
+    of an inference in the station, and how much of it its batch waits for more.
     """
 
     size: Floats
     cycle: Floats
     time: Floats
+    waits: Floats
 
 
 # How long a batch of some size is worked on.
@@ -237,11 +244,29 @@ def _filled(
     room = np.maximum(np.minimum(most, there), formed.size)
     size = np.minimum(formed.size + arriving * waits, room)
     time = work(size) + waits
-    return _Formed(size, time, time)
+    return _Formed(size, time, time, waits)
+
+
+def _filled_by_chance(
+    formed: _Formed, delay: Floats, arriving: Floats, most: Floats, client: Floats, work: Work
+) -> _Formed:
+    """The same when requests arrive one by one, whatever is answered: the first waits longest, and
+    the others half of that in the mean.
+    """
+    filled = _filled(formed, delay, arriving, most, most, work)
+    first = filled.waits
+    waits = first * (1 + client / (client + arriving * first)) / 2
+    return _Formed(filled.size, filled.cycle, filled.time - first + waits, waits)
 
 
 def _gathered(
-    formed: _Formed, delay: Floats, flight: Floats, most: Floats, instances: Floats, work: Work
+    formed: _Formed,
+    delay: Floats,
+    flight: Floats,
+    most: Floats,
+    instances: Floats,
+    client: Floats,
+    work: Work,
 ) -> _Formed:
     """The same when so many are in flight: with a long delay all batches become full. Those that
     are answered at the same time are sent again at the same time, and fill the next.
@@ -254,7 +279,7 @@ def _gathered(
     count = np.floor(flight / most)
     # the rest waits for answers, or goes as it is
     rest = flight - count * most
-    alone = np.where(delay < full, rest / (work(np.maximum(rest, 1)) + delay), 0)
+    alone = np.where(delay < full, rest / (work(np.maximum(rest, client)) + delay), 0)
     flow = count * most / full + alone
     time = np.where(count < instances, flight / np.maximum(flow, _NEARLY_NONE), full)
     is_long = (count >= 1) & (formed.size < most) & (delay * arriving > most - formed.size)
@@ -262,6 +287,7 @@ def _gathered(
         np.where(is_long, most, short.size),
         np.where(is_long, full, short.cycle),
         np.where(is_long, time, short.time),
+        np.where(is_long, time - full, short.waits),
     )
 
 

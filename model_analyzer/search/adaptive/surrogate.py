@@ -46,6 +46,7 @@ _ROUNDS = 2  # of moves after a measurement: later ones change little
 _SHARE_OF_NEWS = 0.02  # of all measurements: fewer new ones change little of what is common to all
 _GUESSES = 12  # sets that the parameters of a process are chosen by
 _UNLIKELY = -1e6
+_ROUNDS_OF_SCALE = 5  # where all delay: the scale tells what the delay is, and that the scale
 _FARTHEST = 30.0  # that the law's logarithms are taken to be from what was measured
 
 # Of throughput, the law knows all but a factor; where it is what is sent, that too.
@@ -232,15 +233,20 @@ class Surrogate:
         )
 
     def _closed_scale(self, sets: Floats, at: Settings) -> Floats:
-        """The logarithm of the throughput that one stands for, by what was measured. Only queue
-        delays, which are in seconds, need it: first it is found as if there were none.
+        """The logarithm of the throughput that one stands for, by what was measured with the least
+        queue delay. Only these delays, which are in seconds, need it.
         """
-        known, scale = self._places.settings.rounded(), np.zeros(len(sets), dtype=np.float32)
+        known, scale = self._places.settings, np.zeros(len(sets), dtype=np.float32)
         if known.delay.any() or at.delay.any():
-            for settings in (replace(known, delay=np.zeros_like(known.delay)), known):
-                flow = closed_loop(sets, settings, np.exp(scale))
-                missing = np.median(self._throughput - flow.throughput, axis=1)
+            delays = known.delay.max(axis=1)
+            least = np.flatnonzero(delays == delays.min())
+            places, throughput = known.take(least).rounded(), self._throughput[least]
+            for delay in (0 * places.delay, *[places.delay] * _ROUNDS_OF_SCALE):
+                flow = closed_loop(sets, replace(places, delay=delay), np.exp(scale))
+                missing = np.median(throughput - flow.throughput, axis=1)
                 scale = np.clip(missing, -_FARTHEST, _FARTHEST).astype(np.float32)
+                if not places.delay.any():
+                    break
         return scale
 
     # -- the sampler -------------------------------------------------------------------------

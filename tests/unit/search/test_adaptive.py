@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from statistics import fmean
 
 import numpy as np
@@ -273,6 +274,23 @@ def test_loads_that_take_longer_to_measure_are_tried_less() -> None:
         return sum(respond(trial, for_each_second=20).duration_s for trial in asked)
 
     assert spent(20) < 0.8 * spent(0)
+
+
+def test_variants_that_take_long_to_load_are_changed_less() -> None:
+    def changes(size: int, loading_s: float) -> int:
+        """How often the variant changes where loading one takes so long, and measuring a second."""
+        contents: list[str] = []
+
+        def respond(trial: Trial) -> Measurement:
+            spent = 0 if contents[-1:] == [trial.content] else loading_s
+            contents.append(trial.content)
+            return replace(queue(trial), duration_s=1 + spent, loading_s=spent)
+
+        sequence(search(subject(model(max_batch_size=size)), ADAPTIVE), respond)
+        return sum(one != other for one, other in pairwise(contents))
+
+    sizes = (64, 128)
+    assert sum(changes(size, 5) for size in sizes) < 0.8 * sum(changes(size, 0) for size in sizes)
 
 
 # -- failures ----------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Places, Surroga
 from model_analyzer.search.trial_space import TrialSpace
 from tests.unit.search.surfaces import limits, model, subject
 
-# Inferences per second of `sim_gpu` (see `model-analyzer init`) on Triton 2.62 with 3 instances and
+# Inferences per second of `sim_gpu` (see `model-analyzer init`) on Triton 2.51 with 3 instances and
 # a batch limit of 4, by requests in flight: without queue delay, and with one of 20 ms.
 AT_ONCE = {1: 104, 3: 218, 4: 227, 6: 320, 8: 402, 12: 556, 16: 678}
 DELAYED = {1: 33, 3: 94, 4: 330, 6: 327, 8: 637, 12: 687, 16: 694}
@@ -35,19 +35,25 @@ ALONE = 120.0  # per second, of an inference alone: what the law calls one
 
 
 def settings(
-    loads: Sequence[float], *, instances: int = 3, batch: int = 4, delay_s: float = 0.0
+    loads: Sequence[float],
+    *,
+    instances: int = 3,
+    batch: int = 4,
+    delay_s: float = 0.0,
+    client: int = 1,
+    stations: int = 1,
 ) -> Settings:
-    """One model under these loads, with client batches of one."""
-    column = np.ones((len(loads), 1))
-    flight = np.array(loads, dtype=float)
-    return Settings(
-        instances * column, batch * column, flight, np.ones(len(loads)), delay_s * column
-    )
+    """Models in a row under so many requests of a client batch; the last one may wait."""
+    column = np.ones((len(loads), stations))
+    delay = delay_s * column
+    delay[:, :-1] = 0
+    flight = client * np.array(loads, dtype=float)
+    return Settings(instances * column, batch * column, flight, client * np.ones(len(loads)), delay)
 
 
 def likeliest(at: Settings) -> Floats:
     """Inferences per second of the server that is expected before anything is measured."""
-    flow = closed_loop(np.zeros((1, unknowns(1))), at, np.array([ALONE]))
+    flow = closed_loop(np.zeros((1, unknowns(at.delay.shape[1]))), at, np.array([ALONE]))
     return np.asarray(ALONE * np.exp(flow.throughput[0]))
 
 
@@ -77,27 +83,65 @@ def test_a_delay_does_not_matter_where_batches_are_full_anyway() -> None:
     assert likeliest(settings(loads, delay_s=0.02)) == pytest.approx(likeliest(settings(loads)))
 
 
-def test_with_few_requests_sent_per_second_each_waits_for_the_delay() -> None:
-    sets, scale = np.zeros((1, unknowns(1))), np.array([ALONE])
-    latency = [
-        float(np.exp(open_loop(sets, settings([5], delay_s=delay_s), scale).latency[0, 0]) / ALONE)
-        for delay_s in (0.0, 0.02)
-    ]
-
-    assert latency[1] - latency[0] == pytest.approx(0.02, rel=0.1)
+def test_a_batch_that_cannot_take_another_request_is_full() -> None:
+    at_once, delayed = (
+        likeliest(settings([1, 2], client=3, delay_s=delay_s)) for delay_s in (0.0, 0.02)
+    )
+    assert delayed == pytest.approx(at_once)
 
 
-def test_delays_that_were_not_tried_are_foreseen() -> None:
-    known, unknown = settings([*AT_ONCE]), settings([4, 6, 8], delay_s=0.02)
+def test_a_model_of_an_ensemble_waits_for_itself() -> None:
+    alone = [likeliest(settings([1], delay_s=delay_s))[0] for delay_s in (0.0, 0.02)]
+    row = [likeliest(settings([1], stations=2, delay_s=delay_s))[0] for delay_s in (0.0, 0.02)]
+
+    assert 1 / row[1] - 1 / row[0] == pytest.approx(1 / alone[1] - 1 / alone[0], rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("rate", "batch", "waits_s"),
+    [
+        pytest.param(5, 4, 0.1, id="nobody comes"),
+        # three come in 60 ms: the first waits for all of that, the last not at all
+        pytest.param(50, 4, 0.03, id="it fills"),
+        # and a batch of thirty is worked on for longer
+        pytest.param(300, 64, 0.08, id="it does not fill"),
+    ],
+)
+def test_at_a_request_rate_batches_wait_for_what_comes(
+    rate: float, batch: int, waits_s: float
+) -> None:
+    def latency_s(delay_s: float) -> float:
+        at = settings([rate], instances=1, batch=batch, delay_s=delay_s)
+        flow = open_loop(np.zeros((1, unknowns(1))), at, np.array([ALONE]))
+        return float(np.exp(flow.latency[0, 0])) / ALONE
+
+    assert latency_s(0.1) - latency_s(0.0) == pytest.approx(waits_s, rel=0.5)
+
+
+@pytest.mark.parametrize(
+    ("known", "known_delay_s", "unknown", "unknown_delay_s"),
+    [
+        pytest.param(AT_ONCE, 0.0, DELAYED, 0.02, id="a delay"),
+        pytest.param(DELAYED, 0.02, AT_ONCE, 0.0, id="no delay"),
+    ],
+)
+def test_delays_that_were_not_tried_are_foreseen(
+    known: Mapping[int, int],
+    known_delay_s: float,
+    unknown: Mapping[int, int],
+    unknown_delay_s: float,
+) -> None:
+    here = settings([*known], delay_s=known_delay_s)
+    there = settings([3, 4, 6, 8], delay_s=unknown_delay_s)
     surrogate = Surrogate(1, is_open=False, seed=0)
     surrogate.learn(
-        Places(known, np.zeros((len(known), 1))),
-        {THROUGHPUT: np.array([*AT_ONCE.values()], dtype=float)},
+        Places(here, np.zeros((len(here), 1))),
+        {THROUGHPUT: np.array([*known.values()], dtype=float)},
     )
-    worlds = surrogate.worlds(Places(unknown, np.ones((len(unknown), 1))))
+    worlds = surrogate.worlds(Places(there, np.ones((len(there), 1))))
 
     middle = np.median(worlds.values[THROUGHPUT], axis=0)
-    assert middle == pytest.approx([DELAYED[4], DELAYED[6], DELAYED[8]], rel=0.35)
+    assert middle == pytest.approx([unknown[load] for load in (3, 4, 6, 8)], rel=0.4)
 
 
 @pytest.mark.parametrize(
@@ -106,6 +150,8 @@ def test_delays_that_were_not_tried_are_foreseen() -> None:
         ({}, [{"max_queue_delay_microseconds": us} for us in (0, 5000)], [0, 0, 0.005]),
         ({"max_queue_delay_microseconds": 700}, [{}, None], [0.0007, 0.0007, 0.0007]),
         ({"max_queue_delay_microseconds": 700}, [], [0.0007, 0.0007]),
+        # it waits for four, not until it is full
+        ({"max_queue_delay_microseconds": 700, "preferred_batch_size": [4]}, [], [0, 0]),
     ],
 )
 def test_delays_are_the_listed_ones_or_the_models_own(

@@ -11,7 +11,7 @@ import pytest
 
 from model_analyzer.domain.trials import Failure, FailureReason
 from model_analyzer.search.adaptive.acquisition import Prospect, gains, outlook
-from model_analyzer.search.adaptive.duration import multiples
+from model_analyzer.search.adaptive.duration import loading, multiples
 from model_analyzer.search.adaptive.failures import chances
 from model_analyzer.search.adaptive.queueing import Floats, Settings
 from model_analyzer.search.adaptive.regression import Inputs, Prior, fit
@@ -123,6 +123,24 @@ def test_durations_that_tell_nothing_count_as_equal(spent: list[float]) -> None:
 
 def test_what_is_foreseen_far_from_what_is_known_is_bounded() -> None:
     assert multiples(np.array([0.0, 99.0]), REQUESTS, 10 * REQUESTS).tolist() == [0.5, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("loading_s", "measuring_s", "expected"),
+    [
+        pytest.param([], [2.0, 2.0], 0.15, id="nothing loaded yet"),
+        pytest.param([0.0, 0.0], [2.0, 2.0], 0.15, id="nobody took the time"),
+        pytest.param([1.0], [0.0], 0.15, id="nobody took that of measuring"),
+        pytest.param([1.0, 3.0, 2.0], [4.0, 4.0], (0.15 + 1.5) / 4, id="half a measurement each"),
+        pytest.param([0.001, 0.0, 2.0], [4.0, 4.0], (0.15 + 0.5) / 2, id="most were loaded"),
+        pytest.param([2.0, 2.0, 90.0], [4.0, 4.0], (0.15 + 1.5) / 4, id="one trial was retried"),
+        pytest.param([90.0, 90.0], [2.0, 2.0], 2.0, id="very long"),
+    ],
+)
+def test_what_loading_a_variant_costs(
+    loading_s: list[float], measuring_s: list[float], expected: float
+) -> None:
+    assert loading(np.array(loading_s), np.array(measuring_s)) == pytest.approx(expected)
 
 
 # -- what is left ------------------------------------------------------------------------------

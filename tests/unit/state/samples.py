@@ -152,6 +152,7 @@ def rich_measurement() -> Measurement:
         commands=("perf_analyzer -m ensemble -b 2", "perf_analyzer -m plain"),
         started=1_700_000_000.125,
         duration_s=12.5,
+        loading_s=1.25,
     )
 
 
