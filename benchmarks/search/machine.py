@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.models import ModelVariant, queue_delay_us
 from model_analyzer.domain.trials import LoadKind, Trial
 
 Floats = NDArray[np.float64]
@@ -38,12 +38,11 @@ class Setting:
 
     @classmethod
     def of(cls, variant: ModelVariant) -> Setting:
-        batching = variant.config.get("dynamic_batching", {})
         return cls(
             instances=sum(count for count, _ in variant.instances(gpus=0)),
             batch_limit=max(variant.max_batch_size, 1),
             forms_batches=variant.has_dynamic_batching,
-            delay_us=int(batching.get("max_queue_delay_microseconds", 0)),
+            delay_us=queue_delay_us(variant.config),
         )
 
 

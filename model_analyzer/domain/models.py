@@ -82,10 +82,9 @@ def largest_preferred_batch_size(config: ModelConfig) -> int:
     return max((int(size) for size in batching.get("preferred_batch_size", ())), default=0)
 
 
-def queue_delay_s(config: ModelConfig) -> float:
-    """How long the dynamic batcher may keep a request for a batch to fill, in seconds."""
-    microseconds = config.get("dynamic_batching", {}).get("max_queue_delay_microseconds", 0)
-    return int(microseconds) / 1e6
+def queue_delay_us(config: ModelConfig) -> int:
+    """How long the dynamic batcher may keep a request for a batch to fill, in microseconds."""
+    return int(config.get("dynamic_batching", {}).get("max_queue_delay_microseconds", 0))
 
 
 def step_models(config: ModelConfig) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from model_analyzer.domain.models import (
     apply_parameters,
     largest_preferred_batch_size,
     max_batch_size,
-    queue_delay_s,
+    queue_delay_us,
 )
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.search.adaptive.queueing import Floats, Settings
@@ -171,7 +171,7 @@ def _formed(model: SearchedModel, facts: ModelFacts, limit: int) -> int:
 
 def _delay_s(config: ModelConfig) -> float:
     """How long batches wait until they are full; with preferred sizes they wait for those."""
-    return 0.0 if largest_preferred_batch_size(config) else queue_delay_s(config)
+    return 0.0 if largest_preferred_batch_size(config) else queue_delay_us(config) / 1e6
 
 
 def _number(value: Any) -> float | None:

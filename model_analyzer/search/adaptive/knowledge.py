@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 import numpy as np
 import numpy.typing as npt
@@ -112,7 +112,6 @@ class Knowledge:
         self._legal: dict[Coordinate, bool] = {}
         self._drawn: tuple[int, Sequence[Coordinate]] = (-1, ())
         self._loaded = Coordinates.DEFAULT
-        self._loading_s: list[float] = []
         self._view: View | None = None
 
     # -- trials ------------------------------------------------------------------------------
@@ -126,13 +125,10 @@ class Knowledge:
         outcome = yield trial
         self.records.append(TrialRecord(trial=trial, outcome=outcome))
         self._view = None
-        is_loaded = self._variant(coordinate) == self._variant(self._loaded)
         self._loaded = coordinate
         if isinstance(outcome, Failure):
             self._failed[coordinate] = outcome
             return
-        if not is_loaded:
-            self._loading_s.append(outcome.loading_s)
         self.measured.setdefault(coordinate, []).append(outcome)
         self._means[coordinate] = averaged(self.measured[coordinate])
         self.leaders = self.goal.best_first(self._means, self._means.__getitem__)
@@ -269,7 +265,7 @@ class Knowledge:
         costs = self._costs(
             candidates,
             multiples(waiting, waiting[which], measuring),
-            loading(np.array(self._loading_s), measuring),
+            loading(self._loading_s(), measuring),
         )
         return View(rows, leader, seen, chance, costs)
 
@@ -297,6 +293,17 @@ class Knowledge:
             times[self._variant(at)] += asked
         spent = np.array([times[variant] for variant in variants])
         return (measuring + load * missing) * np.maximum(spent / _PATIENCE, 1)
+
+    def _loading_s(self) -> Floats:
+        """How long it took each time that something else had to be loaded."""
+        return np.array(
+            [
+                now.outcome.loading_s
+                for before, now in pairwise(self.records)
+                if isinstance(now.outcome, Measurement)
+                and now.trial.content != before.trial.content
+            ]
+        )
 
     def _variant(self, coordinate: Coordinate) -> tuple[int, ...]:
         """What of a coordinate is not its load; nothing of the default."""

@@ -10,7 +10,7 @@ Monte Carlo sampler), so that several explanations live on as long as the measur
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -241,12 +241,11 @@ class Surrogate:
             delays = known.delay.max(axis=1)
             least = np.flatnonzero(delays == delays.min())
             places, throughput = known.take(least).rounded(), self._throughput[least]
-            for delay in (0 * places.delay, *[places.delay] * _ROUNDS_OF_SCALE):
-                flow = closed_loop(sets, replace(places, delay=delay), np.exp(scale))
+            scale -= _FARTHEST  # where no delay is worth mentioning
+            for _ in range(1 + _ROUNDS_OF_SCALE if places.delay.any() else 1):
+                flow = closed_loop(sets, places, np.exp(scale))
                 missing = np.median(throughput - flow.throughput, axis=1)
                 scale = np.clip(missing, -_FARTHEST, _FARTHEST).astype(np.float32)
-                if not places.delay.any():
-                    break
         return scale
 
     # -- the sampler -------------------------------------------------------------------------
