@@ -20,12 +20,11 @@ from model_analyzer.search.adaptive.queueing import Floats
 
 _FREQUENCIES = 128
 
-# What is tried for the parameters of a process: but for the first, multiples of what is believed.
+# What is tried for the parameters of a process; the last two, in multiples of what is believed.
 _REACHES = (0.7, 1.4, 2.8)
 _AMPLITUDES = np.array([0.5, 0.7, 1.0, 1.4, 2.0])
 _NOISES = np.array([0.3, 0.55, 1.0, 1.5, 2.2])
 _SURENESS = 0.7  # in their logarithm
-_STRENGTHS, _SURENESS_OF_STRENGTH = np.array([0.5, 1.0, 2.0, 4.0, 8.0]), 1.0
 _FOR_PARAMETERS = 36
 
 # A value this many standard deviations from where all others expect it is an outlier, which
@@ -54,15 +53,13 @@ class Inputs:
 class Prior:
     """What is believed before the values are seen, as standard deviations.
 
-    `weights` are those of the features; those that are `unsure` are right but for a factor, which
-    they have in common. Of `amplitude` (of what the features cannot say) and `noise` these are the
-    middles of a range.
+    `weights` are those of the features. Of `amplitude` (of what the features cannot say) and
+    `noise` these are the middles of a range.
     """
 
     weights: Floats
     amplitude: float
     noise: float
-    unsure: npt.NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +161,8 @@ def fit(inputs: Inputs, residuals: Floats, prior: Prior) -> Fit:
     Of many values, its parameters are chosen by some.
     """
     some = spread_out(residuals[0], _FOR_PARAMETERS)
-    weights, amplitude, reach, noise = _parameters(inputs.take(some), residuals[:, some], prior)
-    return condition(inputs, residuals, weights, amplitude, reach, noise)
+    amplitude, reach, noise = _parameters(inputs.take(some), residuals[:, some], prior)
+    return condition(inputs, residuals, prior.weights, amplitude, reach, noise)
 
 
 def condition(
@@ -201,45 +198,36 @@ def spread_out(values: Floats, most: int) -> npt.NDArray[np.intp]:
     return np.concatenate([np.sort(others), np.arange(len(values) - newest, len(values))])
 
 
-def _parameters(
-    inputs: Inputs, residuals: Floats, prior: Prior
-) -> tuple[Floats, float, float, float]:
-    """The most likely weights of the features, amplitude, reach and noise."""
+def _parameters(inputs: Inputs, residuals: Floats, prior: Prior) -> tuple[float, float, float]:
+    """The most likely amplitude, reach and noise."""
     distances = _distances(inputs.positions, inputs.positions)
-    features = inputs.features * prior.weights
-    unsure = np.zeros(features.shape[1], dtype=bool) if prior.unsure is None else prior.unsure
-    strengths = _STRENGTHS if unsure.any() else np.ones(1)
-    known, scaled = features[:, ~unsure], features[:, unsure]
+    linear = (inputs.features * prior.weights**2) @ inputs.features.T
     shapes = _matern(distances / np.array(_REACHES)[:, None, None])
     squares = (prior.amplitude * _AMPLITUDES) ** 2
     noises = (prior.noise * _NOISES) ** 2
-    # by strength, reach, amplitude and noise
+    # by reach, amplitude and noise
     covariances = (
-        known @ known.T
-        + (strengths**2)[:, None, None, None, None, None] * (scaled @ scaled.T)
-        + squares[None, None, :, None, None, None] * shapes[None, :, None, None]
-        + noises[None, None, None, :, None, None] * np.eye(len(features))
+        linear
+        + squares[None, :, None, None, None] * shapes[:, None, None]
+        + noises[None, None, :, None, None] * np.eye(len(linear))
     )
     roots = np.linalg.cholesky(covariances)
     white = np.linalg.solve(
-        roots, np.broadcast_to(residuals.T, (*roots.shape[:4], *residuals.T.shape))
+        roots, np.broadcast_to(residuals.T, (*roots.shape[:3], *residuals.T.shape))
     )
     likelihoods = (
         -0.5 * np.mean(np.sum(white**2, axis=-2), axis=-1)
         - np.sum(np.log(np.diagonal(roots, axis1=-2, axis2=-1)), axis=-1)
-        - 0.5 * (np.log(strengths) / _SURENESS_OF_STRENGTH)[:, None, None, None] ** 2
-        - 0.5 * (np.log(_AMPLITUDES) / _SURENESS)[None, None, :, None] ** 2
-        - 0.5 * (np.log(_NOISES) / _SURENESS)[None, None, None, :] ** 2
+        - 0.5 * (np.log(_AMPLITUDES) / _SURENESS)[None, :, None] ** 2
+        - 0.5 * (np.log(_NOISES) / _SURENESS)[None, None, :] ** 2
     )
     # their mean, as logarithms: the most likely ones take noise for shape, or shape for noise
     weights = np.exp(likelihoods - likelihoods.max())
     weights /= weights.sum()
-    strength = np.sum(weights * np.log(strengths)[:, None, None, None])
     reach = np.sum(weights * np.log(_REACHES)[:, None, None])
-    amplitude = np.sum(weights * np.log(_AMPLITUDES)[:, None])
-    noise = np.sum(weights * np.log(_NOISES))
+    amplitude = np.sum(weights * np.log(_AMPLITUDES)[None, :, None])
+    noise = np.sum(weights * np.log(_NOISES)[None, None, :])
     return (
-        prior.weights * np.where(unsure, np.exp(strength), 1.0),
         prior.amplitude * float(np.exp(amplitude)),
         float(np.exp(reach)),
         prior.noise * float(np.exp(noise)),

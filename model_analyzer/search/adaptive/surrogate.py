@@ -257,9 +257,7 @@ class Surrogate:
         inputs = _plain(self._places)
         stations = self._places.settings.instances.shape[1]
         factor = _NO_FACTOR if self._is_open else _FACTOR
-        # where throughput is what is sent, sizes have nothing of their own
-        unsure = None if self._is_open else _of_sizes(stations)
-        prior = Prior(_own(factor, stations), _AMPLITUDE, _NOISE, unsure)
+        prior = Prior(_own(factor, stations), _AMPLITUDE, _NOISE)
         slowness = Prior(_own(_FACTOR, stations), _SLOW_AMPLITUDE, _NOISE)
         for _ in range(_ROUNDS if len(self._throughput) < _TO_LEARN else 1):
             best = self._flow(self._sets[self._best], self._places.settings)
@@ -326,12 +324,6 @@ def _own(factor: float, stations: int) -> Floats:
     """What is believed of these: of sizes in the middle, that they differ by about a tenth."""
     of_each = [*(_OF_SIZES for _ in _SIZES), *(_OF_COUNTS for _ in _COUNTS)]
     return np.array([factor, *(stations * of_each)])
-
-
-def _of_sizes(stations: int) -> npt.NDArray[np.bool_]:
-    """Which of these are of batch sizes: these may all be alike, or some several times as fast."""
-    of_each = [*(True for _ in _SIZES), *(False for _ in _COUNTS)]
-    return np.array([False, *(stations * of_each)])
 
 
 def _logarithm(values: Floats) -> Floats:

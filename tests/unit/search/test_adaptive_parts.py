@@ -6,8 +6,6 @@ take, what is left.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -94,32 +92,6 @@ def test_a_value_that_the_others_contradict_is_not_believed_by_all() -> None:
 
     doubted = found[:, 2] > values[2] + 0.1
     assert 0.01 < doubted.mean() < 0.99
-
-
-@pytest.mark.parametrize(
-    ("effect", "least", "most"),
-    [
-        pytest.param(0.0, 0.03, 0.09, id="none"),
-        pytest.param(0.1, 0.07, 0.15, id="as believed"),
-        pytest.param(0.6, 0.3, 0.8, id="several times as much"),
-    ],
-)
-def test_how_much_features_count_for_is_learnt(effect: float, least: float, most: float) -> None:
-    """Four groups at the same places: each has something of its own, nobody knows how much."""
-    groups = np.repeat(np.eye(4), 3, axis=0)
-    at = np.tile([[0.0], [0.1], [0.2]], (4, 1))
-    inputs = Inputs(at, np.concatenate([np.ones((12, 1)), groups], axis=1))
-    own = groups @ np.array([1.0, -1.0, 1.0, -1.0]) * effect
-    noise = 0.01 * np.random.default_rng(0).standard_normal((1, 12))
-    believed = replace(PRIOR, weights=np.array([3.0, *4 * [0.1]]))
-    unsure = replace(believed, unsure=np.array([False, *4 * [True]]))
-
-    found = fit(inputs, own + noise, unsure).weights
-
-    assert (found[1:] == found[1]).all()
-    assert least < found[1] < most
-    assert found[0] == 3.0
-    assert fit(inputs, own + noise, believed).weights.tolist() == believed.weights.tolist()
 
 
 # -- how long trials take ----------------------------------------------------------------------
