@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from zlib import crc32
 
@@ -57,12 +57,13 @@ class Run:
 
 def run(surface: Surface, mode: str, seed: int) -> Run | None:
     """The run of a mode: one of the product's, or `random` (`random:10` draws 10 % of the
-    space). None where the mode is not for such models.
+    space). The noise follows from the seed, and what the mode leaves to chance. None where the
+    mode is not for such models.
     """
-    make = _random(mode, seed) if mode.partition(":")[0] == RANDOM else _of_product
+    make = _random if mode.partition(":")[0] == RANDOM else _of_product
     try:
         began = time.perf_counter()
-        search = _Timed(make(surface, mode), began)
+        search = _Timed(make(surface, mode, seed), began)
     except ConfigError:
         return None
     answers = _Answers(surface, seed)
@@ -92,17 +93,25 @@ def changes(contents: Sequence[object]) -> int:
     return sum(one != before for one, before in zip(contents, [None, *contents], strict=False))
 
 
-def _of_product(surface: Surface, mode: str) -> Search:
+def _of_product(surface: Surface, mode: str, seed: int) -> Search:
     settings = surface.settings(SearchMode(mode))
     subject = surface.subject(settings)
     check([subject], settings.search, settings.quick)
     names = VariantNames()
-    return choose(subject, settings.search, settings.quick, settings.optuna, names, best=_BEST)
+    return choose(
+        subject,
+        settings.search,
+        settings.quick,
+        settings.optuna,
+        names,
+        best=_BEST,
+        # the product's own would tell how lucky that one is
+        seed=seed,
+    )
 
 
-def _random(mode: str, seed: int) -> Callable[[Surface, str], Search]:
-    share = float(mode.partition(":")[2] or _SHARE) / 100
-    return lambda surface, _: random_search(surface, share, seed)
+def _random(surface: Surface, mode: str, seed: int) -> Search:
+    return random_search(surface, float(mode.partition(":")[2] or _SHARE) / 100, seed)
 
 
 def random_search(surface: Surface, share: float, seed: int) -> PlannedSearch:

@@ -21,7 +21,7 @@ from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.search.brute import BruteSearch
 from model_analyzer.search.optuna_search import OptunaSearch, require_optuna
-from model_analyzer.search.plan import Plan, PlannedSearch, Subject, load_values
+from model_analyzer.search.plan import SEED, Plan, PlannedSearch, Subject, load_values
 from model_analyzer.search.product import product_search
 from model_analyzer.search.quick import QuickSearch, quick_space
 from model_analyzer.search.refine import refine
@@ -80,23 +80,25 @@ def choose(
     *,
     best: int,
     adaptive: AdaptiveSettings = UNBOUNDED,
+    seed: int = SEED,
 ) -> PlannedSearch:
     """The search for the models of `subject`, which were checked; the `best` variants are refined
-    at its end, unless it is an adaptive one, which refines all the time.
+    at its end, unless it is an adaptive one, which refines all the time. What is left to chance
+    follows from the `seed`.
     """
     mode = mode_of(subject, settings)
     if mode is SearchMode.QUICK:
         climb = QuickSearch(subject, quick, names)
         return PlannedSearch(_swept(climb.plan(), "quick", subject, settings, best), None)
     if mode is SearchMode.OPTUNA:
-        sampled = OptunaSearch(subject, settings, optuna, names)
+        sampled = OptunaSearch(subject, settings, optuna, names, seed=seed)
         most = sampled.most_trials + _most_swept(subject, settings, best)
         return PlannedSearch(_swept(sampled.plan(), "Optuna", subject, settings, best), most)
     if mode is SearchMode.ADAPTIVE:
         # at the moment of use: it computes with numpy, which takes its time to import
         from model_analyzer.search.adaptive.search import AdaptiveSearch
 
-        learning = AdaptiveSearch(subject, settings, adaptive, names)
+        learning = AdaptiveSearch(subject, settings, adaptive, names, seed=seed)
         return PlannedSearch(learning.plan(), learning.most_trials)
     if len(subject.models) > 1:
         return product_search(subject, settings, names)

@@ -20,14 +20,11 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import OptunaSettings, SearchSettings
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.errors import ConfigError, Problem
-from model_analyzer.search.plan import Plan, Subject
+from model_analyzer.search.plan import SEED, Plan, Subject
 from model_analyzer.search.space import Coordinate
 from model_analyzer.search.trial_space import Axis, TrialSpace
 
 log = logging.getLogger(__name__)
-
-# Any will do, as long as it stays: a search is continued by repeating it.
-_SEED = 0
 
 _BASELINE_FAILED = (
     "%s: the search ends here: everything would be compared with the default configuration, and"
@@ -64,7 +61,7 @@ class OptunaSearch:
         optuna: OptunaSettings,
         names: VariantNames,
         *,
-        seed: int = _SEED,
+        seed: int = SEED,
     ) -> None:
         self._subject = subject
         self._names = names

@@ -16,6 +16,10 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import ComposingSettings, ModelSettings, SearchSettings
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
 
+# For what a search leaves to chance. Any will do, as long as it stays: a search is continued by
+# repeating it.
+SEED = 0
+
 # A plan yields trials, is sent their outcomes, and returns both.
 Plan = Generator[Trial, Outcome, list[TrialRecord]]
 

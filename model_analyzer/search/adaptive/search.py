@@ -28,16 +28,13 @@ from model_analyzer.search.adaptive.stopping import (
     most_without_answer,
     told,
 )
-from model_analyzer.search.plan import LearningPlan, Subject
+from model_analyzer.search.plan import SEED, LearningPlan, Subject
 from model_analyzer.search.space import Coordinate
 from model_analyzer.search.trial_space import TrialSpace
 
 log = logging.getLogger(__name__)
 # what it has come to, for who sees its steps elsewhere
 conclusions = logging.getLogger("model_analyzer.search.conclusions")
-
-# Any will do, as long as it stays: a search is continued by repeating it.
-_SEED = 0
 
 # So many loads are searched for each doubling, where none are listed.
 LOAD_STEPS = 8
@@ -65,7 +62,7 @@ class AdaptiveSearch:
         limits: AdaptiveSettings,
         names: VariantNames,
         *,
-        seed: int = _SEED,
+        seed: int = SEED,
     ) -> None:
         self._subject = subject
         self._names = names

@@ -320,6 +320,27 @@ def test_runs_are_the_same_for_the_same_seed() -> None:
         assert len(one.thinking_s) == one.measurements + 1
 
 
+def test_what_a_search_leaves_to_chance_differs_between_seeds() -> None:
+    """A search that was changed until it looked good with one seed would look good here."""
+
+    class Overheard:
+        def __init__(self) -> None:
+            self.asked: list[str] = []
+
+        def respond(self, settings: Any, clients: Any) -> Any:
+            self.asked.append(Point(settings=settings, clients=clients).text)
+            return surface().source.respond(settings, clients)
+
+    def asked(mode: str, seed: int) -> list[str]:
+        source = Overheard()
+        run(surface(source=source), mode, seed)
+        return source.asked
+
+    for mode in ("adaptive", "optuna"):
+        assert asked(mode, 1) == asked(mode, 1)
+        assert asked(mode, 1) != asked(mode, 2)
+
+
 def test_a_mode_that_is_not_for_the_models_does_not_run() -> None:
     pipeline = next(one for one in all_of(SurfaceSet.TUNING) if one.family == "ensemble-2")
     assert run(pipeline, "brute", 0) is None
