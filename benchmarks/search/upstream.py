@@ -35,7 +35,8 @@ from model_analyzer.runner.model_config import parse_text, to_text
 MODES = {"upstream-brute": "brute", "upstream-quick": "quick", "upstream-optuna": "optuna"}
 
 _HERE = Path(__file__).parent
-_TIMEOUT_S = 600
+# What measures nothing for so long goes in circles, as its quick search does at times.
+_PATIENCE_S = 30.0
 
 
 def run(surface: Surface, mode: str, seed: int, program: Path) -> Run | None:
@@ -56,7 +57,7 @@ def run(surface: Surface, mode: str, seed: int, program: Path) -> Run | None:
         config = directory / "config.yaml"
         config.write_text(json.dumps(_config(surface, MODES[mode], directory, server.port)))
         log = directory / "log"
-        refused = not _profile(program, config, log) and not server.measured
+        refused = not _profile(program, config, log, server) and not server.measured
         if refused:
             print(f"{surface.name}: upstream: {log.read_text()}", file=sys.stderr)
         recommended, passes = _recommended(directory, surface)
@@ -239,16 +240,25 @@ def _config(surface: Surface, mode: str, directory: Path, port: int) -> Mapping[
     }  # fmt: skip
 
 
-def _profile(program: Path, config: Path, log: Path) -> bool:
-    """Whether its run came to an end."""
-    with log.open("wb") as output:
-        command = [str(program), "profile", "-f", str(config)]
-        done = subprocess.run(
+def _profile(program: Path, config: Path, log: Path, server: _Server) -> bool:
+    """Whether its run came to a good end."""
+    command = [str(program), "profile", "-f", str(config)]
+    with (
+        log.open("wb") as output,
+        subprocess.Popen(
             command, cwd=config.parent, env={**os.environ, "PYTHONPATH": str(_HERE / "fast")},
             stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-            timeout=_TIMEOUT_S, check=False,
-        )  # fmt: skip
-    return done.returncode == 0
+        ) as running,
+    ):  # fmt: skip
+        seen = -1
+        while len(server.measured) > seen:
+            seen = len(server.measured)
+            try:
+                return running.wait(_PATIENCE_S) == 0
+            except subprocess.TimeoutExpired:
+                continue
+        running.kill()
+    return False
 
 
 def _recommended(directory: Path, surface: Surface) -> tuple[Point | None, bool]:

@@ -321,7 +321,7 @@ def test_runs_are_the_same_for_the_same_seed() -> None:
 
 
 def test_what_a_search_leaves_to_chance_differs_between_seeds() -> None:
-    """A search that was changed until it looked good with one seed would look good here."""
+    """With one seed only, a change of a search is judged by the luck that it has with that one."""
 
     class Overheard:
         def __init__(self) -> None:
@@ -497,6 +497,30 @@ def test_what_does_not_fit_is_not_served() -> None:
         large = '{"name": "m", "max_batch_size": 8, "instance_group": [{"count": 3}]}'
         assert "out of memory" in (server.load("m", large) or "")
         assert server.failed_loads == 1
+
+
+def test_a_program_that_never_ends_has_no_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "program"
+    program.write_text(
+        f"#!{sys.executable}\n"
+        "import json, sys, time\n"
+        "from urllib.request import urlopen\n"
+        "server = 'http://' + json.load(open(sys.argv[-1]))['triton_http_endpoint']\n"
+        "urlopen(server + '/v2/repository/models/m/load', data=b'{}').read()\n"
+        "urlopen(server + '/measure?4&1').read()\n"
+        "time.sleep(3600)\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setattr(upstream, "_PATIENCE_S", 3.0)
+
+    found = upstream.run(surface(), "upstream-quick", 0, program)
+
+    assert found is not None
+    assert found.measurements == 1
+    assert found.recommended is None
+    assert not found.passes
 
 
 def test_upstream_names_a_variant_with_its_parts(tmp_path: Path) -> None:
