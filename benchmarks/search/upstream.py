@@ -250,15 +250,17 @@ def _profile(program: Path, config: Path, log: Path, server: _Server) -> bool:
             stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
         ) as running,
     ):  # fmt: skip
-        seen = -1
-        while len(server.measured) > seen:
-            seen = len(server.measured)
-            try:
-                return running.wait(_PATIENCE_S) == 0
-            except subprocess.TimeoutExpired:
-                continue
-        running.kill()
-    return False
+        try:
+            seen = -1
+            while len(server.measured) > seen:
+                seen = len(server.measured)
+                try:
+                    return running.wait(_PATIENCE_S) == 0
+                except subprocess.TimeoutExpired:
+                    continue
+            return False
+        finally:
+            running.kill()
 
 
 def _recommended(directory: Path, surface: Surface) -> tuple[Point | None, bool]:
