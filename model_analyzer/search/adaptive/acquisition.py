@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from model_analyzer.domain.goals import Constraint, Goal
+from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.search.adaptive.queueing import Floats
 from model_analyzer.search.adaptive.surrogate import Worlds
@@ -20,23 +22,56 @@ _FIRST = 1.0
 _GOLDEN = 0.618034
 # Coming nearer to constraints that nothing keeps is worth so much for each percent.
 _NEARER = 0.003
+# The chance to keep the constraints counts with this power in what a recommendation is worth.
+_CAUTION = 0.25
+_HARDLY = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Slack:
+    """How far one constraint on the model of that index is kept.
+
+    `margin` is by world and trial, as a fraction of the bound, and negative where it is broken;
+    `noise` is the standard deviation of a margin that is measured once.
+    """
+
+    model: int
+    constraint: Constraint
+    margin: Floats
+    noise: float
+
+    def measured(self, measurement: Measurement) -> float:
+        """The margin of a measurement."""
+        value = measurement.model_value(self.model, self.constraint.tag)
+        return math.inf if value is None else self.constraint.margin(value)
 
 
 @dataclass(frozen=True, slots=True)
 class Prospect:
     """What trials (columns) come to in each world (rows).
 
-    `score` is against a reference trial, by the goal; `shortfall` in percent of the bounds.
-    `noise` is the standard deviation of a score that is measured once.
+    `score` is against a reference trial, by the goal; `shortfall` in percent of the bounds, and
+    `slacks` for each of them. `noise` is the standard deviation of a score that is measured once.
     """
 
     score: Floats
     shortfall: Floats
     noise: float
+    slacks: tuple[Slack, ...]
 
     @property
     def passes(self) -> npt.NDArray[np.bool_]:
         return np.asarray(self.shortfall == 0)
+
+    def stays(self, trial: int, mean: Measurement, times: int) -> Floats:
+        """For each world the chance that the trial in that column, with this `mean` of so many
+        measurements, keeps the constraints in the mean after another one, too.
+        """
+        chance = np.ones(len(self.score))
+        for slack in self.slacks:
+            total = times * slack.measured(mean) + slack.margin[:, trial]
+            chance *= [0.5 * math.erfc(-one / slack.noise / math.sqrt(2)) for one in total]
+        return chance
 
 
 def needed(goal: Goal, index: int) -> list[str]:
@@ -54,7 +89,8 @@ def prospect(goal: Goal, worlds: list[Worlds], reference: int) -> Prospect:
     total = sum(model.weighting for model in goal.models)
     shape = next(iter(worlds[0].values.values())).shape
     score, shortfall, noise = np.zeros(shape), np.zeros(shape), 0.0
-    for model, world in zip(goal.models, worlds, strict=True):
+    slacks = []
+    for index, (model, world) in enumerate(zip(goal.models, worlds, strict=True)):
         own, weights, unsure = np.zeros(shape), 0.0, 0.0
         for objective in model.objectives:
             tag = ALIASES.get(objective.tag, objective.tag)
@@ -72,8 +108,10 @@ def prospect(goal: Goal, worlds: list[Worlds], reference: int) -> Prospect:
         for constraint in model.constraints:
             tag = ALIASES.get(constraint.tag, constraint.tag)
             if tag in world.values:
-                shortfall += _excess(constraint, world.values[tag]) * 100
-    return Prospect(score, shortfall, noise)
+                margin = _margin(constraint, world.values[tag])
+                shortfall += np.maximum(-margin, 0) * 100
+                slacks.append(Slack(index, constraint, margin, world.noise[tag]))
+    return Prospect(score, shortfall, noise, tuple(slacks))
 
 
 def gains(of: Prospect, reference: int, *, is_feasible: bool) -> Floats:
@@ -86,6 +124,13 @@ def gains(of: Prospect, reference: int, *, is_feasible: bool) -> Floats:
     nearer = np.maximum(of.shortfall[:, reference, None] - of.shortfall, 0)
     first = _FIRST + 0.4 * np.clip(of.score, -2, 2)
     return np.asarray(np.where(passes, first, _NEARER * np.minimum(nearer, 100)).mean(axis=0))
+
+
+def standing(score: float, chance: float) -> float:
+    """What it is worth to recommend something of this score that keeps the constraints with this
+    probability.
+    """
+    return score + _CAUTION * math.log(max(chance, _HARDLY))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +156,12 @@ def outlook(of: Prospect, chance: Floats, *, is_feasible: bool, margin: float) -
     return Outlook(float((best > margin).mean()), float(np.maximum(best, 0).mean()))
 
 
-def _excess(constraint: Constraint, values: Floats) -> Floats:
-    excess = np.zeros_like(values)
+def _margin(constraint: Constraint, values: Floats) -> Floats:
+    """The constraint's `margin`, of many values."""
+    margin = np.full_like(values, np.inf)
     if constraint.minimum is not None:
-        excess += np.maximum(constraint.minimum - values, 0) / abs(constraint.minimum or 1)
+        margin = (values - constraint.minimum) / abs(constraint.minimum or 1)
     if constraint.maximum is not None:
-        excess += np.maximum(values - constraint.maximum, 0) / abs(constraint.maximum or 1)
-    return excess
+        below = (constraint.maximum - values) / abs(constraint.maximum or 1)
+        margin = np.minimum(margin, below)
+    return margin

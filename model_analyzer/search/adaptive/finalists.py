@@ -4,6 +4,11 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
+from model_analyzer.search.adaptive.acquisition import standing
 from model_analyzer.search.adaptive.knowledge import Knowledge
 from model_analyzer.search.space import Coordinate
 
@@ -21,6 +26,9 @@ _LEAST = 2
 # With this probability the leader has to keep the constraints.
 _SAFE = 0.8
 
+# What is as unlikely as this to break them when it is measured again does not matter.
+_RISK = 0.05
+
 
 def next_repetition(known: Knowledge) -> Coordinate | None:
     """What to measure again: the leader, and in turn with it those that may be better. None when
@@ -37,13 +45,30 @@ def next_repetition(known: Knowledge) -> Coordinate | None:
             return rival
     # what would be recommended is not always what is trusted most
     for one in (known.recommended[0], leader):
-        if known.times(one) < _LEAST:
+        if known.times(one) < _LEAST and not _costs_more_than_it_tells(known, one):
             return one
     for rival in rivals:
         if known.times(rival) < times:
             return rival
-    safe = view.prospect.passes[:, view.rows[leader]].mean()
-    is_unsafe = known.is_feasible and safe < _SAFE
-    if times < _MOST and (rivals or is_unsafe):
+    is_unsafe = known.is_feasible and view.sure(leader) < _SAFE
+    if times < _MOST and (rivals or is_unsafe) and not _costs_more_than_it_tells(known, leader):
         return leader
     return None
+
+
+def _costs_more_than_it_tells(known: Knowledge, at: Coordinate) -> bool:
+    """Whether another measurement may take away what would remain the best answer.
+
+    What breaks a constraint in the mean is not recommended. Near to a bound it may come to that by
+    noise alone, and if all else is far behind, the answer would still have been better than that.
+    """
+    if at not in known.passing:
+        return False
+    view = known.view()
+    row = view.rows[at]
+    breaks = 1 - view.prospect.stays(row, known.mean(at), len(known.measured[at]))
+    if breaks.mean() < _RISK:
+        return False
+    keeps = float(np.average(view.prospect.passes[:, row], weights=breaks))
+    others = [view.standing(other) for other in known.passing if other != at]
+    return standing(float(view.score[row]), keeps) > max(others, default=-math.inf)

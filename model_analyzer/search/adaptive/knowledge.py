@@ -17,7 +17,13 @@ from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.ties import cost, tied
 from model_analyzer.domain.trials import Failure, LoadKind, Trial
-from model_analyzer.search.adaptive.acquisition import Prospect, gains, needed, prospect
+from model_analyzer.search.adaptive.acquisition import (
+    Prospect,
+    gains,
+    needed,
+    prospect,
+    standing,
+)
 from model_analyzer.search.adaptive.duration import loading, multiples
 from model_analyzer.search.adaptive.encoding import Encoding
 from model_analyzer.search.adaptive.failures import chances
@@ -41,10 +47,8 @@ _MOST_TIMES = 4
 # A variant that was measured more often than this has told the most of what it can.
 _PATIENCE = 3
 
-# What is recommended gains most, where the chance to keep the constraints counts with this power.
-# What ties with it has to be as sure to keep them, up to this much.
-_CAUTION, _AS_SURE = 0.5, 0.1
-_HARDLY = 1e-3
+# What ties with what is recommended has to be as sure to keep the constraints, up to this much.
+_AS_SURE = 0.1
 
 # What is cheap to change: not the variant.
 OF_THE_LOAD = ("batch_sizes", *(kind.value for kind in LoadKind))
@@ -68,15 +72,26 @@ class Guess:
 class View:
     """What is thought of some trials, those known among them.
 
-    `rows` tells which column of the prospect a coordinate is; the prospect is against the `leader`.
-    `chance` is the probability that there will be a measurement, `cost` what it costs.
+    `rows` tells which column of the prospect a coordinate is; the prospect is against the `leader`,
+    `score` its mean over the worlds, and `keeps` the probability to keep the constraints. `chance`
+    is the probability that there will be a measurement, `cost` what it costs.
     """
 
     rows: dict[Coordinate, int]
     leader: Coordinate
     prospect: Prospect
+    score: Floats
+    keeps: Floats
     chance: Floats
     cost: Floats
+
+    def sure(self, at: Coordinate) -> float:
+        """The probability that a trial keeps the constraints."""
+        return float(self.keeps[self.rows[at]])
+
+    def standing(self, at: Coordinate) -> float:
+        """What it would be worth to recommend a trial."""
+        return standing(float(self.score[self.rows[at]]), self.sure(at))
 
 
 class Knowledge:
@@ -158,28 +173,17 @@ class Knowledge:
     @property
     def recommended(self) -> Sequence[Coordinate]:
         """What to deploy, as far as is known, and then what ties with it and takes more."""
-        known = self._passing()
+        known = self.passing
         if not known:
             return self.leaders[:1]
         view = self.view()
-        columns = [view.rows[at] for at in known]
-        chance = view.prospect.passes[:, columns].mean(axis=0)
-        score = view.prospect.score[:, columns].mean(axis=0)
-        order = [
-            known[index]
-            for index in np.argsort(
-                -score - _CAUTION * np.log(np.maximum(chance, _HARDLY)), kind="stable"
-            )
-        ]
-        sure = dict(zip(known, chance, strict=True))
-        equal = [
-            at
-            for at in tied(self.goal, order, self.measured)
-            if sure[at] >= sure[order[0]] - _AS_SURE
-        ]
+        order = sorted(known, key=lambda at: -view.standing(at))
+        sure = view.sure(order[0]) - _AS_SURE
+        equal = [at for at in tied(self.goal, order, self.measured) if view.sure(at) >= sure]
         return sorted(equal, key=lambda at: cost(self._trials[at], self._means[at]))
 
-    def _passing(self) -> list[Coordinate]:
+    @property
+    def passing(self) -> list[Coordinate]:
         """What keeps the constraints as far as was measured, best mean first."""
         # these lead
         return list(takewhile(lambda at: self.goal.passes(self._means[at]), self.leaders))
@@ -235,7 +239,7 @@ class Knowledge:
         """
         if not self.is_feasible:
             return self.leaders[0]
-        known = self._passing()
+        known = self.passing
         of = prospect(self.goal, [one.take([rows[at] for at in known]) for one in worlds], 0)
         # an answer that breaks a constraint is worth nothing
         worth = of.passes.mean(axis=0) * np.exp(of.score.mean(axis=0))
@@ -267,7 +271,8 @@ class Knowledge:
             multiples(waiting, waiting[which], measuring),
             loading(self._loading_s(), measuring),
         )
-        return View(rows, leader, seen, chance, costs)
+        score, keeps = seen.score.mean(axis=0), seen.passes.mean(axis=0)
+        return View(rows, leader, seen, score, keeps, chance, costs)
 
     def _values(self, index: int, measured: Sequence[Measurement]) -> dict[str, Floats]:
         """What was measured of one model, for the metrics that every measurement has."""

@@ -9,8 +9,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from model_analyzer.domain.goals import Constraint
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.trials import Failure, FailureReason
-from model_analyzer.search.adaptive.acquisition import Prospect, gains, outlook
+from model_analyzer.search.adaptive.acquisition import (
+    Prospect,
+    Slack,
+    gains,
+    outlook,
+    standing,
+)
 from model_analyzer.search.adaptive.duration import loading, multiples
 from model_analyzer.search.adaptive.failures import chances
 from model_analyzer.search.adaptive.queueing import Floats, Settings
@@ -152,9 +160,41 @@ def test_only_what_may_load_and_keeps_the_constraints_is_left_to_find() -> None:
         score=np.array([[0.0, 0.2, 0.5], [0.0, 0.2, 0.5]]),
         shortfall=np.array([[0.0, 0.0, 3.0], [0.0, 4.0, 3.0]]),
         noise=0.02,
+        slacks=(),
     )
 
     assert gains(of, 0, is_feasible=True) == pytest.approx([0, 0.1, 0])
     assert outlook(of, np.ones(3), is_feasible=True, margin=0.03).chance == 0.5
     never = np.array([1.0, 0.0, 1.0])
     assert outlook(of, never, is_feasible=True, margin=0.03).chance == 0
+
+
+# -- what is recommended -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("average", "times", "expected"),
+    [
+        pytest.param(10.0, 1, [0.84, 0.16], id="on the bound: as the next one is"),
+        pytest.param(9.5, 1, [0.98, 0.5], id="the next one may be as far outside"),
+        pytest.param(9.5, 2, [1.0, 0.84], id="the more often it was measured, the less it moves"),
+        pytest.param(11.0, 1, [0.16, 0.0], id="outside, it has to come back"),
+    ],
+)
+def test_the_mean_may_break_a_constraint_after_another_measurement(
+    average: float, times: int, expected: list[float]
+) -> None:
+    limit = Constraint(tag="perf_latency_avg", maximum=10.0)
+    # two worlds in which the only trial keeps, and breaks it, by 5 %
+    slack = Slack(0, limit, np.array([[0.05], [-0.05]]), noise=0.05)
+    nothing = np.zeros((2, 1))
+    mean = Measurement(models=(ModelMeasurement(values={"perf_latency_avg": average}),))
+
+    stays = Prospect(nothing, nothing, 0.05, (slack,)).stays(0, mean, times)
+
+    assert stays == pytest.approx(expected, abs=0.005)
+
+
+def test_a_better_score_is_worth_some_doubt_about_the_constraints() -> None:
+    assert standing(0.3, 0.5) > standing(0.0, 1.0) > standing(0.3, 0.1)
+    assert standing(0.0, 0.0) > standing(-2.0, 1.0)

@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is measured again before the answer is given."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import cast
+
+import numpy as np
+import pytest
+
+from model_analyzer.domain.goals import Constraint
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement
+from model_analyzer.search.adaptive.acquisition import Prospect, Slack
+from model_analyzer.search.adaptive.finalists import next_repetition
+from model_analyzer.search.adaptive.knowledge import Knowledge, View
+from model_analyzer.search.space import Coordinate
+
+LEADER, OTHER = (0,), (1,)
+
+
+def known(*, margin: float, other: float, times: int = 1) -> Knowledge:
+    """Two trials that keep a constraint: the leader by about this `margin`, as a fraction of the
+    bound, both as measured and as far as is known; and one whose score is `other`.
+    """
+    worlds = np.random.default_rng(0).normal(margin, 0.02, 96)
+    slack = Slack(
+        0,
+        Constraint(tag="perf_latency_p99", maximum=10.0),
+        np.stack([worlds, np.full(96, 0.5)], axis=1),
+        noise=0.04,
+    )
+    score = np.stack([np.zeros(96), np.full(96, other)], axis=1)
+    shortfall = 100 * np.maximum(-slack.margin, 0)
+    of = Prospect(score, shortfall, 0.03, (slack,))
+    view = View(
+        rows={LEADER: 0, OTHER: 1},
+        leader=LEADER,
+        prospect=of,
+        score=score.mean(axis=0),
+        keeps=of.passes.mean(axis=0),
+        chance=np.ones(2),
+        cost=np.ones(2),
+    )
+    p99 = {LEADER: 10 * (1 - margin), OTHER: 5.0}
+    means = {
+        at: Measurement(models=(ModelMeasurement(values={"perf_latency_p99": value}),))
+        for at, value in p99.items()
+    }
+    asked: dict[Coordinate, int] = {LEADER: times, OTHER: 1}
+    found = SimpleNamespace(
+        is_feasible=True,
+        passing=[LEADER, OTHER],
+        recommended=[LEADER],
+        measured={at: count * [means[at]] for at, count in asked.items()},
+        mean=means.__getitem__,
+        times=asked.__getitem__,
+        view=lambda: view,
+        promise=lambda: {OTHER: 0.0},
+    )
+    return cast(Knowledge, found)
+
+
+@pytest.mark.parametrize(
+    ("margin", "other", "expected"),
+    [
+        pytest.param(0.01, -0.05, LEADER, id="near to a bound, with something nearly as good"),
+        pytest.param(0.01, -0.8, None, id="near to a bound, and all else is far behind"),
+        pytest.param(0.3, -0.8, LEADER, id="far from the bound"),
+    ],
+)
+def test_the_leader_is_measured_again_where_that_does_not_take_the_best_answer_away(
+    margin: float, other: float, expected: Coordinate | None
+) -> None:
+    assert next_repetition(known(margin=margin, other=other)) == expected
+
+
+def test_what_was_measured_twice_and_is_safe_is_clear() -> None:
+    assert next_repetition(known(margin=0.3, other=-0.8, times=2)) is None
