@@ -24,6 +24,7 @@ from benchmarks.search.surface import (
     THROUGHPUT,
     Axis,
     Noise,
+    Source,
     Surface,
     ensemble,
     single,
@@ -61,9 +62,14 @@ def surfaces(which: SurfaceSet) -> Iterator[Surface]:
             if name == "none-feasible":
                 yield _without_answer(drawn, random)
                 continue
-            yield drawn
-            for limited in _LIMITED[number % 2 :: 2]:
-                yield limited(drawn, random.uniform(0.05, 0.10))
+            yield from each_way(drawn, number, random)
+
+
+def each_way(surface: Surface, number: int, random: Random) -> Iterator[Surface]:
+    """A draw free, and within constraints of two kinds; draws of a family take turns in these."""
+    yield surface
+    for limited in _LIMITED[number % 2 :: 2]:
+        yield limited(surface, random.uniform(0.05, 0.10))
 
 
 def limited_ways(surface: Surface) -> Sequence[Callable[[Surface, float], Surface]]:
@@ -108,7 +114,6 @@ def _between(surface: Surface, share: float) -> Surface:
     return replace(surface.within(latency, least), name=f"{surface.name}-between")
 
 
-# The draws of a family take turns.
 _LIMITED = (_fast, _productive, _small, _between)
 
 
@@ -149,8 +154,12 @@ def _machine(random: Random, stations: Mapping[str, Station], **changes: Any) ->
 
 
 def _one(random: Random, machine: Machine, **changes: Any) -> Surface:
-    """A surface with one model, within the product's usual bounds."""
     (name,) = machine.stations
+    return one_model(random, name, machine, **changes)
+
+
+def one_model(random: Random, name: str, source: Source, **changes: Any) -> Surface:
+    """A surface with one model of that name, within the product's usual bounds."""
     limits = doubling(1, 128)
     drawn: Mapping[str, Any] = {
         "name": "",
@@ -159,7 +168,7 @@ def _one(random: Random, machine: Machine, **changes: Any) -> Surface:
         "options": _options([name], instances=5, batch=128, load=1024),
         "axes": {name: Axis(instances=range(1, 6), batch_limits=limits)},
         "loads": doubling(1, 1024),
-        "source": machine,
+        "source": source,
         "noise": drawn_noise(random),
     }
     return Surface(**{**drawn, **changes})

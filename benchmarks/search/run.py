@@ -5,9 +5,9 @@
     python benchmarks/search/run.py --set reporting --modes quick,optuna,random --seeds 10
 
 Modes are those of the product, `random` (`random:2` draws 2 % of the space), `upstream-quick` and
-`upstream-optuna` (with --upstream). A set is `tuning`, `reporting`, `simulated-tuning`, `simulated`
-(these need a C compiler at first), or a directory of recorded tables. The README of the benchmarks
-says what the columns mean.
+`upstream-optuna` (with --upstream). A set is `tuning`, `reporting`, `plain-tuning`, `plain`,
+`simulated-tuning`, `simulated` (these two need a C compiler at first), or a directory of recorded
+tables. The README of the benchmarks says what the columns mean.
 """
 
 from __future__ import annotations
@@ -25,12 +25,14 @@ from fnmatch import fnmatch
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from typing import NoReturn
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.common import upstream_command
 from benchmarks.search import drive, upstream
 from benchmarks.search.families import SurfaceSet, surfaces
+from benchmarks.search.plain import plain_surfaces
 from benchmarks.search.recorded import recorded_surfaces
 from benchmarks.search.simulated.simulator import NoSimulatorError, Simulator
 from benchmarks.search.simulated.surfaces import simulated_surfaces
@@ -41,9 +43,10 @@ from model_analyzer.domain.settings import SearchMode
 from model_analyzer.runner.runtime import cache_directory
 
 _SIMULATED = {"simulated-tuning": SurfaceSet.TUNING, "simulated": SurfaceSet.REPORTING}
+_PLAIN = {"plain-tuning": SurfaceSet.TUNING, "plain": SurfaceSet.REPORTING}
 _SET_HELP = (
-    "tuning, reporting, simulated-tuning, simulated (servers simulated request by request; the"
-    " first time it needs a C compiler, and minutes), or a directory of recordings"
+    "tuning, reporting, plain-tuning, plain, simulated-tuning, simulated (servers simulated request"
+    " by request; the first time it needs a C compiler, and minutes), or a directory of recordings"
 )
 
 OURS = [mode.value for mode in SearchMode]
@@ -61,16 +64,16 @@ def main() -> None:
     for mode in modes:
         known = [*OURS, drive.RANDOM, *upstream.MODES]
         if mode.partition(":")[0] not in known:
-            sys.exit(f"--modes: no mode {mode}: there are {', '.join(known)}")
+            _refuse(f"--modes: no mode {mode}: there are {', '.join(known)}")
     chosen = _surfaces(
         options.set, lambda name: any(fnmatch(name, pattern) for pattern in patterns)
     )
     if not chosen:
-        sys.exit(f"--surfaces: none is called {options.surfaces}")
+        _refuse(f"--surfaces: none is called {options.surfaces}")
     program = None
     if any(mode in upstream.MODES for mode in modes):
         if options.upstream is None:
-            sys.exit("--upstream: upstream's modes need a directory for its environment")
+            _refuse("--upstream: upstream's modes need a directory for its environment")
         program = upstream_command(options.upstream)
     began = time.monotonic()
     task = partial(_run_all, chosen, modes, range(options.seeds), program)
@@ -115,14 +118,16 @@ def _surfaces(name: str, is_wanted: Callable[[str], bool]) -> Sequence[Surface]:
     """Those of a set that are wanted by their names."""
     if name in _SIMULATED:
         return _simulated(name, is_wanted)
+    if name in _PLAIN:
+        return [one for one in plain_surfaces(_PLAIN[name]) if is_wanted(one.name)]
     if name in [one.value for one in SurfaceSet]:
         return [one for one in surfaces(SurfaceSet(name)) if is_wanted(one.name)]
     if not Path(name).is_dir():
-        sys.exit(f"--set: {name} is neither a set nor a directory")
+        _refuse(f"--set: {name} is neither a set nor a directory")
     try:
         return [one for one in recorded_surfaces(Path(name)) if is_wanted(one.name)]
     except ValueError as error:
-        sys.exit(str(error))
+        _refuse(f"--set: {error}")
 
 
 def _simulated(name: str, is_wanted: Callable[[str], bool]) -> Sequence[Surface]:
@@ -130,8 +135,13 @@ def _simulated(name: str, is_wanted: Callable[[str], bool]) -> Sequence[Surface]
     try:
         return list(simulated_surfaces(simulator, _SIMULATED[name], is_wanted))
     except NoSimulatorError as error:
-        print(f"--set {name}: {error}", file=sys.stderr)
-        sys.exit(2)
+        _refuse(f"--set: {name}: {error}")
+
+
+def _refuse(problem: str) -> NoReturn:
+    """Ends it as wrong options do."""
+    print(problem, file=sys.stderr)
+    sys.exit(2)
 
 
 # What the processes of a pool inherit: surfaces cannot be sent to them.
