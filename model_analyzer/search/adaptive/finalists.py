@@ -19,7 +19,7 @@ _RIVALS = 2
 _GREAT = 0.1
 
 # Nothing is measured more often; the leader, and what would be recommended, are measured
-# twice in any case.
+# twice, unless that may cost the answer.
 _MOST = 3
 _LEAST = 2
 
