@@ -4,8 +4,7 @@
 
 They are not those that the search has a law for: all that is in flight is shared by the instances,
 so that nothing waits beside the batches that are worked on, and an instance slows the others
-whether it is busy or not. Half of what makes a search hard is small numbers: where few requests
-keep a latency, the next whole load may break it.
+whether it is busy or not. Where few requests keep a latency, one more may break it.
 """
 
 from __future__ import annotations
