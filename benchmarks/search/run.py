@@ -127,7 +127,7 @@ def _surfaces(name: str, is_wanted: Callable[[str], bool]) -> Sequence[Surface]:
     try:
         return [one for one in recorded_surfaces(Path(name)) if is_wanted(one.name)]
     except ValueError as error:
-        _refuse(f"--set: {error}")
+        _refuse(f"--set {name}: {error}")
 
 
 def _simulated(name: str, is_wanted: Callable[[str], bool]) -> Sequence[Surface]:
@@ -135,7 +135,7 @@ def _simulated(name: str, is_wanted: Callable[[str], bool]) -> Sequence[Surface]
     try:
         return list(simulated_surfaces(simulator, _SIMULATED[name], is_wanted))
     except NoSimulatorError as error:
-        _refuse(f"--set: {name}: {error}")
+        _refuse(f"--set {name}: {error}")
 
 
 def _refuse(problem: str) -> NoReturn:

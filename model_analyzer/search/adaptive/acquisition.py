@@ -25,6 +25,7 @@ _NEARER = 0.003
 # The chance to keep the constraints counts with this power in what a recommendation is worth.
 _CAUTION = 0.25
 _HARDLY = 1e-3
+_NEARLY_NONE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,14 @@ class Prospect:
             total = times * slack.measured(mean) + slack.margin[:, trial]
             chance *= [0.5 * math.erfc(-one / slack.noise / math.sqrt(2)) for one in total]
         return chance
+
+    def misled(self, trial: int, mean: Measurement, times: int) -> tuple[float, float]:
+        """The probability that such a mean breaks a constraint after another measurement, and that
+        of the trial to keep them even then.
+        """
+        breaks = 1 - self.stays(trial, mean, times)
+        keeps = breaks * self.passes[:, trial]
+        return float(breaks.mean()), float(keeps.sum() / max(breaks.sum(), _NEARLY_NONE))
 
 
 def needed(goal: Goal, index: int) -> list[str]:

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from model_analyzer.search.adaptive.acquisition import standing
 from model_analyzer.search.adaptive.knowledge import Knowledge
 from model_analyzer.search.space import Coordinate
@@ -66,9 +64,8 @@ def _costs_more_than_it_tells(known: Knowledge, at: Coordinate) -> bool:
         return False
     view = known.view()
     row = view.rows[at]
-    breaks = 1 - view.prospect.stays(row, known.mean(at), len(known.measured[at]))
-    if breaks.mean() < _RISK:
+    breaks, keeps = view.prospect.misled(row, known.mean(at), len(known.measured[at]))
+    if breaks < _RISK:
         return False
-    keeps = float(np.average(view.prospect.passes[:, row], weights=breaks))
     others = [view.standing(other) for other in known.passing if other != at]
     return standing(float(view.score[row]), keeps) > max(others, default=-math.inf)

@@ -559,7 +559,7 @@ def test_an_unknown_mode_is_named() -> None:
         [sys.executable, str(script), "--modes", "slow"],
         check=False, timeout=300, capture_output=True, text=True,
     )  # fmt: skip
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "no mode slow" in done.stderr
 
 
