@@ -158,6 +158,9 @@ class Tail:
     loaded: float = 0.5
     power: float = 2.0
 
+    def p99(self, average: Floats, busy: Floats) -> Floats:
+        return average * (self.base + self.loaded * np.clip(busy, 0, 1) ** self.power)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
@@ -237,7 +240,7 @@ class Machine:
         doublings = np.log2(np.maximum(in_flight / self.fades_above, 1))
         throughput *= (1 - self.fades) ** doublings
         average = in_flight / throughput * 1000
-        return throughput, average, self._p99(average, throughput / most)
+        return throughput, average, self.tail.p99(average, throughput / most)
 
     def _open(
         self, chain: Sequence[str], settings: Mapping[str, Setting], client: Client, pace: Floats
@@ -259,7 +262,7 @@ class Machine:
             most = np.minimum(most, capacity)
         throughput = self._blended(offered, most)
         average = average + _OVERLOAD_MS * np.maximum(1 - most / offered, 0)
-        return throughput, average, self._p99(average, throughput / most)
+        return throughput, average, self.tail.p99(average, throughput / most)
 
     def _station(
         self, name: str, setting: Setting, client: Client, in_flight: Floats, pace: Floats
@@ -283,7 +286,3 @@ class Machine:
         total = a + b
         root = np.sqrt(total * total - 4 * self.blend * a * b)
         return np.asarray((total - root) / (2 * self.blend))
-
-    def _p99(self, average: Floats, busy: Floats) -> Floats:
-        tail = self.tail
-        return average * (tail.base + tail.loaded * np.clip(busy, 0, 1) ** tail.power)

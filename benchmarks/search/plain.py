@@ -74,11 +74,10 @@ class PlainServer:
         busy = throughput / limit
         throughput /= 1 + self.decline * np.maximum(flight / self.crowd - 1, 0) ** 0.8
         average = flight / throughput * 1000
-        p99 = average * (self.tail.base + self.tail.loaded * busy**self.tail.power)
         return Response(
             throughput=(throughput,),
             latency_avg=(average,),
-            latency_p99=(p99,),
+            latency_p99=(self.tail.p99(average, busy),),
             memory=memory,
             fails=np.zeros(flight.shape, dtype=bool),
         )

@@ -60,12 +60,13 @@ def _costs_more_than_it_tells(known: Knowledge, at: Coordinate) -> bool:
     What breaks a constraint in the mean is not recommended. Near to a bound it may come to that by
     noise alone, and if all else is far behind, the answer would still have been better than that.
     """
-    if at not in known.passing:
+    passing = known.passing
+    if at not in passing:
         return False
     view = known.view()
     row = view.rows[at]
     breaks, keeps = view.prospect.misled(row, known.mean(at), len(known.measured[at]))
     if breaks < _RISK:
         return False
-    others = [view.standing(other) for other in known.passing if other != at]
+    others = [view.standing(other) for other in passing if other != at]
     return standing(float(view.score[row]), keeps) > max(others, default=-math.inf)

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -16,9 +18,9 @@ from model_analyzer.domain.trials import LoadKind
 SHARP = 80.0  # one limit gives way to the other within a percent
 
 
-def server(**changes: float) -> PlainServer:
+def server(**changes: Any) -> PlainServer:
     given = {"base_ms": 4.0, "item_ms": 1.0, "overhead_ms": 0.0, "sharpness": SHARP, **changes}
-    return PlainServer(tail=Tail(base=2.0, loaded=1.0, power=1.0), **given)  # type: ignore[arg-type]
+    return PlainServer(tail=Tail(base=2.0, loaded=1.0, power=1.0), **given)
 
 
 def response(
