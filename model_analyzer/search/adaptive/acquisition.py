@@ -123,12 +123,12 @@ def prospect(goal: Goal, worlds: list[Worlds], reference: int) -> Prospect:
     return Prospect(score, shortfall, noise, tuple(slacks))
 
 
-def gains(of: Prospect, reference: int, *, is_feasible: bool) -> Floats:
-    """What each trial is expected to gain over the reference, which keeps the constraints as far
-    as is known, or does not.
+def gains(of: Prospect, reference: int, *, is_answered: bool) -> Floats:
+    """What each trial is expected to gain over the reference, which is an answer, or only comes
+    near to keeping the constraints.
     """
     passes = of.passes
-    if is_feasible:
+    if is_answered:
         return np.asarray(np.where(passes, np.maximum(of.score, 0), 0.0).mean(axis=0))
     nearer = np.maximum(of.shortfall[:, reference, None] - of.shortfall, 0)
     first = _FIRST + 0.4 * np.clip(of.score, -2, 2)

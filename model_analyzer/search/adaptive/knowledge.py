@@ -47,6 +47,9 @@ _MOST_TIMES = 4
 # A variant that was measured more often than this has told the most of what it can.
 _PATIENCE = 3
 
+# What keeps the constraints when it is measured, but does so less likely than this, is no answer.
+_BELIEVED = 0.5
+
 # What ties with what is recommended has to be as sure to keep the constraints, up to this much.
 _AS_SURE = 0.1
 
@@ -195,6 +198,11 @@ class Knowledge:
         """Whether the best trial keeps the constraints, as far as was measured."""
         return self.goal.passes(self.mean(self.leaders[0]))
 
+    @property
+    def is_answered(self) -> bool:
+        """Whether something is also thought to keep them, and did not do so by luck alone."""
+        return self.is_feasible and max(map(self.view().sure, self.passing)) >= _BELIEVED
+
     def best_guess(self) -> Guess | None:
         """The trial to measure next, where there is one."""
         view = self.view()
@@ -214,7 +222,7 @@ class Knowledge:
 
     def _gains(self, view: View) -> Floats:
         """What each trial of the view is expected to gain over the leader."""
-        return gains(view.prospect, view.rows[view.leader], is_feasible=self.is_feasible)
+        return gains(view.prospect, view.rows[view.leader], is_answered=self.is_answered)
 
     def _left_to_learn(self, view: View, tried: Sequence[int]) -> Floats:
         """How much of what could be known of the trials that were measured another measurement

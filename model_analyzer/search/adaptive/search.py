@@ -48,9 +48,6 @@ _GREAT_GAIN = 0.1
 # standard deviation, as a fraction), but not more than a quarter.
 _REPETITIONS = ((0.03, 3), (0.0, 2))
 
-# Something new that leads has to be measured again.
-_LAST = 1
-
 
 class AdaptiveSearch:
     """The plan of an adaptive search over one model, or over several measured together."""
@@ -95,9 +92,7 @@ class AdaptiveSearch:
                 break
             coordinate = self._next(known)
             if coordinate is None:
-                # else only what is kept for repetitions is left
-                if self._guess(known) is None:
-                    reason = "nothing else is worth a measurement"
+                reason = "nothing else is worth a measurement"
                 break
             yield from known.measure(coordinate)
         conclusion = conclude(known, reason)
@@ -111,11 +106,10 @@ class AdaptiveSearch:
         for repetitions, or as it promises much, then repetitions, then something new again.
         """
         guess = self._guess(known)
-        has_room = len(known.records) + _LAST < self._most
-        is_great = guess is not None and guess.worth >= _GREAT_GAIN and has_room
+        is_great = guess is not None and guess.worth >= _GREAT_GAIN
         if guess is None or not (is_great or self._explores(known)):
             again = next_repetition(known)
-            if again is not None or not has_room:
+            if again is not None:
                 return again
         if guess is None:
             return None
@@ -131,8 +125,8 @@ class AdaptiveSearch:
         return len(known.records) < self._most - min(kept, self._most // 4)
 
     def _goes_on(self, known: Knowledge) -> bool:
-        """Whether nothing keeps the constraints yet, and that is worth further trials."""
-        return not known.is_feasible and len(known.records) < self._most_without_answer
+        """Whether there is no answer yet, and that is worth further trials."""
+        return len(known.records) < self._most_without_answer and not known.is_answered
 
     def _guess(self, known: Knowledge) -> Guess | None:
         """The trial that is worth most, if one is worth it."""

@@ -72,7 +72,11 @@ def told(known: Knowledge, conclusion: Conclusion) -> Iterator[str]:
         yield f"{known.trial(best)} comes closest: it misses them by {missed:.1f} %."
         yield f"The chance that one of those not measured keeps them is {conclusion.chance:.0%}."
         return
-    yield f"Best: {known.trial(best)}, measured {len(known.measured[best])} times."
+    times = len(known.measured[best])
+    yield f"Best: {known.trial(best)}, measured {'once' if times == 1 else f'{times} times'}."
+    if not known.is_answered:
+        sure = known.view().sure(best)
+        yield f"That it keeps the constraints may be luck: the chance that it does is {sure:.0%}."
     for other in equal:
         yield f"It ties with {known.trial(other)}, which costs more."
     yield (

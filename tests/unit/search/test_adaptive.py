@@ -246,6 +246,30 @@ def test_what_just_misses_a_constraint_and_would_be_much_better_is_measured_agai
     assert load(recommended(what, respond)) == 2
 
 
+def lucky_once(lucky: list[Trial], trial: Trial) -> Measurement:
+    """All miss a p99 of 4.5 ms by 6 % and more, but the first trial with one request in flight,
+    which keeps it when it is measured first.
+    """
+    one = queue(trial, knee=128)
+    average, p99 = (one.value(f"perf_latency_{name}") or 0 for name in ("avg", "p99"))
+    if load(trial) == 1 and not trial.repetition and lucky in ([], [trial]):
+        lucky[:] = [trial]
+        p99 = 4.45
+    return measured(one.value("perf_throughput") or 0, average, p99)
+
+
+def test_what_keeps_a_constraint_by_luck_does_not_end_the_search(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    what = subject(constraints=[latency_within(4.5)])
+    with caplog.at_level(logging.INFO):
+        trials = sequence(search(what, ADAPTIVE), partial(lucky_once, []))
+
+    # those that only a search without an answer goes on to: 4 % of the space are 17
+    assert len(trials) > 20
+    assert "That it keeps the constraints may be luck" in caplog.text
+
+
 def test_no_variant_takes_most_of_the_measurements() -> None:
     """Many loads of one variant lie at the bound, and each is worth another measurement."""
     what = subject(model(max_batch_size=128), constraints=[latency_within(9)])

@@ -163,7 +163,7 @@ def test_only_what_may_load_and_keeps_the_constraints_is_left_to_find() -> None:
         slacks=(),
     )
 
-    assert gains(of, 0, is_feasible=True) == pytest.approx([0, 0.1, 0])
+    assert gains(of, 0, is_answered=True) == pytest.approx([0, 0.1, 0])
     assert outlook(of, np.ones(3), is_feasible=True, margin=0.03).chance == 0.5
     never = np.array([1.0, 0.0, 1.0])
     assert outlook(of, never, is_feasible=True, margin=0.03).chance == 0
