@@ -26,7 +26,7 @@ def test_what_it_concludes_is_kept_and_recommended(scene) -> None:
     assert "The search ends after 5 measurements" in output
     conclusion = load(scene.directory / "checkpoints").conclusions["add_sub"]
     model = results(scene)
-    assert model["conclusion"]["trials"] == conclusion.outcomes == 5
+    assert model["conclusion"]["trials"] == conclusion.trials == 5
     page = scene.directory / "reports" / "summaries" / "add_sub" / "result_summary.html"
     assert "after 5 trials" in page.read_text()
 

@@ -8,7 +8,7 @@ Only repetitions tell how noisy the measurements are, so what was measured once 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import NormalDist, fmean
 from typing import TypeVar
 
@@ -20,6 +20,9 @@ from model_analyzer.domain.trials import Trial
 # that is not more than this by the goal's score.
 _DEVIATIONS = 2.0
 _MOST = 0.01
+
+# What ties has to be as sure to keep the constraints, up to this much.
+_AS_SURE = 0.1
 
 # A bound that is missed by so many standard deviations still counts as kept.
 _ALLOWED = 1.0
@@ -41,14 +44,20 @@ T = TypeVar("T")
 
 
 def tied(
-    goal: Goal, ordered: Sequence[T], repetitions: Mapping[T, Sequence[Measurement]]
+    goal: Goal,
+    ordered: Sequence[T],
+    repetitions: Mapping[T, Sequence[Measurement]],
+    sure: Callable[[T], float],
 ) -> list[T]:
-    """Those that tie with the first of `ordered` (best first), itself included."""
+    """Those that tie with the first of `ordered` (best first), itself included: they are not told
+    apart by the goal, and as `sure` to keep the constraints (a probability).
+    """
     first = ordered[0]
     noise = _noise(goal, repetitions)
     if noise is None or len(repetitions[first]) < 2:
         return [first]
     best = averaged(repetitions[first])
+    least = sure(first) - _AS_SURE
     found = [first]
     for other in ordered[1:]:
         times = len(repetitions[other])
@@ -56,40 +65,54 @@ def tied(
         if times < 2 or goal.passes(mean) != goal.passes(best):
             continue
         apart = noise * math.sqrt(1 / times + 1 / len(repetitions[first]))
-        if goal.score(best, mean) <= min(_DEVIATIONS * apart, _MOST):
+        is_close = abs(goal.score(best, mean)) <= min(_DEVIATIONS * apart, _MOST)
+        if is_close and sure(other) >= least:
             found.append(other)
     return found
 
 
+def assurance(goal: Goal, repetitions: Mapping[T, Sequence[Measurement]]) -> Callable[[T], float]:
+    """The chance that something measured keeps the constraints, as far as noise can hide it."""
+    wobble = {tag: _wobble(tag, repetitions) for tag in goal.tags}
+
+    def chance(one: T) -> float:
+        mean, times = averaged(repetitions[one]), len(repetitions[one])
+        kept = 1.0
+        for tag, off in wobble.items():
+            deviation = off / math.sqrt(times)
+            if deviation:
+                kept *= _NORMAL.cdf(goal.margin(mean, tag) / deviation + _ALLOWED)
+        return kept
+
+    return chance
+
+
 def assured_first(
-    goal: Goal, ordered: Sequence[T], repetitions: Mapping[T, Sequence[Measurement]]
+    goal: Goal,
+    ordered: Sequence[T],
+    repetitions: Mapping[T, Sequence[Measurement]],
+    sure: Callable[[T], float],
 ) -> list[T]:
     """The same, but of those that keep the constraints the first is worth most times the chance
-    that it does keep them, as far as noise can hide it. What leads by a single measurement, and by
-    no more than noise, comes after the best of those that were repeated: that may be luck.
+    that it does keep them, which `sure` tells. What leads by a single measurement, and by no more
+    than noise, comes after the best of those that were repeated: that may be luck.
     """
     noise = _noise(goal, repetitions)
     means = {one: averaged(repetitions[one]) for one in ordered}
     passing = [one for one in ordered if goal.passes(means[one])]
     if noise is None or not passing:
         return list(ordered)
-    wobble = {tag: _wobble(tag, repetitions) for tag in goal.tags}
 
     def worth(one: T) -> float:
-        chance = 1.0
-        for tag, off in wobble.items():
-            deviation = off / math.sqrt(len(repetitions[one]))
-            if deviation:
-                chance *= _NORMAL.cdf(goal.margin(means[one], tag) / deviation + _ALLOWED)
-        return chance**_CAUTION * math.exp(goal.score(means[one], means[passing[0]]))
+        return sure(one) ** _CAUTION * math.exp(goal.score(means[one], means[passing[0]]))
 
     best = max(passing, key=worth)
     repeated = [one for one in passing if len(repetitions[one]) > 1]
     if repeated and len(repetitions[best]) == 1:
-        sure = max(repeated, key=worth)
-        apart = max(noise, _LEAST_NOISE) * math.sqrt(1 + 1 / len(repetitions[sure]))
-        if goal.score(means[best], means[sure]) <= _DEVIATIONS * apart:
-            best = sure
+        most = max(repeated, key=worth)
+        apart = max(noise, _LEAST_NOISE) * math.sqrt(1 + 1 / len(repetitions[most]))
+        if goal.score(means[best], means[most]) <= _DEVIATIONS * apart:
+            best = most
     return [best, *(one for one in ordered if one != best)]
 
 

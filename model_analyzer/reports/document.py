@@ -172,7 +172,7 @@ def _recommended(ranking: Ranking) -> dict[str, Any]:
 
 def _concluded(conclusion: Conclusion) -> dict[str, Any]:
     return {
-        "trials": conclusion.outcomes,
+        "trials": conclusion.trials,
         "reason": conclusion.reason,
         "margin_percent": 100 * conclusion.margin,
         "chance_percent": 100 * conclusion.chance,

@@ -70,7 +70,7 @@ def _extent(measured: Sequence[MeasuredTrial], failed: Sequence[FailedTrial]) ->
 
 def end_of_search(conclusion: Conclusion) -> Iterator[Entry]:
     """Why a search ended, and what it may have missed."""
-    trials = counted(conclusion.outcomes, "trial")
+    trials = counted(conclusion.trials, "trial")
     yield "End of the search", f"after {trials}: {conclusion.reason}"
     if not conclusion.feasible:
         chance = f"a chance of {100 * conclusion.chance:.0f} %"

@@ -13,7 +13,7 @@ from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Columns, averaged
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
-from model_analyzer.domain.ties import assured_first, cost, tied
+from model_analyzer.domain.ties import assurance, assured_first, cost, tied
 from model_analyzer.domain.trials import Trial
 
 
@@ -146,11 +146,11 @@ def rank(
 
 
 def _counts(conclusion: Conclusion | None, profile: Profile, goal: Goal) -> bool:
-    """Whether it is about this goal, and about all that is in the profile and nothing else."""
+    """Whether it is about this goal, and about all trials of the profile and no others."""
     return (
         conclusion is not None
         and conclusion.goal == goal.identity
-        and conclusion.outcomes == len(profile.records)
+        and conclusion.trials == len({_first(record.trial).key for record in profile.records})
         and any(_first(item.trial).key == conclusion.recommended for item in profile.measured)
     )
 
@@ -223,11 +223,12 @@ def _ordered(
         for key, items in repetitions.items()
     }
     by_mean = goal.best_first(means, lambda key: means[key].measurement)
+    sure = assurance(goal, found)
     if conclusion is None:
-        order = assured_first(goal, by_mean, found)
+        order = assured_first(goal, by_mean, found, sure)
     else:
         order = sorted(by_mean, key=lambda key: key[1] != conclusion.recommended)
-    equal = tied(goal, order, found)
+    equal = tied(goal, order, found, sure)
     chosen = order[0]
     if conclusion is None:
         chosen = min(equal, key=lambda key: cost(means[key].trial, means[key].measurement))

@@ -270,7 +270,7 @@ def decode_conclusion(entry: Entry) -> tuple[str, Conclusion]:
             recommended=str(entry["recommended"]),
             goal=str(entry["goal"]),
             feasible=bool(entry["feasible"]),
-            outcomes=int(entry["outcomes"]),
+            trials=int(entry["trials"]),
             reason=str(entry["reason"]),
             margin=float(entry["margin"]),
             chance=float(entry["chance"]),

@@ -141,7 +141,7 @@ def test_show_tells_how_it_was_searched_and_what_came_of_it(call: Run, checkpoin
     search = {"search.mode": "adaptive", "quick.max_concurrency": "64", "adaptive.max_trials": "9"}
     with ProfileState(checkpoints) as state:
         state.record_search("m", search)
-        state.record_conclusion("m", conclusion(best, outcomes=5))
+        state.record_conclusion("m", conclusion(best, trials=5))
         state.save()
 
     _, output, _ = call("show")

@@ -145,6 +145,7 @@ def trial(
     flags: Mapping[str, Any] | None = None,
     inputs: str = "",
     setup: ServerSetup | None = None,
+    repetition: int = 0,
 ) -> Trial:
     """One variant under one load."""
     work = Workload(
@@ -153,7 +154,7 @@ def trial(
         flags=flags or {},
         inputs=inputs,
     )
-    return Trial(workloads=(work,), setup=setup or ServerSetup())
+    return Trial(workloads=(work,), setup=setup or ServerSetup(), repetition=repetition)
 
 
 def measurement(
@@ -232,13 +233,13 @@ def ranking(
     return rank(Profile(records=records, conclusions=conclusions), model, by or goal())
 
 
-def conclusion(recommended: Trial, outcomes: int, by: Goal | None = None) -> Conclusion:
-    """What a search came to from so many outcomes."""
+def conclusion(recommended: Trial, trials: int, by: Goal | None = None) -> Conclusion:
+    """What a search came to from so many trials."""
     return Conclusion(
         recommended=recommended.key,
         goal=(by or goal()).identity,
         feasible=True,
-        outcomes=outcomes,
+        trials=trials,
         reason="nothing else is worth a measurement",
         margin=0.03,
         chance=0.2,

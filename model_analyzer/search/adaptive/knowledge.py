@@ -50,9 +50,6 @@ _PATIENCE = 3
 # What keeps the constraints when it is measured, but does so less likely than this, is no answer.
 _BELIEVED = 0.5
 
-# What ties with what is recommended has to be as sure to keep the constraints, up to this much.
-_AS_SURE = 0.1
-
 # What is cheap to change: not the variant.
 OF_THE_LOAD = ("batch_sizes", *(kind.value for kind in LoadKind))
 
@@ -181,8 +178,7 @@ class Knowledge:
             return self.leaders[:1]
         view = self.view()
         order = sorted(known, key=lambda at: -view.standing(at))
-        sure = view.sure(order[0]) - _AS_SURE
-        equal = [at for at in tied(self.goal, order, self.measured) if view.sure(at) >= sure]
+        equal = tied(self.goal, order, self.measured, view.sure)
         return sorted(equal, key=lambda at: cost(self._trials[at], self._means[at]))
 
     @property

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
@@ -50,7 +51,7 @@ def conclude(known: Knowledge, reason: str) -> Conclusion:
         recommended=known.trial(known.recommended[0]).key,
         goal=known.goal.identity,
         feasible=known.is_feasible,
-        outcomes=len(known.records),
+        trials=len({replace(record.trial, repetition=0).key for record in known.records}),
         reason=reason,
         margin=_BETTER,
         chance=left.chance,
@@ -63,7 +64,7 @@ def told(known: Knowledge, conclusion: Conclusion) -> Iterator[str]:
     best, *equal = known.recommended
     variants = {record.trial.content for record in known.records}
     yield (
-        f"The search ends after {conclusion.outcomes} measurements of {len(variants)} variants:"
+        f"The search ends after {len(known.records)} measurements of {len(variants)} variants:"
         f" {conclusion.reason}."
     )
     if not conclusion.feasible:

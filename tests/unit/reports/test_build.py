@@ -306,11 +306,11 @@ def test_what_measured_better_than_what_a_search_recommends_is_named() -> None:
     bound = goal(*at_most(perf_latency_p99=10))
     sure = record(variant("m_config_0"), measurement(100, 8))
     bold = record(variant("m_config_1", max_batch_size=4), measurement(112, 9.99))
-    concluded = conclusion(sure.trial, outcomes=2, by=bound)
+    concluded = conclusion(sure.trial, trials=2, by=bound)
 
     (remark,) = summary(ranking(sure, bold, by=bound, conclusion=concluded), best=2).remarks
     assert remark.startswith("m_config_1: concurrency=1 measured 12.0 % better.")
-    best = conclusion(bold.trial, outcomes=2, by=bound)
+    best = conclusion(bold.trial, trials=2, by=bound)
     assert summary(ranking(sure, bold, by=bound, conclusion=best), best=2).remarks == ()
 
 

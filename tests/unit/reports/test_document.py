@@ -107,7 +107,7 @@ def test_what_is_recommended_with_its_gain_and_its_constraints() -> None:
 
 def test_what_a_search_came_to() -> None:
     one = record(BEST, measurement(150))
-    concluded = conclusion(one.trial, outcomes=1)
+    concluded = conclusion(one.trial, trials=1)
 
     (without,) = document(ranking(one))["models"]
     (with_one,) = document(ranking(one, conclusion=concluded))["models"]

@@ -118,13 +118,13 @@ def test_each_constraint_is_kept_missed_or_unknown() -> None:
 
 def test_the_method_tells_why_a_search_ended_and_what_may_remain() -> None:
     one = record(variant("m_config_0"), measurement(100))
-    told = dict(method_of(ranking(one).measured, (), conclusion(one.trial, outcomes=1)))
+    told = dict(method_of(ranking(one).measured, (), conclusion(one.trial, trials=1)))
     assert told["End of the search"] == "after 1 trial: nothing else is worth a measurement"
     assert told["What may remain"] == (
         "something more than 3 % better with a chance of 20 %;"
         " to go on could be expected to gain 1.3 %"
     )
-    none = replace(conclusion(one.trial, outcomes=1), feasible=False)
+    none = replace(conclusion(one.trial, trials=1), feasible=False)
     assert dict(method_of(ranking(one).measured, (), none))["What may remain"] == (
         "something that keeps the constraints, with a chance of 20 %"
     )

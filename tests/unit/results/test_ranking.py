@@ -229,11 +229,14 @@ def test_what_hardly_keeps_a_bound_is_worth_less_and_much_more_is_worth_the_risk
 def test_what_a_search_concluded_is_first_while_nothing_else_is_known() -> None:
     bound = goal(*at_most(perf_latency_p99=10))
     sure, bold = record(SMALL, measurement(100, 8)), record(LARGE, measurement(112, 9.99))
-    concluded = conclusion(sure.trial, outcomes=2, by=bound)
+    concluded = conclusion(sure.trial, trials=2, by=bound)
 
     found = ranking(sure, bold, by=bound, conclusion=concluded)
     assert order(found) == ["m_config_0", "m_config_1"]
     assert found.conclusion == concluded
+    # repetitions that it did not ask for do not take it back
+    again = record(LARGE, measurement(112, 9.97), repetition=1)
+    assert order(ranking(sure, bold, again, by=bound, conclusion=concluded))[0] == "m_config_0"
 
     more = record(LARGE, measurement(90, 7), concurrency=2)
     others = [
@@ -252,6 +255,21 @@ def test_a_metric_that_repetitions_do_not_change_is_taken_at_its_word() -> None:
     small = repeated(SMALL, 100, 104, ram=500)
     large = record(LARGE, measurement(200, cpu_used_ram=999.9))
     assert order(ranking(*small, large, by=bound))[0] == "m_config_1"
+
+
+def test_what_is_better_only_where_it_may_break_a_bound_does_not_tie() -> None:
+    bound = goal(*at_most(perf_latency_p99=50))
+    safe = [
+        record(LARGE, measurement(throughput, p99), repetition=index)
+        for index, (throughput, p99) in enumerate([(1000, 30), (1005, 30.5), (995, 29.8)])
+    ]
+    near = [
+        record(SMALL, measurement(throughput, p99), repetition=index)
+        for index, (throughput, p99) in enumerate([(1040, 51.5), (1030, 48.4), (1035, 49.8)])
+    ]
+    found = ranking(*safe, *near, by=bound)
+    assert order(found) == ["m_config_1", "m_config_0"]
+    assert not found.ties
 
 
 def repeated(

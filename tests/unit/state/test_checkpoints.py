@@ -189,7 +189,7 @@ def test_saving_without_changes_writes_nothing(
 
 
 def test_what_a_search_came_to_is_kept_until_one_comes_to_something_else(tmp_path: Path) -> None:
-    first, second = (conclusion(trial(), outcomes) for outcomes in (1, 2))
+    first, second = (conclusion(trial(), trials) for trials in (1, 2))
     with ProfileState(tmp_path) as state:
         state.record(trial(), measurement())
         state.record_conclusion("m", first)
