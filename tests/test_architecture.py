@@ -87,6 +87,7 @@ ADDRESSES = {
         "search/adaptive/latency.py",
         "search/adaptive/queueing.py",
         "search/adaptive/regression.py",
+        "search/adaptive/sampling.py",
         "search/adaptive/surrogate.py",
         "runner/load/profile_export.py",
         "runner/client/grpc.py",

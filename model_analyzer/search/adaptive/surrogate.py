@@ -3,13 +3,12 @@
 """Worlds: many pictures of what every trial would give, each consistent with what was measured.
 
 A world is a set of unknowns of the queueing law, and a smooth function for what the law misses.
-The sets follow the measurements by selection and small moves (in the manner of a sequential
-Monte Carlo sampler), so that several explanations live on as long as the measurements allow them.
+The sets follow the measurements, so that several explanations live on as long as these allow them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +29,7 @@ from model_analyzer.search.adaptive.queueing import (
     unknowns,
 )
 from model_analyzer.search.adaptive.regression import Fit, Inputs, Prior, fit, spread_out
+from model_analyzer.search.adaptive.sampling import followed
 
 THROUGHPUT = "perf_throughput"
 _LATENCIES = "perf_latency"
@@ -39,7 +39,6 @@ WORLDS = 96
 # what was measured may be all that the law is right about.
 _DOUBT = np.repeat([1.0, 3.0, 8.0], [64, 24, 8])
 _SETS = 384
-_MOVES = (1.0, 0.6, 0.35, 0.2, 0.1)  # sizes of the moves, in spreads of the sets
 _MOST_VALUES = 96  # that worlds are consistent with
 _TO_LEARN = 36  # that sets follow
 _ROUNDS = 2  # of moves after a measurement: later ones change little
@@ -78,9 +77,6 @@ class Places:
 
 # Values of each metric, for the places that were measured.
 Values = Mapping[str, Floats]
-
-# Log-likelihood of each of many sets of unknowns.
-Likelihood = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,20 +281,7 @@ class Surrogate:
                 value = value + slow.log_likelihood(latency - flow.latency)
             return np.maximum(value, _UNLIKELY)
 
-        now = likelihood(self._sets)
-        gain = now - self._likelihood
-        kept = _selected(_tempered(gain - gain.max()), generator)
-        sets, now = self._sets[kept], now[kept]
-        spread = np.cov(sets.T) + 1e-3 * np.eye(sets.shape[1])
-        root = np.linalg.cholesky(spread)
-        for size in _MOVES:
-            moved = sets + size * generator.standard_normal(sets.shape) @ root.T
-            there = likelihood(moved)
-            rise = there - now - 0.5 * ((moved**2).sum(axis=1) - (sets**2).sum(axis=1))
-            accepted = np.log(generator.uniform(size=len(rise))) < rise
-            sets = np.where(accepted[:, None], moved, sets)
-            now = np.where(accepted, there, now)
-        self._sets, self._likelihood = sets, now
+        self._sets, self._likelihood = followed(self._sets, self._likelihood, likelihood, generator)
 
 
 def _taken(places: Places, values: Values, kept: npt.NDArray[np.intp]) -> tuple[Places, Values]:
@@ -329,22 +312,6 @@ def _own(factor: float, stations: int) -> Floats:
 def _logarithm(values: Floats) -> Floats:
     """Of what should be positive, and is not where nothing was to be measured."""
     return np.asarray(np.log(np.maximum(values, 1e-6)))
-
-
-def _tempered(gain: Floats) -> Floats:
-    """Weights that follow `gain` as far as a third of the sets still count."""
-    for power in (1.0, 0.6, 0.35, 0.2, 0.12, 0.07, 0.04, 0.02, 0.01):
-        weights = np.exp(power * gain)
-        weights /= weights.sum()
-        if 1 / (weights**2).sum() >= len(gain) / 3:
-            break
-    return np.asarray(weights)
-
-
-def _selected(weights: Floats, generator: np.random.Generator) -> npt.NDArray[np.intp]:
-    """As many rows as there are weights, each as often as its weight says."""
-    marks = (np.arange(len(weights)) + generator.uniform()) / len(weights)
-    return np.minimum(np.searchsorted(np.cumsum(weights), marks), len(weights) - 1)
 
 
 def _sized(places: Places, busy: Floats) -> Inputs:
