@@ -118,6 +118,7 @@ def test_at_a_request_rate_batches_wait_for_what_comes(
     assert latency_s(0.1) - latency_s(0.0) == pytest.approx(waits_s, rel=0.5)
 
 
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
     ("known", "known_delay_s", "unknown", "unknown_delay_s"),
     [
@@ -130,18 +131,24 @@ def test_delays_that_were_not_tried_are_foreseen(
     known_delay_s: float,
     unknown: Mapping[int, int],
     unknown_delay_s: float,
+    seed: int,
 ) -> None:
+    loads = (3, 4, 6, 8)
     here = settings([*known], delay_s=known_delay_s)
-    there = settings([3, 4, 6, 8], delay_s=unknown_delay_s)
-    surrogate = Surrogate(1, is_open=False, seed=0)
+    there = settings(loads, delay_s=unknown_delay_s)
+    surrogate = Surrogate(1, is_open=False, seed=seed)
     surrogate.learn(
         Places(here, np.zeros((len(here), 1))),
         {THROUGHPUT: np.array([*known.values()], dtype=float)},
     )
     worlds = surrogate.worlds(Places(there, np.ones((len(there), 1))))
 
-    middle = np.median(worlds.values[THROUGHPUT], axis=0)
-    assert middle == pytest.approx([unknown[load] for load in (3, 4, 6, 8)], rel=0.4)
+    foreseen = np.median(worlds.values[THROUGHPUT], axis=0)
+    true = np.array([unknown[load] for load in loads])
+    off = np.abs(np.log(foreseen / true))
+    assert np.exp(off.mean()) < 1.4
+    # what is known at these loads says less
+    assert off.mean() < 0.8 * np.abs(np.log([known[load] / unknown[load] for load in loads])).mean()
 
 
 @pytest.mark.parametrize(
