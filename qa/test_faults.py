@@ -104,6 +104,45 @@ def test_requests_that_fail_are_told_and_the_run_goes_on(scene, crasher, mode, w
     assert {row[0] for row in scene.rows} == {"add_sub"}
 
 
+# Refuses one request, in the last window of perf_analyzer: it tells measurements from the warming
+# up by what is not zero.
+LATE = """
+import time
+import triton_python_backend_utils as pb
+
+class TritonPythonModel:
+    def initialize(self, args):
+        self.refuses_at = None
+
+    def execute(self, requests):
+        time.sleep(0.001)
+        return [self.answer(request) for request in requests]
+
+    def answer(self, request):
+        values = pb.get_input_tensor_by_name(request, "INPUT").as_numpy()
+        if self.refuses_at is None and values.any():
+            self.refuses_at = time.monotonic() + 2.5
+        if self.refuses_at is not None and time.monotonic() > self.refuses_at:
+            self.refuses_at = float("inf")
+            return pb.InferenceResponse(output_tensors=[], error=pb.TritonError("just this one"))
+        return pb.InferenceResponse(output_tensors=[pb.Tensor("OUTPUT", values)])
+"""
+
+
+def test_a_table_of_the_requests_that_did_not_fail_is_no_measurement(scene) -> None:
+    scene.model("late", LATE)
+    flags = {**scene.config["perf_analyzer_flags"], "measurement-interval": 1000}
+
+    status, output = scene.profile(
+        "--run-config-search-disable", "-c", "4",
+        profile_models=["late", "add_sub"], perf_analyzer_flags=flags,
+    )  # fmt: skip
+
+    assert status == 1
+    assert "had error: just this one" in output
+    assert {row[0] for row in scene.rows} == {"add_sub"}
+
+
 def test_a_model_that_hangs_is_stopped_in_time(scene, crasher) -> None:
     crasher("hang")
 

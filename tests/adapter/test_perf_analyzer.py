@@ -189,6 +189,13 @@ def test_few_requests_are_noticed(pretend, make) -> None:
              "Thread [0] had error: out of luck"},
             FailureReason.REQUEST_FAILED, "out of luck",
         ),
+        (
+            # the other threads go on, and there is a table
+            {"status": 0, "text": "Concurrency: 4, throughput: 400 infer/sec, latency 9 usec\n"
+             "Thread [2] had error: out of luck"},
+            FailureReason.REQUEST_FAILED, "m_config_0: perf_analyzer failed: Thread [2] had error:"
+            " out of luck",
+        ),
         ({"status": 0, "table": False}, FailureReason.NO_RESULT, "without a result"),
         ({"status": 0, "table": "what is this"}, FailureReason.NO_RESULT, "without a result"),
         ({"signal": 9}, FailureReason.LOAD_GENERATOR_DIED, "killed by SIGKILL"),

@@ -21,6 +21,7 @@ from model_analyzer.runner.load.output import (
     parse_composing_table,
     parse_report,
     parse_table,
+    requests_failed,
     why_not_loaded,
 )
 from model_analyzer.runner.load.profile_export import token_metrics
@@ -119,16 +120,14 @@ def failure_of(name: str, one: Ended) -> Failure:
             message=f"perf_analyzer was {describe_status(one.status)} while it measured {name}",
             log=lines,
         )
-    if one.status == 0:
+    if one.status == 0 and not requests_failed(one.output):
         return Failure(
             reason=FailureReason.NO_RESULT,
             message=f"perf_analyzer ended without a result for {name}",
             log=lines,
             hint="a latency-threshold that the load exceeds gives none",
         )
-    # "Failed to maintain …" is always the same; what the request met follows it
-    told = [line for line in lines if not line.startswith("Failed to maintain")]
-    reason = (told or list(lines) or [describe_status(one.status)])[0]
+    reason = (*lines, describe_status(one.status))[0]
     return Failure(
         reason=FailureReason.REQUEST_FAILED,
         message=f"{name}: perf_analyzer failed: {reason}",

@@ -41,6 +41,7 @@ _NOT_TELLING = re.compile(r"^Pass \[|initialize NVML")
 _UNCOUNTED = "failed to find the requested model version"
 _IS_LOADED = "*** Measurement Settings ***"
 _NOT_LOADED = re.compile(r"failed to load '[^']+' version \d+: (?:Internal: )?(.+?)(?:\\n|\"?\n)")
+_REQUEST_FAILED = re.compile(r"Thread \[\d+\] had error: ")
 _REQUESTS = re.compile(r"^\s*Request count: (\d+)\s*$", re.MULTILINE)
 
 
@@ -119,7 +120,14 @@ def parse_report(text: str) -> Report:
 
 
 def judge(status: int, text: str, *, has_table: bool) -> Verdict:
-    """How the run ended. Exit status 0 without a table is a failure, and most of 99 are."""
+    """How the run ended. Exit status 0 without a table is a failure, and most of 99 are.
+
+    So is a table with threads that had errors: perf_analyzer looks for them before each window,
+    and those of the last one change neither its status nor its table, in which the threads that
+    were left had the server for themselves.
+    """
+    if requests_failed(text):
+        return Verdict.FAILED
     if status == 0 and has_table:
         return Verdict.DONE
     if status == 99 and _UNCOUNTED in text:
@@ -130,6 +138,11 @@ def judge(status: int, text: str, *, has_table: bool) -> Verdict:
         if status == 3 or "Please use a larger time window" in text:
             return Verdict.TOO_SHORT
     return Verdict.FAILED
+
+
+def requests_failed(text: str) -> bool:
+    """Whether at least one thread of perf_analyzer gave up, because a request of its failed."""
+    return _REQUEST_FAILED.search(text) is not None
 
 
 def is_loaded(output: str) -> bool:
@@ -144,8 +157,11 @@ def why_not_loaded(output: str) -> str:
 
 
 def deciding_lines(text: str) -> tuple[str, ...]:
-    """The lines of the output that tell why it failed, the first one deciding."""
-    lines = list(_telling(text))
+    """The lines of the output that tell why it failed, the first one deciding.
+
+    What a request met comes before all that was said around it.
+    """
+    lines = sorted(_telling(text), key=lambda line: not requests_failed(line))
     return tuple(line[:500] for line in lines[:8])
 
 

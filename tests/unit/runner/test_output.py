@@ -24,7 +24,7 @@ GOLDEN = Path(__file__).parents[2] / "golden" / "perf_analyzer"
 STATUS = {
     "stable": 0, "batch": 0, "ensemble": 0, "http": 0, "request_rate": 0, "latency_threshold": 0,
     "unstable": 2, "too_short": 3, "crashed": 99, "no_model": 99, "no_server": 99,
-    "bad_option": 99, "bad_value": 99,
+    "bad_option": 99, "bad_value": 99, "some_failed": 0,
 }  # fmt: skip
 
 
@@ -130,6 +130,8 @@ def test_the_spread_of_no_window_is_zero() -> None:
         ("bad_value", Verdict.FAILED),
         # exit status 0 proves nothing
         ("latency_threshold", Verdict.FAILED),
+        # nor does a table: two of four threads gave up in the last window, the others got faster
+        ("some_failed", Verdict.FAILED),
     ],
 )
 def test_runs_are_judged_by_status_text_and_table(name: str, verdict: Verdict) -> None:
@@ -141,9 +143,21 @@ def test_a_killed_run_has_failed_whatever_it_said() -> None:
     assert judge(137, text("too_short"), has_table=False) is Verdict.FAILED
 
 
+@pytest.mark.parametrize("name", ["unstable", "too_short"])
+def test_no_larger_window_mends_requests_that_fail(name: str) -> None:
+    failing = f"{text(name)}\nThread [3] had error: out of luck\n"
+    assert judge(STATUS[name], failing, has_table=False) is Verdict.FAILED
+
+
+def test_what_a_request_met_decides_whatever_was_said_before() -> None:
+    lines = deciding_lines("E0101 backend.cc] an error of no account\n" + text("crashed"))
+    assert lines[0] == "Thread [0] had error: Stub process 'crasher_0_0' is not healthy."
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [
+        ("some_failed", "Thread [0] had error: failing: out of luck"),
         ("crashed", "Stub process 'crasher_0_0' is not healthy"),
         ("no_model", "Request for unknown model: 'nope'"),
         ("no_server", "Connection refused"),
