@@ -143,6 +143,45 @@ def test_a_table_of_the_requests_that_did_not_fail_is_no_measurement(scene) -> N
     assert {row[0] for row in scene.rows} == {"add_sub"}
 
 
+# Two of its instances cannot work at the same time: the second one kills itself.
+JEALOUS = """
+import fcntl, os, time
+import triton_python_backend_utils as pb
+
+class TritonPythonModel:
+    def initialize(self, args):
+        path = os.path.join(args["model_repository"], "busy")
+        self.busy = os.open(path, os.O_CREAT | os.O_RDWR)
+
+    def execute(self, requests):
+        try:
+            fcntl.flock(self.busy, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os._exit(1)
+        time.sleep(0.02)
+        fcntl.flock(self.busy, fcntl.LOCK_UN)
+        inputs = [pb.get_input_tensor_by_name(request, "INPUT").as_numpy() for request in requests]
+        return [pb.InferenceResponse(output_tensors=[pb.Tensor("OUTPUT", one)]) for one in inputs]
+"""
+
+
+def test_a_model_that_dies_of_two_requests_at_once_is_measured_with_one(scene) -> None:
+    scene.model("jealous", JEALOUS)
+
+    status, output = scene.profile(
+        profile_models={
+            "jealous": {
+                "parameters": {"concurrency": [1, 2]},
+                "model_config_parameters": {"instance_group": [{"kind": "KIND_CPU", "count": 2}]},
+            }
+        },
+    )
+
+    assert status == 0, output
+    assert "is not healthy" in output
+    assert [row[2] for row in scene.rows if row[3] == "jealous_config_0"] == ["1"]
+
+
 def test_a_model_that_hangs_is_stopped_in_time(scene, crasher) -> None:
     crasher("hang")
 

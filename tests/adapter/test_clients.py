@@ -84,11 +84,11 @@ def test_a_model_is_loaded_with_a_configuration_and_unloaded(client: Connect) ->
     assert server.models().get("m", ()) == ()
 
 
-def test_requests_of_zeros_are_answered_with_sizes(client: Connect) -> None:
+def test_a_request_of_zeros_is_answered_with_sizes(client: Connect) -> None:
     server = client()
     server.load("m", CONFIG, 60)
 
-    answer = server.infer_zeros(CONFIG, 3, 60)
+    answer = server.infer_zeros(CONFIG, 60)
 
     assert answer.sizes == {"OUT": 16}
     assert not answer.is_empty
@@ -98,7 +98,7 @@ def test_an_answer_without_values_is_seen(client: Connect) -> None:
     server = client()
     server.load("m", with_fake("empty"), 60)
 
-    assert server.infer_zeros(with_fake("empty"), 1, 60).is_empty
+    assert server.infer_zeros(with_fake("empty"), 60).is_empty
 
 
 def test_a_refusal_is_passed_on_in_the_servers_words(client: Connect) -> None:

@@ -323,7 +323,7 @@ def test_empty_answers_end_the_run_since_every_number_would_be_wrong(pretend, ma
 def test_each_new_variant_is_warmed_up_before_it_is_measured(
     pretend, make: Make, monkeypatch
 ) -> None:
-    monkeypatch.setattr("model_analyzer.runner.server.triton._QUICK_ANSWER_S", 60)
+    monkeypatch.setattr("model_analyzer.runner.server.triton._WARM_UP_S", 60)
     server = make(pretend.tritonserver())
 
     server.serve([variants()[2]], ServerSetup())
@@ -331,6 +331,28 @@ def test_each_new_variant_is_warmed_up_before_it_is_measured(
     assert (
         pretend.server_calls.count("infer m") == 7
     )  # one, then twice for each of its three instances
+
+
+@pytest.mark.parametrize("protocol", list(Protocol))
+def test_warming_up_is_no_harder_than_the_lightest_load(
+    pretend, make: Make, monkeypatch, protocol: Protocol
+) -> None:
+    monkeypatch.setattr("model_analyzer.runner.server.triton._WARM_UP_S", 60)
+    server = make(pretend.tritonserver(), protocol=protocol)
+
+    assert server.serve([variants(fake="lonely")[2]], ServerSetup()) is None
+
+    assert pretend.server_calls.count("infer m") == 7
+    assert server.is_alive
+
+
+def test_a_slow_model_is_warmed_up_by_what_time_allows(pretend, make: Make, monkeypatch) -> None:
+    monkeypatch.setattr("model_analyzer.runner.server.triton._WARM_UP_S", -1)
+    server = make(pretend.tritonserver())
+
+    server.serve([variants()[2]], ServerSetup())
+
+    assert pretend.server_calls.count("infer m") == 1
 
 
 def test_an_ordinary_stop_asks_and_waits(pretend, make: Make, monkeypatch) -> None:

@@ -14,7 +14,8 @@ calls without it are refused).
 
 What a load does is told by the model configuration's parameter `fake`: `fail`, `refuse` (as for
 a configuration that is not valid), `hang`, `die` (the server ends), `empty` (answers without
-values), `crowded` (fails unless it is the first load of this server).
+values), `crowded` (fails unless it is the first load of this server), `lonely` (the server ends
+where two requests meet).
 """
 
 from __future__ import annotations
@@ -68,6 +69,7 @@ class Models:
 
     def __init__(self) -> None:
         self.loads = 0
+        self.alone = threading.Lock()
         self.configs = {name: completed(name) for name in PLAN.get("loaded", [])}
 
     def index(self) -> list[tuple[str, str, str]]:
@@ -116,6 +118,11 @@ class Models:
         """The number of floats in each output of an answer."""
         note("infer", name)
         config = self.config(name)
+        if fake_of(config) == "lonely":
+            if not self.alone.acquire(blocking=False):
+                os._exit(1)
+            time.sleep(0.01)
+            self.alone.release()
         size = 0 if fake_of(config) == "empty" else 4
         return {tensor["name"]: size for tensor in config["output"]}
 

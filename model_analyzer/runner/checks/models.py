@@ -58,7 +58,7 @@ def check_model(
     if not has_fixed_shapes(request):
         return ok(name, "loads; not asked, since its requests are sequences, streams or unknown")
     try:
-        server.client(setup).infer_zeros(request, 1, timeout_s=_ANSWER_S)
+        server.client(setup).infer_zeros(request, timeout_s=_ANSWER_S)
     except ServerCallError as error:
         log = telling(server.log_tail())
         return judge_refusal(name, error, is_alive=server.is_alive, log=log)

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import queue
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -80,25 +79,9 @@ class GrpcClient:
     def unload(self, name: str) -> None:
         self._call(self._client.unload_model, name)
 
-    def infer_zeros(self, config: ModelConfig, count: int, timeout_s: float) -> Answer:
-        inputs = _zeros(config)
-        answers: queue.SimpleQueue[tuple[Any, Any]] = queue.SimpleQueue()
-        for _ in range(count):
-            self._client.async_infer(
-                config["name"],
-                inputs,
-                lambda result, error: answers.put((result, error)),
-                client_timeout=timeout_s,
-                headers=self._headers,
-            )
-        for _ in range(count):
-            try:
-                result, error = answers.get(timeout=timeout_s + 1)
-            except queue.Empty:
-                raise ServerCallError("no answer", timed_out=True) from None
-            if error is not None:
-                raise _call_error(error)
-            response = result.get_response()
+    def infer_zeros(self, config: ModelConfig, timeout_s: float) -> Answer:
+        result = self._call(self._client.infer, config["name"], _zeros(config), timeout_s=timeout_s)
+        response = result.get_response()
         names = [output.name for output in response.outputs]
         # raw bytes: to make an array of too few of them is an error
         return Answer(dict(zip(names, map(len, response.raw_output_contents), strict=False)))

@@ -75,24 +75,15 @@ class HttpClient:
     def unload(self, name: str) -> None:
         self._call("POST", f"/v2/repository/models/{quote(name)}/unload", b"{}")
 
-    def infer_zeros(self, config: ModelConfig, count: int, timeout_s: float) -> Answer:
+    def infer_zeros(self, config: ModelConfig, timeout_s: float) -> Answer:
         path = f"/v2/models/{quote(config['name'])}/infer"
         header, body = _zeros(config)
-        headers = {_HEADER_LENGTH: str(len(header))}
-        connections = [self._connection(timeout_s) for _ in range(count)]
-        try:
-            for connection in connections:  # all are sent before the first answer is read
-                self._send(connection, "POST", path, header + body, headers)
-            answers = [_answer(connection) for connection in connections]
-        except (OSError, http.client.HTTPException) as error:
-            raise _call_error(error) from error
-        finally:
-            for connection in connections:
-                connection.close()
+        lengths = {_HEADER_LENGTH: str(len(header))}
+        answer = json.loads(self._exchange("POST", path, header + body, timeout_s, lengths))
         return Answer(
             {
                 output["name"]: output.get("parameters", {}).get("binary_data_size", 0)
-                for output in json.loads(answers[-1]).get("outputs", ())
+                for output in answer.get("outputs", ())
             }
         )
 
@@ -117,10 +108,18 @@ class HttpClient:
         except ValueError as error:
             raise ServerCallError("what answers there is not a Triton server") from error
 
-    def _exchange(self, method: str, path: str, body: bytes | None, timeout_s: float) -> bytes:
+    def _exchange(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None,
+        timeout_s: float,
+        headers: Mapping[str, str] | None = None,
+    ) -> bytes:
+        every = {**self._headers, **(headers or {})}
         connection = self._connection(timeout_s)
         try:
-            self._send(connection, method, path, body, {})
+            connection.request(method, path, body=body, headers=every)
             return _answer(connection)
         except (OSError, http.client.HTTPException) as error:
             raise _call_error(error) from error
@@ -133,16 +132,6 @@ class HttpClient:
         return http.client.HTTPSConnection(
             self._host, self._port, timeout=timeout_s, context=self._tls
         )
-
-    def _send(
-        self,
-        connection: http.client.HTTPConnection,
-        method: str,
-        path: str,
-        body: bytes | None,
-        headers: Mapping[str, str],
-    ) -> None:
-        connection.request(method, path, body=body, headers={**self._headers, **headers})
 
 
 def _answer(connection: http.client.HTTPConnection) -> bytes:

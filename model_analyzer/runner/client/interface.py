@@ -76,10 +76,8 @@ class ServerClient(Protocol):
     def unload(self, name: str) -> None:
         """Has the server unload a model (not its parts), without waiting for that."""
 
-    def infer_zeros(self, config: ModelConfig, count: int, timeout_s: float) -> Answer:
-        """Sends `count` requests of zeros (empty text) at once to a model whose shapes are all
-        fixed; the answer to the one that came back last.
-        """
+    def infer_zeros(self, config: ModelConfig, timeout_s: float) -> Answer:
+        """The answer to a request of zeros (empty text) to a model whose shapes are all fixed."""
 
 
 @dataclass(frozen=True, slots=True)

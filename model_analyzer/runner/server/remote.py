@@ -115,8 +115,8 @@ class _Passing:
     def model_config(self, name: str) -> ModelConfig:
         return self._client.model_config(name)
 
-    def infer_zeros(self, config: ModelConfig, count: int, timeout_s: float) -> Answer:
-        return self._client.infer_zeros(config, count, timeout_s)
+    def infer_zeros(self, config: ModelConfig, timeout_s: float) -> Answer:
+        return self._client.infer_zeros(config, timeout_s)
 
 
 class Guest(_Passing):

@@ -34,8 +34,8 @@ _LOOK_S = 0.01
 _ASK_AGAIN_S = 0.2
 _PORT_TRIES = 5
 _SETTLE_S = 15.0
-_WARM_UP_S = 60.0
-_QUICK_ANSWER_S = 0.5
+_ANSWER_S = 60.0
+_WARM_UP_S = 2.0
 _MOST_WARM_UPS = 32
 _STUB = "triton_python_backend_stub"
 _TAG = "model_analyzer_variant"
@@ -367,6 +367,10 @@ class TritonServer:
     def _warm_up(self, client: ServerClient, variant: ModelVariant) -> None:
         """A few requests of zeros, so that no measurement pays for the first ones.
 
+        One after another, so that they are never harder than the load to come: a model that dies
+        of several at once can still be measured with one. All instances get some: the server
+        gives a request to the one that has been idle for longest.
+
         Their answers must not be empty: a Python backend built for numpy 1 sends empty tensors
         under numpy 2, without any error, and every measurement would look plausible.
         """
@@ -374,12 +378,13 @@ class TritonServer:
         if not has_fixed_shapes(config):
             return
         instances = sum(n for n, _ in variant.instances(gpus=len(self._setup.devices)))
-        began = time.monotonic()
+        enough = time.monotonic() + _WARM_UP_S
         try:
-            answer = client.infer_zeros(config, 1, timeout_s=_WARM_UP_S)
-            if time.monotonic() - began < _QUICK_ANSWER_S:
-                # requests that wait in the server would spoil what is measured next
-                client.infer_zeros(config, min(2 * instances, _MOST_WARM_UPS), _WARM_UP_S)
+            answer = client.infer_zeros(config, _ANSWER_S)
+            for _ in range(min(2 * instances, _MOST_WARM_UPS)):
+                if time.monotonic() > enough:
+                    break
+                client.infer_zeros(config, _ANSWER_S)
         except ServerCallError as error:
             # not every model likes zeros; perf_analyzer will tell what it really cannot do
             log.debug("%s does not answer requests of zeros: %s", variant.name, error)
