@@ -5,9 +5,11 @@
 For programs: `Checkpoint`, `list_checkpoints` and `Checkpointer`, see docs/python.md.
 """
 
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # as checkers know it: to import typing takes as long as Python to start
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from model_analyzer.state.checkpoint import Checkpoint, list_checkpoints
     from model_analyzer.state.checkpointer import Checkpointer
 
@@ -22,7 +24,7 @@ _PLACES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """Imports what is asked for, so that `import model_analyzer` is instant."""
     from importlib import import_module
 

@@ -53,6 +53,7 @@ ADDRESSES = {
     "asyncio": set(),
     "signal": {
         "cli/signals.py",
+        "cli/uninterrupted.py",
         "runner/process.py",
         "runner/guard.py",
         "runner/server/container.py",

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import click
 
-from model_analyzer.cli.main import program
+from model_analyzer.cli.program import program
 from model_analyzer.cli.table_command import TableCommand
 from model_analyzer.config.table import ANALYZE, DOCTOR, PROFILE
 

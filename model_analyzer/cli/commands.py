@@ -13,13 +13,15 @@ from pathlib import Path
 import click
 
 from model_analyzer.cli.table_command import Invocation, table_command
+from model_analyzer.cli.uninterrupted import uninterrupted
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.options import options_of
 from model_analyzer.config.table import ANALYZE, DOCTOR, PROFILE, REPORT
 
 
 def _profile(given: Invocation) -> int:
-    from model_analyzer.config.resolve import resolve_profile
+    with uninterrupted():
+        from model_analyzer.config.resolve import resolve_profile
 
     as_json, dry_run = given.switches["as_json"], given.switches["dry_run"]
     if as_json and not dry_run:
@@ -32,16 +34,20 @@ def _profile(given: Invocation) -> int:
         offline=given.offline,
     )
     if dry_run:
-        from model_analyzer.cli import dry_run as dry
+        with uninterrupted():
+            from model_analyzer.cli import dry_run as dry
 
         return dry.run(resolved.settings, resolved.remarks, as_json=as_json)
-    from model_analyzer.cli.profile import run
+    with uninterrupted():
+        from model_analyzer.cli.profile import run
 
     return run(resolved.settings, resolved.remarks, given.verbosity)
 
 
 def _analyze(given: Invocation) -> int:
-    from model_analyzer.config.resolve import resolve_profile
+    with uninterrupted():
+        from model_analyzer.cli.analyze import run
+        from model_analyzer.config.resolve import resolve_profile
 
     resolved = resolve_profile(
         given.command_line,
@@ -51,13 +57,13 @@ def _analyze(given: Invocation) -> int:
         command=ANALYZE,
         offline=given.offline,
     )
-    from model_analyzer.cli.analyze import run
-
     return run(resolved.settings, resolved.remarks, given.verbosity)
 
 
 def _report(given: Invocation) -> int:
-    from model_analyzer.config.resolve import resolve_report
+    with uninterrupted():
+        from model_analyzer.cli.report import run
+        from model_analyzer.config.resolve import resolve_report
 
     resolved = resolve_report(
         given.command_line,
@@ -66,16 +72,15 @@ def _report(given: Invocation) -> int:
         environment=given.environment,
         offline=given.offline,
     )
-    from model_analyzer.cli.report import run
-
     return run(resolved.settings, given.verbosity)
 
 
 def _doctor(given: Invocation) -> int:
-    from model_analyzer.cli.doctor import Asked, run
-    from model_analyzer.config.origins import origins
-    from model_analyzer.config.resolve import resolve_profile
-    from model_analyzer.runner.repository import model_names
+    with uninterrupted():
+        from model_analyzer.cli.doctor import Asked, run
+        from model_analyzer.config.origins import origins
+        from model_analyzer.config.resolve import resolve_profile
+        from model_analyzer.runner.repository import model_names
 
     resolve = functools.partial(
         resolve_profile,

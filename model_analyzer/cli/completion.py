@@ -7,7 +7,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from model_analyzer.cli.main import COMPLETE_VARIABLE
+from model_analyzer.cli.program import COMPLETE_VARIABLE
 from model_analyzer.errors import EXIT_OK
 
 PROGRAM = "model-analyzer"

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import subprocess
@@ -263,3 +264,38 @@ def test_an_interrupt_that_python_drops_is_not_lost() -> None:
     )
 
     assert done.stdout.split("\n") == ["left", "in peace", ""]
+
+
+INTERRUPTED_IMPORT = """
+import os, signal, sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == os.environ["INTERRUPTED_IMPORT"]:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+"""
+
+
+@pytest.mark.parametrize("module", ["click", "model_analyzer.config.options", "numpy"])
+@pytest.mark.parametrize("is_script", [True, False])
+def test_an_interrupt_while_the_program_is_imported_takes_one_line(
+    program: str, tmp_path: Path, is_script: bool, module: str
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPTED_IMPORT)
+    path = f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"
+
+    done = subprocess.run(
+        [
+            *([program] if is_script else [sys.executable, "-m", "model_analyzer"]),
+            *("profile", "-m", str(tmp_path), "--profile-models", "m"),
+            *("--run-config-search-mode", "adaptive"),
+        ],
+        env={**os.environ, "PYTHONPATH": path, "INTERRUPTED_IMPORT": module},
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+
+    assert done.stderr.strip() == "model-analyzer: interrupted"
+    assert done.stdout == ""
+    assert done.returncode == 1

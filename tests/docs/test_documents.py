@@ -15,7 +15,7 @@ import click
 import pytest
 import yaml
 
-from model_analyzer.cli.main import program
+from model_analyzer.cli.program import program
 from model_analyzer.config.resolve import check_file
 from model_analyzer.config.sources import parse_yaml
 from tests.docs.documents import DOCS, DOCUMENTS, ROOT, Block, blocks, parts_of

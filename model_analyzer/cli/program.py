@@ -1,0 +1,171 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Parse, dispatch, catch."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+
+import click
+from click.shell_completion import CompletionItem
+
+from model_analyzer import __version__
+from model_analyzer.cli.uninterrupted import uninterrupted
+from model_analyzer.errors import (
+    EXIT_OK,
+    EXIT_RUN_FAILED,
+    EXIT_USAGE,
+    ConfigError,
+    ModelAnalyzerError,
+)
+
+COMPLETE_VARIABLE = "_MODEL_ANALYZER_COMPLETE"  # the name that click expects
+
+# what it is about -> command -> (module with a function of that name that makes it, its line in
+# the help)
+_SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "Measure": {
+        "profile": ("commands", "Measure configurations and recommend the best."),
+    },
+    "Use what was measured": {
+        "report": ("commands", "Write detailed reports of variants, without a server."),
+        "best": ("best", "Print the recommended configuration, to be deployed."),
+        "checkpoint": ("checkpoint.commands", "Look at what was measured, and use it elsewhere."),
+        "compare": ("compare", "Tell what changed between checkpoints; fail if it got worse."),
+        "analyze": ("commands", "Old name: tables and reports again from the checkpoint."),
+    },
+    "Get ready": {
+        "init": ("init", "Write a starter directory: example models and a configuration."),
+        "doctor": ("commands", "Check everything that a run needs."),
+        "config": ("config", "Check YAML files, or describe them to an editor."),
+        "runtime": ("runtime", "Install, show or remove a tritonserver and perf_analyzer."),
+        "completion": ("completion", "Print the script that makes a shell complete."),
+    },
+}
+_COMMANDS = {name: about for section in _SECTIONS.values() for name, about in section.items()}
+
+_EPILOG = """\
+\b
+Examples:
+  model-analyzer init start && model-analyzer profile -f start/config.yaml
+  model-analyzer profile -m models --profile-models resnet --latency-budget 50
+  model-analyzer COMMAND --help
+
+\b
+Exit status:
+  0  everything asked for was done
+  1  something failed while running, or was interrupted
+  2  an option, a file or the model repository needs mending
+  3  compare --fail-on: something got worse
+
+Each option of profile and report can be given as an environment variable, too:
+MODEL_ANALYZER_CHECKPOINT_DIRECTORY for --checkpoint-directory.
+"""
+
+
+class _Commands(click.Group):
+    """Imports a command at the moment it is used, so that --help is instant."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in _COMMANDS:
+            return None
+        with uninterrupted():
+            module = import_module(f"model_analyzer.cli.{_COMMANDS[name][0]}")
+        command: click.Command = getattr(module, name)()
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in _COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            nearest = get_close_matches(args[0], _COMMANDS, n=1)
+            hint = f", did you mean '{nearest[0]}'?" if nearest else ""
+            raise click.UsageError(f"no command '{args[0]}'{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, _COMMANDS))
+        for title, commands in _SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name.ljust(width), text) for name, (_, text) in commands.items()]
+                )
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_paragraph()
+        formatter.write_text(_EPILOG)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        if incomplete.startswith("-"):
+            return click.Command.shell_complete(self, ctx, incomplete)
+        return [
+            CompletionItem(name, help=text)
+            for name, (_, text) in _COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+
+
+@click.group(
+    cls=_Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(__version__, message="%(version)s")
+@click.option(
+    "-m",
+    "--mode",
+    type=click.Choice(["online", "offline"]),
+    default="online",
+    help="What reports are about: latency under load, or throughput over batch size.",
+)
+@click.pass_context
+def program(ctx: click.Context, mode: str) -> None:
+    """Finds the configuration of a Triton model worth deploying, by measuring."""
+    ctx.obj = {"mode": mode}
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def run() -> int:
+    """Runs the program; the only place that turns errors into messages and exit statuses."""
+    if COMPLETE_VARIABLE in os.environ:
+        from model_analyzer.cli.complete import prepare
+
+        prepare()
+    try:
+        status = program.main(standalone_mode=False, prog_name="model-analyzer")
+    except click.ClickException as error:
+        error.show()
+        status = EXIT_USAGE
+    except click.exceptions.Abort:  # click's word for an interrupt
+        _say("interrupted")
+        status = EXIT_RUN_FAILED
+    except ConfigError as error:
+        for problem in error.problems:
+            _say(str(problem))
+        status = error.exit_status
+    except ModelAnalyzerError as error:
+        _say(str(error))
+        status = error.exit_status
+    except FileNotFoundError as error:
+        if error.filename is not None:
+            raise
+        _say("the current directory does not exist any more: change to another")
+        status = EXIT_USAGE
+    except BrokenPipeError:
+        # whoever read our output has gone: say nothing more, also not at shutdown
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = EXIT_RUN_FAILED
+    return status if isinstance(status, int) else EXIT_OK
+
+
+def _say(text: str) -> None:
+    click.echo(f"model-analyzer: {text}", err=True)
