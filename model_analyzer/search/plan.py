@@ -185,10 +185,13 @@ def doubling(low: int, high: int) -> Sequence[int]:
     return values
 
 
+def load_bounds(model: SearchedModel, settings: SearchSettings) -> tuple[int, int]:
+    """Between which loads the model is searched, where none are listed."""
+    if model.settings.load_kind is LoadKind.REQUEST_RATE:
+        return settings.min_request_rate, settings.max_request_rate
+    return settings.min_concurrency, settings.max_concurrency
+
+
 def load_values(model: SearchedModel, settings: SearchSettings) -> Sequence[int]:
     """The listed loads of the model, or the doubling series between the search's bounds."""
-    if model.settings.loads:
-        return model.settings.loads
-    if model.settings.load_kind is LoadKind.REQUEST_RATE:
-        return doubling(settings.min_request_rate, settings.max_request_rate)
-    return doubling(settings.min_concurrency, settings.max_concurrency)
+    return model.settings.loads or doubling(*load_bounds(model, settings))

@@ -27,7 +27,7 @@ from model_analyzer.domain.models import (
 from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.trials import LoadKind, Trial, Workload
 from model_analyzer.errors import ConfigError, Problem
-from model_analyzer.search.plan import SearchedModel, Subject, VariedModel, load_values
+from model_analyzer.search.plan import SearchedModel, Subject, VariedModel, load_bounds, load_values
 from model_analyzer.search.space import Coordinate, Quantity, search_space
 from model_analyzer.search.variants import (
     Size,
@@ -70,8 +70,8 @@ class TrialSpace:
     """All trials of the models of `subject` within the bounds of `settings`.
 
     With `use_formula` concurrencies are no axes of their own: they follow from the sizes. Loads
-    that nobody listed have `load_steps` values for each doubling. Raises ConfigError where no trial
-    is legal.
+    that nobody listed have `load_steps` values for each doubling; with more than one, the highest
+    that is allowed is among them. Raises ConfigError where no trial is legal.
     """
 
     def __init__(
@@ -189,11 +189,12 @@ class TrialSpace:
 
     def _load_values(self, model: SearchedModel) -> Sequence[int]:
         values = load_values(model, self._settings)
-        if model.settings.loads:
+        if model.settings.loads or self._load_steps == 1:
             return values
+        _, highest = load_bounds(model, self._settings)
         steps = range(self._load_steps)
         between = (round(low * 2 ** (step / len(steps))) for low in values for step in steps)
-        return sorted({value for value in between if value <= values[-1]})
+        return sorted({*(value for value in between if value < highest), highest})
 
     def _follows_from_sizes(self, model: SearchedModel) -> bool:
         return self._use_formula and model.settings.load_kind is LoadKind.CONCURRENCY

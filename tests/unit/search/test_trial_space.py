@@ -120,6 +120,26 @@ def test_bounds_that_are_no_powers_of_two_are_kept() -> None:
     assert of["m::concurrency"] == [5, 10, 20, 40]
 
 
+@pytest.mark.parametrize(
+    ("kind", "low", "high", "loads"),
+    [
+        (LoadKind.CONCURRENCY, 5, 9, [5, 6, 7, 8, 9]),
+        (LoadKind.CONCURRENCY, 3, 20, [3, 4, 5, 6, 7, 8, 10, 12, 14, 17, 20]),
+        (LoadKind.CONCURRENCY, 4, 16, [4, 5, 6, 7, 8, 10, 11, 13, 16]),
+        (LoadKind.CONCURRENCY, 7, 7, [7]),
+        (LoadKind.REQUEST_RATE, 100, 150, [100, 119, 141, 150]),
+    ],
+)
+def test_loads_between_doublings_go_on_to_the_highest_that_is_allowed(
+    kind: LoadKind, low: int, high: int, loads: Sequence[int]
+) -> None:
+    bounds = limits(concurrency=(low, high), request_rate=(low, high))
+
+    of = TrialSpace(subject(load_kind=kind), bounds, use_formula=False, load_steps=4)
+
+    assert axes(of)[f"m::{kind.value}"] == loads
+
+
 def test_lists_of_composing_models_are_axes_too() -> None:
     what = subject(ensemble(model("a"), model("b")), composing("a", parameters=DELAYS))
 
