@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -14,6 +14,8 @@ from model_analyzer.domain.models import (
     ModelFacts,
     ModelVariant,
     VariantNames,
+    apply_parameters,
+    fingerprint,
     step_models,
     thaw,
 )
@@ -161,10 +163,19 @@ def single_parameters(model: VariedModel) -> Mapping[str, Any]:
 def other_parameters(model: VariedModel) -> Mapping[str, tuple[Any, ...]]:
     """What the user listed beside sizes: the values of each field."""
     return {
-        field: values
+        field: _different(model, field, values)
         for field, values in model.parameters.items()
         if field not in (_BATCH_LIMIT, _INSTANCES)
     }
+
+
+def _different(model: VariedModel, field: str, values: Iterable[Any]) -> tuple[Any, ...]:
+    """The first of all values that come to the same configuration, and would be measured twice."""
+    found: dict[str, Any] = {}
+    for value in values:
+        applied = apply_parameters(model.facts.config, {field: value})
+        found.setdefault(fingerprint(applied.get(field)), value)
+    return tuple(found.values())
 
 
 def _group_without_count(model: VariedModel) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.domain.models import VariantNames, thaw
+from model_analyzer.domain.models import ModelFacts, VariantNames, thaw
 from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
 from model_analyzer.errors import ConfigError
@@ -148,6 +148,35 @@ def test_lists_of_composing_models_are_axes_too() -> None:
         thaw(all_parts(trial)["a"].config["dynamic_batching"])["max_queue_delay_microseconds"]
         for trial in trials(space(what, limits(instances=(1, 1), batch=(1, 1), concurrency=(1, 1))))
     } == {100, 200}
+
+
+BATCHED = model(dynamic_batching={"max_queue_delay_microseconds": 9, "preserve_ordering": True})
+
+
+@pytest.mark.parametrize(
+    ("facts", "listed", "varied"),
+    [
+        # without the field, `{}` sets it and null does not
+        (model(), [{}, None], [{}, None]),
+        (BATCHED, [{}, None], []),
+        (BATCHED, [None, {"max_queue_delay_microseconds": 9}], []),
+        (
+            model(),
+            [{"preserve_ordering": flag} for flag in (True, False, True)],
+            [{"preserve_ordering": True}, {"preserve_ordering": False}],
+        ),
+    ],
+)
+def test_of_values_that_come_to_the_same_configuration_there_is_one(
+    facts: ModelFacts, listed: Sequence[Any], varied: Sequence[Any]
+) -> None:
+    what = subject(facts, parameters={"dynamic_batching": listed})
+    of = space(what, limits(concurrency=(1, 1)))
+
+    found = trials(of)
+
+    assert axes(of).get("m::dynamic_batching", []) == varied
+    assert len({trial.key for trial in found}) == len(found) == 40 * max(len(varied), 1)
 
 
 # -- trials ------------------------------------------------------------------------------------
