@@ -111,7 +111,7 @@ def automatic_parameters(
     kind = "KIND_CPU" if model.cpu_only else "KIND_GPU"
     groups = listed_instances(model).get(count) or [{"count": count, **_group_without_count(model)}]
     parameters: dict[str, Any] = {
-        _INSTANCES: [{"count": 1, "kind": kind, **group} for group in groups]
+        _INSTANCES: [{"count": group["count"], "kind": kind, **group} for group in groups]
     }
     if batch_limit is not None:
         parameters[_BATCH_LIMIT] = batch_limit
@@ -124,11 +124,16 @@ def listed_instances(model: VariedModel) -> Mapping[int, Sequence[Mapping[str, A
     """The instance groups that the user listed, by how many instances they make together.
 
     One group without a count, such as `{kind: KIND_CPU}`, lists none: it says what all are like.
+    Otherwise a group without one has one instance, and so has one with a count of 0, which to
+    Triton is none.
     """
     if _group_without_count(model):
         return {}
-    choices = _choices(model, _INSTANCES)
-    counted = {sum(int(group.get("count", 1)) for group in groups): groups for groups in choices}
+    choices = [
+        [{**group, "count": max(int(group.get("count", 1)), 1)} for group in groups]
+        for groups in _choices(model, _INSTANCES)
+    ]
+    counted = {sum(group["count"] for group in groups): groups for groups in choices}
     if len(counted) < len(choices):
         raise ConfigError(
             Problem(

@@ -203,6 +203,13 @@ def test_a_coordinate_stands_for_a_variant_under_a_load() -> None:
     assert (load(trial), client_batch(trial)) == (16, 2)
 
 
+def test_a_count_of_0_is_one_instance_as_it_is_to_triton() -> None:
+    of = space(subject(parameters=counts(0, 2, kind="KIND_CPU")), limits(concurrency=(1, 1)))
+
+    assert axes(of)["m::instance_count"] == [1, 2]
+    assert {config(trial)["instance_group"][0]["count"] for trial in trials(of)} == {1, 2}
+
+
 def test_dynamic_batching_keeps_what_the_model_says_about_it() -> None:
     facts = model(dynamic_batching={"max_queue_delay_microseconds": 9, "preserve_ordering": True})
 
