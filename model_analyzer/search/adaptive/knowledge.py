@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -279,13 +280,14 @@ class Knowledge:
         return View(rows, leader, seen, score, keeps, chance, costs)
 
     def _values(self, index: int, measured: Sequence[Measurement]) -> dict[str, Floats]:
-        """What was measured of one model, for the metrics that every measurement has."""
+        """What was measured of one model, for the metrics that some measurement has: not a number
+        in the others.
+        """
         values = {}
         for tag in dict.fromkeys((THROUGHPUT, *needed(self.goal, index))):
             found = [one.model_value(index, tag) for one in measured]
-            known = [value for value in found if value is not None]
-            if len(known) == len(found):
-                values[tag] = np.array(known, dtype=float)
+            if any(value is not None for value in found):
+                values[tag] = np.array([math.nan if one is None else one for one in found])
         return values
 
     def _costs(self, candidates: Sequence[Coordinate], measuring: Floats, load: float) -> Floats:

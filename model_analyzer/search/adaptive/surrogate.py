@@ -75,7 +75,8 @@ class Places:
         return Places(self.settings.take(rows), self.positions[rows])
 
 
-# Values of each metric, for the places that were measured.
+# Values of each metric, for the places that were measured: of all but throughput, some may be
+# missing (not a number).
 Values = Mapping[str, Floats]
 
 
@@ -137,22 +138,26 @@ class Surrogate:
         # how the average world sees the load
         busy, busy_there = known.utilisation.mean(axis=0), new.utilisation.mean(axis=0)
         for tag, observed in self._values.items():
+            rows = np.flatnonzero(~np.isnan(observed))
+            if tag == THROUGHPUT or not len(rows):
+                continue
+            here, found, loaded = self._places.take(rows), observed[rows], (busy[rows], busy_there)
             if tag.startswith(_LATENCIES):
                 if self._is_open:
-                    base, there = known.latency, new.latency
+                    base, there = known.latency.take(rows, axis=1), new.latency
                 else:
-                    flight = self._places.settings.flight
-                    base = np.broadcast_to(np.log(flight) - self._throughput, residuals.shape)
+                    law = np.log(here.settings.flight) - self._throughput[rows]
+                    base = np.broadcast_to(law, (WORLDS, len(rows)))
                     there = np.log(at.settings.flight) - drawn
-                above = _logarithm(observed) - base
-                factor, level = self._tail(above, at, (busy, busy_there), generator)
+                above = _logarithm(found) - base
+                factor, level = self._tail(above, (here, at), loaded, generator)
                 values[tag] = np.exp(there + factor)
                 noise[tag] = float(np.hypot(level, process.level))
             elif tag in _MEMORY:
-                values[tag] = self._memory(observed, at, generator)
+                values[tag] = _memory(found, (here, at), generator)
                 noise[tag] = process.level
-            elif tag != THROUGHPUT:
-                values[tag] = self._other(observed, at, (busy, busy_there), generator)
+            else:
+                values[tag] = _other(found, (here, at), loaded, generator)
                 noise[tag] = process.level
         return Worlds(values, noise)
 
@@ -176,47 +181,18 @@ class Surrogate:
     def _tail(
         self,
         above: Floats,
-        at: Places,
+        places: tuple[Places, Places],
         busy: tuple[Floats, Floats],
         generator: np.random.Generator,
     ) -> tuple[Floats, float]:
         """The logarithm of what latencies are beside the law's average, and its noise."""
         features, prior = (open_tail, OPEN_TAIL) if self._is_open else (closed_tail, CLOSED_TAIL)
-        here = Inputs(self._places.positions, features(self._places.settings, busy[0]))
-        there = Inputs(at.positions, features(at.settings, busy[1]))
+        here, there = (
+            Inputs(at.positions, features(at.settings, how_busy))
+            for at, how_busy in zip(places, busy, strict=True)
+        )
         process = fit(here, above[:_GUESSES], prior)
         return process.draw(above, _DOUBT, there, generator), process.level
-
-    def _memory(self, observed: Floats, at: Places, generator: np.random.Generator) -> Floats:
-        # not their deviation: it would be the smaller the more often the same is measured
-        apart = float(np.ptp(observed)) / 2
-        middle, spread = observed.mean(), max(apart, 1e-3 * observed.mean(), 1e-9)
-        residuals = np.broadcast_to((observed - middle) / spread, (WORLDS, len(observed)))
-        known, new = _needs(self._places), _needs(at)
-        prior = Prior(np.full(known.features.shape[1], _OF_NEEDS), amplitude=0.1, noise=0.01)
-        process = fit(known, residuals[:1], prior)
-        return np.asarray(
-            middle + spread * process.draw(residuals, np.ones(WORLDS), new, generator)
-        )
-
-    def _other(
-        self,
-        observed: Floats,
-        at: Places,
-        busy: tuple[Floats, Floats],
-        generator: np.random.Generator,
-    ) -> Floats:
-        """A metric that nothing is known about: it may depend on every size and on the load."""
-        is_positive = bool((observed > 0).all())
-        values = np.log(observed) if is_positive else observed
-        middle, spread = values.mean(), max(float(values.std()), 0.05)
-        residuals = np.broadcast_to((values - middle) / spread, (WORLDS, len(values)))
-        known, new = _sized(self._places, busy[0]), _sized(at, busy[1])
-        weights = np.full(known.features.shape[1], _OF_ANYTHING)
-        prior = Prior(weights, amplitude=0.4, noise=0.1)
-        process = fit(known, residuals[:1], prior)
-        drawn = middle + spread * process.draw(residuals, np.ones(WORLDS), new, generator)
-        return np.asarray(np.exp(drawn)) if is_positive else drawn
 
     def _flow(self, sets: Floats, at: Settings) -> Flow:
         sets, at = sets.astype(np.float32), at.rounded()
@@ -267,8 +243,9 @@ class Surrogate:
     @property
     def _latency(self) -> Floats | None:
         """What tells about the server where throughput is what is sent."""
-        found = [tag for tag in sorted(self._values) if tag.startswith(_LATENCIES)]
-        return _logarithm(self._values[found[0]]) if found and self._is_open else None
+        tags = [tag for tag in sorted(self._values) if tag.startswith(_LATENCIES)]
+        complete = [self._values[tag] for tag in tags if not np.isnan(self._values[tag]).any()]
+        return _logarithm(complete[0]) if complete and self._is_open else None
 
     def _move(self, process: Fit, slow: Fit | None, generator: np.random.Generator) -> None:
         """Selects among the sets what the measurements favour, and lets them move."""
@@ -327,3 +304,35 @@ def _needs(places: Places) -> Inputs:
     # as parts of what is a lot
     features = [np.ones((len(places), 1)), counts / _MANY, batches / (_MANY * _LARGE)]
     return Inputs(places.positions, np.concatenate(features, axis=1))
+
+
+def _memory(
+    observed: Floats, places: tuple[Places, Places], generator: np.random.Generator
+) -> Floats:
+    # not their deviation: it would be the smaller the more often the same is measured
+    apart = float(np.ptp(observed)) / 2
+    middle, spread = observed.mean(), max(apart, 1e-3 * observed.mean(), 1e-9)
+    residuals = np.broadcast_to((observed - middle) / spread, (WORLDS, len(observed)))
+    known, new = map(_needs, places)
+    prior = Prior(np.full(known.features.shape[1], _OF_NEEDS), amplitude=0.1, noise=0.01)
+    process = fit(known, residuals[:1], prior)
+    return np.asarray(middle + spread * process.draw(residuals, np.ones(WORLDS), new, generator))
+
+
+def _other(
+    observed: Floats,
+    places: tuple[Places, Places],
+    busy: tuple[Floats, Floats],
+    generator: np.random.Generator,
+) -> Floats:
+    """A metric that nothing is known about: it may depend on every size and on the load."""
+    is_positive = bool((observed > 0).all())
+    values = np.log(observed) if is_positive else observed
+    middle, spread = values.mean(), max(float(values.std()), 0.05)
+    residuals = np.broadcast_to((values - middle) / spread, (WORLDS, len(values)))
+    known, new = map(_sized, places, busy)
+    weights = np.full(known.features.shape[1], _OF_ANYTHING)
+    prior = Prior(weights, amplitude=0.4, noise=0.1)
+    process = fit(known, residuals[:1], prior)
+    drawn = middle + spread * process.draw(residuals, np.ones(WORLDS), new, generator)
+    return np.asarray(np.exp(drawn)) if is_positive else drawn

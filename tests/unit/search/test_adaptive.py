@@ -204,6 +204,37 @@ def test_the_answer_is_near_to_the_best(budget: float, least: float) -> None:
     assert fmean(map(quality, range(2))) >= least
 
 
+@pytest.mark.parametrize(
+    ("tag", "kind", "lacking"),
+    [
+        ("perf_latency_p99", LoadKind.CONCURRENCY, {3}),
+        ("cpu_used_ram", LoadKind.CONCURRENCY, {1, 2, 3}),
+        ("cpu_used_ram", LoadKind.REQUEST_RATE, {1}),
+    ],
+)
+def test_a_metric_that_some_measurements_lack_is_still_learnt(
+    tag: str, kind: LoadKind, lacking: set[int]
+) -> None:
+    """Three instances take too much memory; more than 100 requests in flight take too long."""
+    what = subject(load_kind=kind, constraints=[Constraint(tag=tag, maximum=250.0)])
+    answered = 0
+
+    def respond(trial: Trial) -> Outcome:
+        nonlocal answered
+        answered += 1
+        size = 100.0 * instances(trial) if tag == "cpu_used_ram" else 2.5 * load(trial)
+        values = {"perf_throughput": queue(trial).models[0].values["perf_throughput"]}
+        if answered not in lacking:
+            values[tag] = size
+        return Measurement(models=(ModelMeasurement(values=values),), duration_s=10.0)
+
+    found = sequence(search(what, ADAPTIVE), respond)
+
+    later = found[len(found) // 2 :]
+    kept = [instances(one) < 3 if tag == "cpu_used_ram" else load(one) <= 100 for one in later]
+    assert sum(kept) > len(kept) / 2
+
+
 def test_few_trials_are_enough() -> None:
     free = sequence(search(subject(model(max_batch_size=128)), ADAPTIVE), queue)
     bound = subject(model(max_batch_size=128), constraints=[latency_within(9)])
