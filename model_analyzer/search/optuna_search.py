@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Optuna search: a share of all combinations, chosen by what the earlier ones gave.
 
-The default is measured first; every trial is scored against it. Optuna's TPE sampler proposes
-the next one. The sampler is seeded, so that the same answers bring the same questions.
+The default is measured first, or the smallest trial where no server could run that; every trial
+is scored against it. Optuna's TPE sampler proposes the next one. The sampler is seeded, so that
+the same answers bring the same questions.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from model_analyzer.search.trial_space import Axis, TrialSpace
 log = logging.getLogger(__name__)
 
 _BASELINE_FAILED = (
-    "%s: the search ends here: everything would be compared with the default configuration, and"
-    " that failed (%s). Make it work, or leave run_config_search_mode: optuna out"
+    "%s: the search ends here: everything would be compared with %s, and that failed (%s)."
+    " Make it work, or leave run_config_search_mode: optuna out"
 )
 
 # The least score by objectives alone, which is that of no throughput against some.
@@ -80,13 +81,11 @@ class OptunaSearch:
         log.info("Starting Optuna mode search to find optimal configs")
         log.info("")
         self._describe()
-        log.info("Measuring default configuration to establish a baseline measurement")
-        log.info("")
-        trial = self._space.default(self._names)
+        trial = self._baseline()
         baseline = yield trial
         records = [TrialRecord(trial=trial, outcome=baseline)]
         if isinstance(baseline, Failure):
-            log.error(_BASELINE_FAILED, self._subject.name, baseline.message)
+            log.error(_BASELINE_FAILED, self._subject.name, trial.variants, baseline.message)
             return records
         best, best_number = (trial, self._score(baseline, baseline)), 0
         for number in range(1, self._most + 1):
@@ -104,6 +103,16 @@ class OptunaSearch:
             if number >= self._least and number - best_number >= self._patience:
                 break
         return records
+
+    def _baseline(self) -> Trial:
+        """What all is compared with."""
+        default = self._space.default(self._names)
+        if default.is_legal:
+            log.info("Measuring default configuration to establish a baseline measurement")
+            log.info("")
+            return default
+        log.info("Skipping illegal run configuration: %s", default)
+        return self._space.trial(self._sampler.take_smallest(), self._names)
 
     def _score(self, measurement: Measurement, baseline: Measurement) -> float:
         """How much better than the default.
@@ -198,6 +207,12 @@ class _Sampler:
             ticket = self._study.ask(self._ranges)
         self._known.add(new)
         return _Proposal(new, ticket)
+
+    def take_smallest(self) -> Coordinate:
+        """The smallest trial, which is not asked for again."""
+        smallest = self._space.smallest
+        self._known.add(smallest)
+        return smallest
 
     def tell(self, proposal: _Proposal, score: float | None) -> None:
         """What came of it; None, if it failed, is worse than any score."""

@@ -99,8 +99,17 @@ class TrialSpace:
         """How many combinations of values there are."""
         return math.prod(len(axis.values) for axis in self.axes)
 
+    @property
+    def smallest(self) -> Coordinate:
+        """Of all that is legal, what is nearest to where everything is smallest."""
+        found = self.nearest((0,) * len(self.axes), ())
+        assert found is not None  # a space has a legal trial
+        return found
+
     def default(self, names: VariantNames) -> Trial:
-        """The models as they are, kept busy by smallest client batches as far as loads allow."""
+        """The models as they are, kept busy by smallest client batches as far as loads allow. No
+        server may be able to run it, whatever the space has beside it.
+        """
         gpus = len(self._subject.setup.devices)
         workloads = []
         for model in self._subject.models:

@@ -96,7 +96,9 @@ class View:
 
 
 class Knowledge:
-    """Grows with every outcome. `leaders` is what was measured, best mean first."""
+    """Grows with every outcome. `default` are the models as they are; `leaders` is what was
+    measured, best mean first.
+    """
 
     def __init__(self, subject: Subject, space: TrialSpace, names: VariantNames, seed: int) -> None:
         self.goal = subject.goal
@@ -110,7 +112,7 @@ class Knowledge:
         self._space = space
         self._names = names
         self._seed = seed
-        self._default = space.default(names)
+        self.default = space.default(names)
         self._encoding = Encoding(subject, space)
         self._surrogates = [
             Surrogate(
@@ -161,14 +163,9 @@ class Knowledge:
         """What was measured of a trial, in the mean."""
         return self._means[coordinate]
 
-    def smallest(self) -> Coordinate:
-        """The trial that is most likely to give a measurement."""
-        start = (0,) * len(self._space.axes)
-        return self._space.nearest(start, ()) or Coordinates.DEFAULT
-
     def _trial(self, coordinate: Coordinate) -> Trial:
         if coordinate == Coordinates.DEFAULT:
-            return self._default
+            return self.default
         return self._space.trial(coordinate, self._names)
 
     @property
@@ -258,7 +255,7 @@ class Knowledge:
         which = np.array([row for row, _ in data], dtype=np.intp)
         worlds, chance, waiting = [], np.ones(len(rows)), np.zeros(len(rows))
         for index, surrogate in enumerate(self._surrogates):
-            places = self._encoding.places(index, candidates, self._default)
+            places = self._encoding.places(index, candidates, self.default)
             surrogate.learn(places.take(which), self._values(index, [one for _, one in data]))
             worlds.append(surrogate.worlds(places))
             waiting = np.maximum(waiting, surrogate.waiting(places, worlds[-1]))
@@ -268,6 +265,7 @@ class Knowledge:
                 {rows[at]: failure for at, failure in self._failed.items()},
             )
             chance = np.minimum(chance, works)
+        chance[rows[Coordinates.DEFAULT]] *= self.default.is_legal
         leader = self._trusted(worlds, rows)
         seen = prospect(self.goal, worlds, rows[leader])
         measuring = np.array([max(one.duration_s - one.loading_s, 0.0) for _, one in data])

@@ -80,9 +80,12 @@ class AdaptiveSearch:
         log.info("Starting adaptive mode search to find optimal configs")
         log.info("")
         known = Knowledge(self._subject, self._space, self._names, self._seed)
-        yield from known.measure(Coordinates.DEFAULT)
-        if not known.measured and self._most > 1:
-            yield from known.measure(known.smallest())
+        if known.default.is_legal:
+            yield from known.measure(Coordinates.DEFAULT)
+        else:
+            log.info("Skipping illegal run configuration: %s", known.default)
+        if not known.measured and len(known.records) < self._most:
+            yield from known.measure(self._space.smallest)
         if not known.measured:
             return None
         reason = "it may take no more"

@@ -377,6 +377,21 @@ def test_a_default_that_fails_does_not_end_the_search() -> None:
     assert len(trials) > 3
 
 
+@pytest.mark.parametrize("adaptive", [UNLIMITED, AdaptiveSettings(max_trials=1)])
+def test_a_default_that_no_server_could_run_is_skipped(
+    adaptive: AdaptiveSettings, caplog: pytest.LogCaptureFixture
+) -> None:
+    what = subject(model(max_batch_size=2, dynamic_batching={"preferred_batch_size": [4]}))
+
+    with caplog.at_level(logging.INFO):
+        trials = sequence(search(what, ADAPTIVE, adaptive=adaptive), queue)
+
+    assert "Skipping illegal run configuration: m_config_default: concurrency=4" in caplog.messages
+    assert trials
+    assert all(trial.is_legal for trial in trials)
+    assert (instances(trials[0]), batch_limit(trials[0]), load(trials[0])) == (1, 4, 1)
+
+
 def test_where_nothing_can_be_measured_it_ends() -> None:
     trials = sequence(search(subject(), ADAPTIVE), lambda _: failure())
 

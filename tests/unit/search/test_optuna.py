@@ -317,6 +317,20 @@ def test_a_default_that_fails_ends_the_search(caplog: pytest.LogCaptureFixture) 
     assert caplog.records[-1] is error
 
 
+def test_where_no_server_could_run_the_default_the_smallest_is_what_all_is_compared_with(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    what = subject(model(max_batch_size=2, dynamic_batching={"preferred_batch_size": [4]}))
+
+    with caplog.at_level(logging.INFO):
+        trials = trials_of(what, queueing, TWENTY)
+
+    assert "Skipping illegal run configuration: m_config_default: concurrency=4" in caplog.messages
+    assert all(trial.is_legal for trial in trials)
+    assert (instances(trials[0]), batch_limit(trials[0]), load(trials[0])) == (1, 4, 1)
+    assert len({trial.key for trial in trials}) == len(trials) == 1 + 20
+
+
 # -- replay ------------------------------------------------------------------------------------
 
 
