@@ -86,6 +86,9 @@ class TrialSpace:
         self._settings = settings
         self._use_formula = use_formula
         self._load_steps = load_steps
+        self._varied = {
+            name: varied for model in subject.models for name, varied in model.varied.items()
+        }
         sizes = [*self._sizes()]
         widest: Point = {
             axis.model: {_BATCH_LIMIT: axis.values[-1]}
@@ -93,6 +96,12 @@ class TrialSpace:
             if axis.parameter == _BATCH_LIMIT
         }
         self.axes: tuple[Axis, ...] = (*sizes, *self._fields(widest), *self._clients(widest))
+        self._position = {(axis.model, axis.parameter): at for at, axis in enumerate(self.axes)}
+        self._preferred = {
+            name: self._preferred_sizes(varied)
+            for name, varied in self._varied.items()
+            if not varied.facts.is_ensemble
+        }
 
     @property
     def size(self) -> int:
@@ -127,7 +136,14 @@ class TrialSpace:
 
     def is_legal(self, coordinate: Coordinate) -> bool:
         """Whether a server could run what the coordinate stands for."""
-        return self._is_legal(self._point(coordinate))
+        point = self._point(coordinate)
+        return all(
+            point[model.facts.name][_CLIENT_BATCH] <= _batch_limit(model.facts, point)
+            for model in self._subject.models
+        ) and all(
+            sizes[self._batching(name, coordinate)] <= _batch_limit(self._varied[name].facts, point)
+            for name, sizes in self._preferred.items()
+        )
 
     def nearest(self, coordinate: Coordinate, known: Collection[Coordinate]) -> Coordinate | None:
         """The legal coordinate that is the fewest steps away from this one and not `known`."""
@@ -135,7 +151,7 @@ class TrialSpace:
         waiting, seen = deque([first]), {first}
         while waiting:
             at = waiting.popleft()
-            if at not in known and self._is_legal(self._point(at)):
+            if at not in known and self.is_legal(at):
                 return at
             for near in self._adjacent(at):
                 if near not in seen:
@@ -167,10 +183,7 @@ class TrialSpace:
                 )
 
     def _fields(self, widest: Point) -> Iterator[Axis]:
-        models = {
-            name: model for found in self._subject.models for name, model in found.varied.items()
-        }
-        for name, model in models.items():
+        for name, model in self._varied.items():
             batching = _usable_batching(model, _batch_limit(model.facts, widest))
             for field, listed in _several(model).items():
                 values = batching if field == _BATCHING else listed
@@ -196,6 +209,12 @@ class TrialSpace:
                     values=self._load_values(model),
                 )
 
+    def _preferred_sizes(self, model: VariedModel) -> Sequence[int]:
+        """The largest batch that the model is told to form, with each of its ways of batching."""
+        position = self._position.get((model.facts.name, _BATCHING))
+        values = _ways_of_batching(model) if position is None else self.axes[position].values
+        return [_preferred(model.facts, batching) for batching in values]
+
     def _load_values(self, model: SearchedModel) -> Sequence[int]:
         values = load_values(model, self._settings)
         if model.settings.loads or self._load_steps == 1:
@@ -216,6 +235,11 @@ class TrialSpace:
             point.setdefault(axis.model, {})[axis.parameter] = axis.values[index]
         return point
 
+    def _batching(self, model: str, coordinate: Coordinate) -> int:
+        """Which of its ways of batching the model has."""
+        position = self._position.get((model, _BATCHING))
+        return 0 if position is None else coordinate[position]
+
     def _adjacent(self, coordinate: Coordinate) -> Iterator[Coordinate]:
         for position, axis in enumerate(self.axes):
             for index in (coordinate[position] - 1, coordinate[position] + 1):
@@ -233,18 +257,6 @@ class TrialSpace:
             if axis.parameter == _CLIENT_BATCH
             else index
             for axis, index in zip(self.axes, coordinate, strict=True)
-        )
-
-    def _is_legal(self, point: Point) -> bool:
-        return all(
-            point[model.facts.name][_CLIENT_BATCH] <= _batch_limit(model.facts, point)
-            and all(
-                _preferred(varied.facts, point.get(name, {}).get(_BATCHING))
-                <= _batch_limit(varied.facts, point)
-                for name, varied in model.varied.items()
-                if not varied.facts.is_ensemble
-            )
-            for model in self._subject.models
         )
 
     # -- trials ------------------------------------------------------------------------------
@@ -289,12 +301,17 @@ def _preferred(facts: ModelFacts, batching: Mapping[str, Any] | None) -> int:
     return largest_preferred_batch_size(apply_parameters(facts.config, {_BATCHING: batching}))
 
 
+def _ways_of_batching(model: VariedModel) -> Sequence[Mapping[str, Any] | None]:
+    """Those listed, or the model's own."""
+    return other_parameters(model).get(_BATCHING, (None,))
+
+
 def _usable_batching(model: VariedModel, limit: int) -> Sequence[Mapping[str, Any] | None]:
     """The listed ways of batching, or the model's own, that a batch limit of `limit` allows."""
     if model.facts.is_ensemble:
         return ()
-    listed = other_parameters(model).get(_BATCHING, (None,))
-    usable = [batching for batching in listed if _preferred(model.facts, batching) <= limit]
+    ways = _ways_of_batching(model)
+    usable = [batching for batching in ways if _preferred(model.facts, batching) <= limit]
     if not usable:
         raise ConfigError(
             Problem(
@@ -307,14 +324,23 @@ def _usable_batching(model: VariedModel, limit: int) -> Sequence[Mapping[str, An
 
 
 def _smallest(model: SearchedModel) -> SearchedModel:
-    """The model with the smallest client batches alone, and with fields as they are where several
-    values are listed: every size that is legal with any of them is legal with these.
+    """The model with the smallest client batches alone, and with such fields that every size which
+    is legal with any of the listed ones is legal with these.
     """
     batch_sizes = (min(model.settings.batch_sizes),)
-    as_they_are = {name: dict.fromkeys(_several(varied)) for name, varied in model.varied.items()}
     return _with_fields(
-        replace(model, settings=replace(model.settings, batch_sizes=batch_sizes)), as_they_are
+        replace(model, settings=replace(model.settings, batch_sizes=batch_sizes)),
+        {name: _least_demanding(varied) for name, varied in model.varied.items()},
     )
+
+
+def _least_demanding(model: VariedModel) -> Mapping[str, Any]:
+    """Fields with several values as they are, but for batching: that with the least preferred."""
+    several = _several(model)
+    fields: dict[str, Any] = dict.fromkeys(several)
+    if _BATCHING in several:
+        fields[_BATCHING] = min(several[_BATCHING], key=lambda one: _preferred(model.facts, one))
+    return fields
 
 
 def _several(model: VariedModel) -> Mapping[str, Sequence[Any]]:

@@ -38,6 +38,14 @@ CONCURRENCIES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 DELAYS = {"dynamic_batching": [{"max_queue_delay_microseconds": delay} for delay in (100, 200)]}
 
 
+PREFERS_64 = model(dynamic_batching={"preferred_batch_size": [64]})
+
+
+def preferring(*sizes: int) -> Mapping[str, Sequence[Any]]:
+    """Listed ways of batching, each with one preferred size."""
+    return {"dynamic_batching": [{"preferred_batch_size": [size]} for size in sizes]}
+
+
 def space(
     what: Subject | None = None, where: SearchSettings | None = None, *, formula: bool = False
 ) -> TrialSpace:
@@ -249,6 +257,15 @@ def test_the_formula_takes_listed_concurrencies() -> None:
         assert load(trial) == (3 if wanted < 10 else 10 if wanted < 100 else 100)
 
 
+@pytest.mark.parametrize("listed", [(4,), (16, 4), (4, 64)])
+def test_preferred_sizes_that_are_listed_take_the_place_of_the_own_ones(
+    listed: Sequence[int],
+) -> None:
+    of = space(subject(PREFERS_64, parameters=preferring(*listed)), limits(concurrency=(1, 1)))
+
+    assert axes(of)["m::max_batch_size"] == [4, 8, 16, 32, 64, 128]
+
+
 # -- what is legal -----------------------------------------------------------------------------
 
 
@@ -267,15 +284,22 @@ def test_the_formula_takes_listed_concurrencies() -> None:
         ),
         (
             subject(
-                parameters={
-                    "dynamic_batching": [{"preferred_batch_size": [size]} for size in (2, 16, 256)]
-                },
+                parameters=preferring(2, 16, 256),
                 batch_sizes=(1, 8),
             ),
             limits(batch=(1, 32), concurrency=(1, 1)),
         ),
         (
             subject(model(dynamic_batching={"preferred_batch_size": [4, 8]})),
+            limits(concurrency=(1, 1)),
+        ),
+        # what is listed takes the place of the model's own
+        (
+            subject(PREFERS_64, parameters=preferring(4)),
+            limits(concurrency=(1, 1)),
+        ),
+        (
+            subject(PREFERS_64, parameters=preferring(16, 4)),
             limits(concurrency=(1, 1)),
         ),
     ],
