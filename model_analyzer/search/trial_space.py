@@ -9,7 +9,7 @@ other field of a model configuration for which several values are listed.
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -146,8 +146,12 @@ class TrialSpace:
         )
 
     def nearest(self, coordinate: Coordinate, known: Collection[Coordinate]) -> Coordinate | None:
-        """The legal coordinate that is the fewest steps away from this one and not `known`."""
-        first = self._with_fitting_batches(coordinate)
+        """The legal coordinate that is the fewest steps away from this one and not `known`.
+
+        What makes it legal is worked out, not searched for: with several models it may be many
+        steps away.
+        """
+        first = self._with_room_for_preferred(self._with_fitting_batches(coordinate))
         waiting, seen = deque([first]), {first}
         while waiting:
             at = waiting.popleft()
@@ -258,6 +262,25 @@ class TrialSpace:
             else index
             for axis, index in zip(self.axes, coordinate, strict=True)
         )
+
+    def _with_room_for_preferred(self, coordinate: Coordinate) -> Coordinate:
+        """With batch limits raised, or batching changed, as far as preferred sizes are above them:
+        for each model by the fewest steps, and as few of them as possible in batching.
+        """
+        fitting = list(coordinate)
+        for name, sizes in self._preferred.items():
+            limit = self._position.get((name, _BATCH_LIMIT))
+            batching = self._position.get((name, _BATCHING))
+            if limit is None or batching is None:
+                continue  # what cannot be changed fits
+            low, way, limits = coordinate[limit], coordinate[batching], self.axes[limit].values
+            least = [max(bisect_left(limits, size), low) for size in sizes]
+            fitting[batching] = min(
+                range(len(sizes)),
+                key=lambda one: (least[one] - low + abs(one - way), abs(one - way)),
+            )
+            fitting[limit] = least[fitting[batching]]
+        return tuple(fitting)
 
     # -- trials ------------------------------------------------------------------------------
 

@@ -325,6 +325,30 @@ def test_client_batches_are_lowered_before_anything_else() -> None:
     assert nearest == tuple({**at, "batch_sizes": 1}.values())
 
 
+@pytest.mark.parametrize(
+    ("limit", "way", "expected"),
+    [
+        (0, 0, (0, 0)),
+        (3, 1, (3, 0)),  # one step in batching rather than three in the limit
+        (5, 1, (6, 1)),
+        (5, 2, (7, 2)),  # where both take two, batching stays
+        (0, 2, (0, 0)),
+    ],
+)
+def test_preferred_sizes_get_their_room_in_every_model_at_once(
+    limit: int, way: int, expected: tuple[int, int]
+) -> None:
+    parts = [model(name) for name in "abcd"]
+    said = [composing(part.name, parameters=preferring(1, 64, 128)) for part in parts]
+    of = space(subject(ensemble(*parts), *said))
+
+    def everywhere(limit: int, way: int) -> Coordinate:
+        at = {"max_batch_size": limit, "dynamic_batching": way}
+        return tuple(at.get(axis.parameter, 0) for axis in of.axes)
+
+    assert of.nearest(everywhere(limit, way), ()) == everywhere(*expected)
+
+
 def test_the_nearest_new_coordinate_is_the_fewest_steps_away() -> None:
     of = space()
     at = (3, 2, 0, 5)
