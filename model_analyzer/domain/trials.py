@@ -297,6 +297,11 @@ class Trial:
         return ",".join([work.variant.name for work in self.workloads])
 
     @property
+    def load(self) -> tuple[Load, ...]:
+        """What the clients of each model do."""
+        return tuple([work.load for work in self.workloads])
+
+    @property
     def loads(self) -> str:
         """The load in words; where models have different ones, all of them."""
         return "; ".join(dict.fromkeys(str(work.load) for work in self.workloads))

@@ -130,14 +130,17 @@ def _against_default(ranking: Ranking) -> str:
     default = ranking.default
     if default is None:
         return "; the default configuration gave no measurement to compare with"
-    gain = gain_over_default(ranking)
-    if gain is None:
+    if ranking.results[0] is default:
         others = len(ranking.results) > 1
         return ": it is the default configuration" + ", and no other is better" * others
     base = values_text(default, ranking.goal)
-    if not default.passes and not gain.is_clear:
-        return f"; the default configuration gives {base}, and fails the constraints"
     fails = ", and fails the constraints" if not default.passes else ""
+    gain = gain_over_default(ranking)
+    if gain is None:
+        only = " (the only load that it was measured under)"
+        return f"; the default configuration gives {base}{only}{fails}"
+    if not default.passes and not gain.is_clear:
+        return f"; the default configuration gives {base}{fails}"
     noise = f" ± {gain.noise:.0f}" if gain.noise is not None else ""
     verdict = (
         f"{gain.percent:.0f}{noise} % better {_by_what(ranking.goal)}"

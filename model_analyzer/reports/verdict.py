@@ -77,7 +77,9 @@ def figures_of(ranking: Ranking) -> tuple[Figure, ...]:
     tags += ["perf_throughput", "perf_latency_p99"]
     tags += [tag for tag in ranking.goal.tags if tag not in tags]
     tags += [tag for tag in ("gpu_used_memory", "cpu_used_ram") if tag not in tags]
-    against = None if default in (None, best) else default.best.measurement
+    against = None
+    if default is not None and gain_over_default(ranking) is not None:
+        against = default.best.measurement
     figures = []
     for tag in tags:
         for name, value, base in _values(best, tag, against):

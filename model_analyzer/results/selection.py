@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
+from model_analyzer.domain.trials import Trial
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.statistics import ratio_noise, relative_noise
 
@@ -43,13 +44,28 @@ def top_with_default(ranking: Ranking, count: int) -> Sequence[VariantResult]:
 
 
 def gain_over_default(ranking: Ranking) -> Gain | None:
-    """What the best gains over the default; None if there is nothing to compare, or if the best
-    is the default itself.
+    """What the best gains over the default; None if there is nothing to compare, if the best is the
+    default itself, or if the gain may be owed to the load alone.
     """
     default = ranking.default
     if default is None or not ranking.results or ranking.results[0] is default:
         return None
-    best, base = ranking.results[0].best.measurement, default.best.measurement
+    gain = _gain(ranking, ranking.results[0], default)
+    tried = [item.trial for item in default.measured]
+    owes_to_load = not are_comparable(ranking.results[0].best.trial, tried)
+    return None if gain.is_clear and owes_to_load else gain
+
+
+def are_comparable(best: Trial, defaults: Iterable[Trial]) -> bool:
+    """Whether a gain over the best of the defaults tells about the configuration: they were
+    measured under the load of the best one, or several loads were tried.
+    """
+    loads = {trial.load for trial in defaults}
+    return len(loads) > 1 or best.load in loads
+
+
+def _gain(ranking: Ranking, new: VariantResult, old: VariantResult) -> Gain:
+    best, base = new.best.measurement, old.best.measurement
     percent = ranking.goal.gain_percent(best, base)
     noise = None
     tags = {objective.tag for model in ranking.goal.models for objective in model.objectives}

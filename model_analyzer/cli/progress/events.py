@@ -96,7 +96,8 @@ class BestChanged:
     """Another trial is the best of its model so far, with the mean of its repetitions.
 
     `gain_percent` is over the best load of the default configuration, None where that was not
-    measured or is the best itself; `shortfall_percent` by how much constraints are missed.
+    measured, had one other load only, or is the best itself; `shortfall_percent` by how much
+    constraints are missed.
     """
 
     elapsed_s: float

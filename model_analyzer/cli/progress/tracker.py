@@ -28,6 +28,7 @@ from model_analyzer.cli.progress.values import shown_tags
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement, Outcome, averaged
 from model_analyzer.domain.trials import Failure, Trial
+from model_analyzer.results.selection import are_comparable
 from model_analyzer.search.expectation.search import Stage
 from model_analyzer.search.plan import Subject
 
@@ -261,11 +262,11 @@ class _Best:
         return self._trials[best], self._mean(best)
 
     def gain_percent(self, trial: Trial, measurement: Measurement) -> float | None:
-        """Over the default under its best load, if that is another one and was measured."""
-        defaults = [key for key, one in self._trials.items() if _is_default(one)]
-        if not defaults or _is_default(trial):
+        """Over the default under its best load, if that is another one and can be compared."""
+        defaults = {key: one for key, one in self._trials.items() if _is_default(one)}
+        if _is_default(trial) or not are_comparable(trial, defaults.values()):
             return None
-        return self.goal.gain_percent(measurement, self._mean(self._first(defaults)))
+        return self.goal.gain_percent(measurement, self._mean(self._first(list(defaults))))
 
     def _first(self, keys: Sequence[str] | dict[str, list[Measurement]]) -> str:
         return self.goal.best_first(keys, self._mean)[0]

@@ -47,7 +47,9 @@ BEST = variant(
 def best_against_default(
     best: Measurement, default: Measurement, by: Goal | None = None
 ) -> Ranking:
-    return ranking(record(DEFAULT, default), record(BEST, best, concurrency=4), by=by)
+    return ranking(
+        record(DEFAULT, default, concurrency=4), record(BEST, best, concurrency=4), by=by
+    )
 
 
 def sentence(found: Ranking) -> str:
@@ -65,8 +67,21 @@ def test_the_best_is_named_with_its_settings_its_values_and_its_gain() -> None:
         "In 2 measurements across 2 configurations, m_config_4 (2:GPU instances, max batch size 8,"
         " dynamic batching on) gives 250.5 infer/sec at p99 5.5 ms with 4 concurrent requests:"
         " 100 % better at maximizing throughput than the default configuration, which gives"
-        " 125.2 infer/sec at p99 3.5 ms with 1 concurrent request."
+        " 125.2 infer/sec at p99 3.5 ms with 4 concurrent requests."
     )
+
+
+def test_no_gain_is_told_over_a_default_that_only_had_another_load() -> None:
+    best = record(BEST, measurement(250.5, 5.5), concurrency=4)
+
+    found = ranking(record(DEFAULT, measurement(125.25, 3.5)), best)
+
+    assert sentence(found).endswith(
+        " gives 250.5 infer/sec at p99 5.5 ms with 4 concurrent requests; the default configuration"
+        " gives 125.2 infer/sec at p99 3.5 ms with 1 concurrent request (the only load that it was"
+        " measured under)."
+    )
+    assert [figure.note for figure in figures_of(found)] == ["", ""]
 
 
 def test_a_gain_is_told_with_its_noise() -> None:

@@ -74,6 +74,7 @@ def test_the_schema_is_one_and_closed() -> None:
 def test_what_is_recommended_with_its_gain_and_its_constraints() -> None:
     found = ranking(
         record(DEFAULT, measurement(100, 5.5, windows=[98, 102])),
+        record(DEFAULT, measurement(90, 5.5), concurrency=4, batch_size=2),
         record(BEST, measurement(150, 12.0, windows=[149, 151]), concurrency=4, batch_size=2),
         by=goal(*at_most(perf_latency_p99=10, gpu_used_memory=5), *at_least(perf_throughput=120)),
     )

@@ -37,7 +37,7 @@ BEST = variant("m_config_0", max_batch_size=8, dynamic_batching={})
 
 def example(limit: float = 10) -> Ranking:
     return ranking(
-        record(DEFAULT, measurement(100, 8.5, requests=500, windows=[99, 101])),
+        record(DEFAULT, measurement(100, 8.5, requests=500, windows=[99, 101]), concurrency=4),
         record(BEST, measurement(200, 9.5, requests=200, windows=[190, 210]), concurrency=4),
         record(BEST, measurement(250, 12.5, requests=900), concurrency=8),
         record(BEST, measurement(150, 12.6), concurrency=6),

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -86,6 +87,37 @@ def test_the_gain_is_that_of_the_best_over_the_default() -> None:
     assert gain.percent == pytest.approx(100)
     assert gain.noise is None
     assert gain.is_clear
+
+
+@pytest.mark.parametrize(
+    ("best", "default", "is_told"),
+    [
+        ({"concurrency": 8}, [{"concurrency": 8}], True),
+        ({"concurrency": 8}, [{"concurrency": 1}], False),
+        ({"concurrency": 8}, [{"concurrency": 8, "batch_size": 4}], False),
+        # loads were tried, and none is better for the default
+        ({"concurrency": 8}, [{"concurrency": 1}, {"concurrency": 2}], True),
+    ],
+)
+def test_a_gain_is_told_where_it_is_not_owed_to_the_load(
+    best: dict[str, Any], default: Sequence[dict[str, Any]], is_told: bool
+) -> None:
+    tried = [record(variant("m_config_default"), measurement(100), **load) for load in default]
+    other = variant("m_config_0", max_batch_size=2)
+
+    found = ranking(record(other, measurement(200), **best), *tried)
+
+    assert (gain_over_default(found) is not None) is is_told
+
+
+def test_that_hardly_anything_is_gained_is_told_whatever_the_load() -> None:
+    default = record(variant("m_config_default"), measurement(100, windows=(95, 105)))
+    best = record(variant("m_config_0"), measurement(103, windows=(98, 108)), concurrency=8)
+
+    gain = gain_over_default(ranking(default, best))
+
+    assert gain is not None
+    assert not gain.is_clear
 
 
 @pytest.mark.parametrize("found", [ranked(10), ranked(10, default=20), ranking()])
