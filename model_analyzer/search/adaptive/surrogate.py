@@ -59,6 +59,7 @@ _COUNTS, _NARROW, _OF_COUNTS = np.arange(0, 4, 0.5), 0.3, 0.05
 _MEMORY = frozenset({"gpu_used_memory", "gpu_free_memory", "cpu_used_ram", "cpu_available_ram"})
 _MANY, _LARGE = 4.0, 32.0
 _OF_NEEDS, _OF_ANYTHING = 3.0, 1.0
+_MOST_NEEDED = 100.0  # so many times as much as a lot; beyond that, numbers lose their digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,12 +299,17 @@ def _sized(places: Places, busy: Floats) -> Inputs:
     )
 
 
-def _needs(places: Places) -> Inputs:
-    settings = places.settings
-    counts, batches = settings.instances, settings.instances * settings.batch
-    # as parts of what is a lot
-    features = [np.ones((len(places), 1)), counts / _MANY, batches / (_MANY * _LARGE)]
-    return Inputs(places.positions, np.concatenate(features, axis=1))
+def _needs(here: Places, there: Places) -> tuple[Inputs, Inputs]:
+    """As parts of what is a lot; where much more than that is asked for, as parts of the most."""
+
+    def features(at: Places) -> Floats:
+        counts, batches = at.settings.instances, at.settings.instances * at.settings.batch
+        parts = [np.ones((len(at), 1)), counts / _MANY, batches / (_MANY * _LARGE)]
+        return np.concatenate(parts, axis=1)
+
+    known, new = features(here), features(there)
+    most = np.maximum(np.concatenate([known, new]).max(axis=0) / _MOST_NEEDED, 1)
+    return Inputs(here.positions, known / most), Inputs(there.positions, new / most)
 
 
 def _memory(
@@ -313,7 +319,7 @@ def _memory(
     apart = float(np.ptp(observed)) / 2
     middle, spread = observed.mean(), max(apart, 1e-3 * observed.mean(), 1e-9)
     residuals = np.broadcast_to((observed - middle) / spread, (WORLDS, len(observed)))
-    known, new = map(_needs, places)
+    known, new = _needs(*places)
     prior = Prior(np.full(known.features.shape[1], _OF_NEEDS), amplitude=0.1, noise=0.01)
     process = fit(known, residuals[:1], prior)
     return np.asarray(middle + spread * process.draw(residuals, np.ones(WORLDS), new, generator))

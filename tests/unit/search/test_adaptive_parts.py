@@ -23,7 +23,7 @@ from model_analyzer.search.adaptive.duration import loading, multiples
 from model_analyzer.search.adaptive.failures import chances
 from model_analyzer.search.adaptive.queueing import Floats, Settings
 from model_analyzer.search.adaptive.regression import Inputs, Prior, fit
-from model_analyzer.search.adaptive.surrogate import Places
+from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Places, Surrogate
 
 
 def places(*sizes: tuple[int, int], load: float = 16) -> Places:
@@ -100,6 +100,27 @@ def test_a_value_that_the_others_contradict_is_not_believed_by_all() -> None:
 
     doubted = found[:, 2] > values[2] + 0.1
     assert 0.01 < doubted.mean() < 0.99
+
+
+@pytest.mark.parametrize(("counts", "doublings"), [(5, 8), (1000, 21)])
+def test_memory_is_learnt_in_any_range_of_sizes(counts: int, doublings: int) -> None:
+    random = np.random.default_rng(0)
+
+    def drawn(count: int) -> Places:
+        limits = 2 ** random.integers(0, doublings, count)
+        return places(*zip(random.integers(1, counts + 1, count), limits, strict=True))
+
+    def memory(at: Places) -> Floats:
+        instances, batch = at.settings.instances[:, 0], at.settings.batch[:, 0]
+        return np.asarray(500 + 100 * instances + 0.5 * instances * batch)
+
+    here, there = drawn(24), drawn(50)
+    surrogate = Surrogate(1, is_open=False, seed=0)
+
+    surrogate.learn(here, {THROUGHPUT: np.full(24, 100.0), "cpu_used_ram": memory(here)})
+    found = np.median(surrogate.worlds(there).values["cpu_used_ram"], axis=0)
+
+    assert found == pytest.approx(memory(there), abs=0.02 * float(np.ptp(memory(here))))
 
 
 # -- how long trials take ----------------------------------------------------------------------
