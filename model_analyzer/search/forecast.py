@@ -87,11 +87,9 @@ def forecast(
         varied = tuple(_quick_varied(subject, quick))
         return _deciding(mode, varied, search.most_trials)
     if mode is not SearchMode.BRUTE:
-        formula = mode is SearchMode.OPTUNA and optuna.use_concurrency_formula
-        space = TrialSpace(subject, settings, use_formula=formula)
         varied = tuple(
             Varied(model=axis.model, parameter=axis.parameter, values=tuple(axis.values))
-            for axis in space.axes
+            for axis in _space(subject, settings, optuna, mode).axes
         )
         return _deciding(mode, varied, search.most_trials)
     trials = tuple(_growing(search))
@@ -138,6 +136,18 @@ def _growing(search: PlannedSearch) -> Iterator[Trial]:
         values = {"perf_throughput": throughput}
         models = tuple(ModelMeasurement(values=values) for _ in trial.workloads)
         search.tell(trial, Measurement(models=models))
+
+
+def _space(
+    subject: Subject, settings: SearchSettings, optuna: OptunaSettings, mode: SearchMode
+) -> TrialSpace:
+    """What Optuna or an adaptive search moves in."""
+    if mode is SearchMode.OPTUNA:
+        return TrialSpace(subject, settings, use_formula=optuna.use_concurrency_formula)
+    # at the moment of use: it computes with numpy, which takes its time to import
+    from model_analyzer.search.adaptive.search import LOAD_STEPS
+
+    return TrialSpace(subject, settings, use_formula=False, load_steps=LOAD_STEPS)
 
 
 def _quick_varied(subject: Subject, quick: QuickSettings) -> Iterator[Varied]:

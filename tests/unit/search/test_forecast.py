@@ -22,6 +22,7 @@ from tests.unit.search.surfaces import (
     growing,
     latency_within,
     limits,
+    load,
     model,
     saturating,
     search,
@@ -135,6 +136,23 @@ def test_optuna_tells_its_share() -> None:
     assert found.most_trials == 1 + found.size // 10
     assert found.variants == 41
     assert found.loads == found.most_trials
+
+
+def test_an_adaptive_search_tells_the_loads_between_doublings() -> None:
+    where = limits(mode=SearchMode.ADAPTIVE, concurrency=(1, 64))
+
+    found = of(subject(), where)
+
+    asked = {load(trial) for trial in sequence(search(subject(), where), saturating)}
+    assert asked <= set(varied(found)["m.concurrency"])
+    assert {16, 17, 19, 21, 23, 32} <= set(varied(found)["m.concurrency"])
+    assert found.size == 8 * 5 * len(varied(found)["m.concurrency"])
+
+
+def test_of_listed_loads_an_adaptive_search_tells_these_alone() -> None:
+    found = of(subject(loads=(3, 60)), limits(mode=SearchMode.ADAPTIVE))
+
+    assert varied(found)["m.concurrency"] == (3, 60)
 
 
 def test_without_dynamic_sizes_optuna_may_take_loads_from_them() -> None:
