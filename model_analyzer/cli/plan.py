@@ -11,6 +11,7 @@ from typing import Any
 from model_analyzer.domain.goals import ModelGoal, Objective
 from model_analyzer.domain.metrics import ALIASES, METRICS, Better
 from model_analyzer.domain.models import ModelVariant, thaw
+from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.trials import Trial
 from model_analyzer.runner.load.command import Window
 from model_analyzer.search.forecast import Forecast, Varied
@@ -22,6 +23,9 @@ _COUNTED_WINDOW_S = 1.0
 _AROUND_S = 0.5
 LOAD_S = 1.0
 _START_S = 3.0
+
+# A line has no more values of a parameter.
+_MOST_VALUES = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +109,8 @@ def _told(plan: Plan) -> Iterator[str]:
 
 
 def _count(found: Forecast) -> str:
+    if found.trials is None and found.mode is SearchMode.BRUTE:
+        return f"at most {found.most_trials}, too many to list them"
     if found.trials is None:
         most = "" if found.most_trials is None else f"at most {found.most_trials}: "
         return f"{most}it decides as it goes"
@@ -153,8 +159,11 @@ def _wishes(objectives: Sequence[Objective]) -> Iterator[str]:
 
 
 def _values(varied: Varied) -> str:
-    values = ", ".join(str(thaw(value)) for value in varied.values)
-    return values if varied.is_bounded else f"{values}, …"
+    values = [str(thaw(value)) for value in varied.values]
+    last = values[-1:] if varied.is_bounded else []
+    if len(values) > _MOST_VALUES or not varied.is_bounded:
+        values = [*values[: _MOST_VALUES - 2], "…", *last]
+    return ", ".join(values)
 
 
 def _minutes(seconds: float) -> float:

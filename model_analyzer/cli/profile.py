@@ -409,7 +409,7 @@ def _measure(session: _Session, interrupts: Interrupts, tracker: Tracker) -> boo
             best=settings.export.best,
             adaptive=settings.adaptive,
         )
-        tracker.model_started(index, search.most_trials)
+        tracker.model_started(index)
         for event in profile(search, session.runner, session.state):
             tracker.tell(event)
             if isinstance(event, TrialFinished):

@@ -61,6 +61,9 @@ from model_analyzer.domain.settings import (
     ServerRestart,
 )
 
+# A larger number does not fit into a model configuration, nor into what a client is told.
+_LARGEST = 2**31 - 1
+
 OPTIONS: Sequence[Option] = (
     # ---------------------------------------------------------------- general
     Option(
@@ -219,12 +222,12 @@ OPTIONS: Sequence[Option] = (
     ),
     Option(
         key="run_config_search_min_concurrency", flags=("--run-config-search-min-concurrency",),
-        kind=Integer(0), default=1, target="search.min_concurrency", group=SEARCH,
+        kind=Integer(0, _LARGEST), default=1, target="search.min_concurrency", group=SEARCH,
         help="Lowest concurrency of the search, which goes on by doubling.",
     ),
     Option(
         key="run_config_search_max_concurrency", flags=("--run-config-search-max-concurrency",),
-        kind=Integer(1), default=1024, target="search.max_concurrency", group=SEARCH,
+        kind=Integer(1, _LARGEST), default=1024, target="search.max_concurrency", group=SEARCH,
         help="Highest concurrency of the search.",
     ),
     Option(
@@ -234,37 +237,37 @@ OPTIONS: Sequence[Option] = (
     ),
     Option(
         key="run_config_search_min_request_rate",
-        flags=("--run-config-search-min-request-rate",), kind=Integer(0), default=16,
+        flags=("--run-config-search-min-request-rate",), kind=Integer(0, _LARGEST), default=16,
         target="search.min_request_rate", group=SEARCH,
         help="Lowest request rate of the search; giving it searches request rates.",
     ),
     Option(
         key="run_config_search_max_request_rate",
-        flags=("--run-config-search-max-request-rate",), kind=Integer(1), default=8192,
+        flags=("--run-config-search-max-request-rate",), kind=Integer(1, _LARGEST), default=8192,
         target="search.max_request_rate", group=SEARCH,
         help="Highest request rate of the search; giving it searches request rates.",
     ),
     Option(
         key="run_config_search_min_instance_count",
-        flags=("--run-config-search-min-instance-count",), kind=Integer(0), default=1,
+        flags=("--run-config-search-min-instance-count",), kind=Integer(0, _LARGEST), default=1,
         target="search.min_instance_count", group=SEARCH,
         help="Fewest instances of a model that are tried.",
     ),
     Option(
         key="run_config_search_max_instance_count",
-        flags=("--run-config-search-max-instance-count",), kind=Integer(1), default=5,
+        flags=("--run-config-search-max-instance-count",), kind=Integer(1, _LARGEST), default=5,
         target="search.max_instance_count", group=SEARCH,
         help="Most instances of a model that are tried.",
     ),
     Option(
         key="run_config_search_min_model_batch_size",
-        flags=("--run-config-search-min-model-batch-size",), kind=Integer(0), default=1,
+        flags=("--run-config-search-min-model-batch-size",), kind=Integer(0, _LARGEST), default=1,
         target="search.min_model_batch_size", group=SEARCH,
         help="Smallest max_batch_size that is tried; it is doubled from there.",
     ),
     Option(
         key="run_config_search_max_model_batch_size",
-        flags=("--run-config-search-max-model-batch-size",), kind=Integer(1), default=128,
+        flags=("--run-config-search-max-model-batch-size",), kind=Integer(1, _LARGEST), default=128,
         target="search.max_model_batch_size", group=SEARCH,
         help="Largest max_batch_size that is tried.",
     ),

@@ -269,6 +269,7 @@ class VariantNames:
 
     _names: dict[tuple[str, str], str] = field(default_factory=dict)
     _taken: set[str] = field(default_factory=set)
+    _numbers: dict[str, Iterator[int]] = field(default_factory=dict)  # by model, not yet given
 
     @classmethod
     def known(cls, variants: Iterable[ModelVariant]) -> VariantNames:
@@ -324,7 +325,8 @@ class VariantNames:
         if key not in self._names:
             # A number without a record belonged to a variant that was never run: going on where
             # a run stopped gives it the same number again.
-            free = (f"{facts.name}_config_{number}" for number in count())
+            numbers = self._numbers.setdefault(facts.name, count())
+            free = (f"{facts.name}_config_{number}" for number in numbers)
             name = next(name for name in free if name not in self._taken)
             self._names[key] = name
             self._taken.add(name)

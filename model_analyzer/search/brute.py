@@ -11,8 +11,9 @@ existing tools know.
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from model_analyzer.domain.measurements import Measurement, Outcome
@@ -75,7 +76,7 @@ class BruteSearch:
 
     @property
     def most_trials(self) -> int:
-        """How many trials there are if no rule stops anything."""
+        """How many trials there are if no rule stops anything, and none is illegal."""
         if self.is_manual:
             variants = sum(map(len, listed_groups(self._model.settings)))
         else:
@@ -85,6 +86,16 @@ class BruteSearch:
             * len(self._model.settings.batch_sizes)
             * len(load_values(self._model, self._settings))
         )
+
+    def trials(self) -> Iterator[Trial]:
+        """Every trial in its order, as it comes where no rule stops anything."""
+        default = self._names.default(self._model.facts)
+        for variant in chain([default], chain.from_iterable(self._groups())):
+            for batch_size in self._model.settings.batch_sizes:
+                for value in load_values(self._model, self._settings):
+                    trial = self._trial(variant, value, batch_size)
+                    if trial.is_legal:
+                        yield trial
 
     def plan(self) -> Plan:
         log.info("")
@@ -151,6 +162,9 @@ class BruteSearch:
     def _variant(self, parameters: Mapping[str, Any]) -> ModelVariant:
         return make_variant(self._model.facts, parameters, self._names)
 
+    def _trial(self, variant: ModelVariant, value: int, batch_size: int) -> Trial:
+        return self._subject.trial(self._model.workload(variant, value, batch_size))
+
     def _sweep_variant(self, variant: ModelVariant) -> Steps:
         """Every client batch size with every load; a failure ends both loops."""
         records: list[TrialRecord] = []
@@ -170,7 +184,7 @@ class BruteSearch:
     def _sweep_loads(self, variant: ModelVariant, batch_size: int) -> Steps:
         records: list[TrialRecord] = []
         for value in load_values(self._model, self._settings):
-            trial = self._subject.trial(self._model.workload(variant, value, batch_size))
+            trial = self._trial(variant, value, batch_size)
             if not trial.is_legal:
                 # neither will it be under any other load
                 log.info("Skipping illegal run configuration: %s", trial)

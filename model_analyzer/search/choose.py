@@ -22,7 +22,7 @@ from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.search.brute import BruteSearch
 from model_analyzer.search.optuna_search import OptunaSearch, require_optuna
 from model_analyzer.search.plan import SEED, Plan, PlannedSearch, Subject, load_values
-from model_analyzer.search.product import product_search
+from model_analyzer.search.product import ProductSearch
 from model_analyzer.search.quick import QuickSearch, quick_space
 from model_analyzer.search.refine import refine
 from model_analyzer.search.trial_space import TrialSpace
@@ -92,7 +92,7 @@ def choose(
         return PlannedSearch(_swept(climb.plan(), "quick", subject, settings, best), None)
     if mode is SearchMode.OPTUNA:
         sampled = OptunaSearch(subject, settings, optuna, names, seed=seed)
-        most = sampled.most_trials + _most_swept(subject, settings, best)
+        most = sampled.most_trials + most_swept(subject, settings, best)
         return PlannedSearch(_swept(sampled.plan(), "Optuna", subject, settings, best), most)
     if mode is SearchMode.ADAPTIVE:
         # at the moment of use: it computes with numpy, which takes its time to import
@@ -100,20 +100,23 @@ def choose(
 
         learning = AdaptiveSearch(subject, settings, adaptive, names, seed=seed)
         return PlannedSearch(learning.plan(), learning.most_trials)
-    if len(subject.models) > 1:
-        return product_search(subject, settings, names)
-    brute = BruteSearch(subject, settings, names)
-    refined = best + 1 if sweeps_loads(subject, settings) else 0
+    brute = brute_search(subject, settings, names)
 
     def plan() -> Plan:
         records = yield from brute.plan()
-        if refined:
+        if sweeps_loads(subject, settings):
             records += yield from _refine(subject, settings, records, best)
         return records
 
-    boundaries = refined if subject.goal.has_constraints else 0
-    most = brute.most_trials + boundaries * settings.max_binary_search_steps
-    return PlannedSearch(plan(), most)
+    return PlannedSearch(plan(), brute.most_trials + most_swept(subject, settings, best))
+
+
+def brute_search(
+    subject: Subject, settings: SearchSettings, names: VariantNames
+) -> BruteSearch | ProductSearch:
+    """The search that goes through everything there is for these models."""
+    kind = ProductSearch if len(subject.models) > 1 else BruteSearch
+    return kind(subject, settings, names)
 
 
 def _swept(plan: Plan, mode: str, subject: Subject, settings: SearchSettings, best: int) -> Plan:
@@ -143,13 +146,16 @@ def sweeps_loads(subject: Subject, settings: SearchSettings) -> bool:
     return not settings.sweep_disable and len(lists) == 1 and len(*lists) != 1
 
 
-def _most_swept(subject: Subject, settings: SearchSettings, best: int) -> int:
-    """How many trials the sweep has at most."""
+def most_swept(subject: Subject, settings: SearchSettings, best: int) -> int:
+    """How many trials the sweep has at most, beside those of the search."""
     if not sweeps_loads(subject, settings):
         return 0
     boundary = subject.goal.has_constraints and not subject.lists_loads
     steps = settings.max_binary_search_steps if boundary else 0
-    return (best + 1) * (len(load_values(subject.models[0], settings)) + steps)
+    # what a brute search has passed over is counted with it
+    is_counted = mode_of(subject, settings) is SearchMode.BRUTE
+    loads = 0 if is_counted else len(load_values(subject.models[0], settings))
+    return (best + 1) * (loads + steps)
 
 
 def load_sweep(

@@ -2,19 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a search would do, as far as that is known before anything is measured.
 
-A brute search is asked itself: told that throughput keeps growing, it names every trial that it
-could come to. Where a search decides as it goes, only its space and its bound are told.
+A brute search names every trial that it could come to, as long as anybody could wait for them.
+Where a search decides as it goes, only its space and its bound are told.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise
 from typing import Any
 
-from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.models import ModelVariant, VariantNames
 from model_analyzer.domain.settings import (
     AdaptiveSettings,
@@ -24,15 +23,18 @@ from model_analyzer.domain.settings import (
     SearchSettings,
 )
 from model_analyzer.domain.trials import LoadKind, Trial
-from model_analyzer.search.choose import choose, mode_of
-from model_analyzer.search.plan import PlannedSearch, Subject
+from model_analyzer.search.choose import brute_search, choose, mode_of, most_swept, sweeps_loads
+from model_analyzer.search.plan import Subject
 from model_analyzer.search.quick import quick_space
 from model_analyzer.search.space import UNBOUNDED
 from model_analyzer.search.trial_space import TrialSpace
 from model_analyzer.search.variants import other_parameters
 
-# The values of an unbounded dimension that are shown.
-_FIRST = 4
+# The values of an unbounded dimension that are shown, and the most of any.
+_FIRST, _MOST_VALUES = 4, 1000
+
+# A list of more trials, which would take days to measure, is not made.
+_MOST_TRIALS = 50_000
 
 # What the client does: the server does not notice when it changes.
 _CLIENT = ("batch_sizes", *(kind.value for kind in LoadKind))
@@ -46,7 +48,7 @@ class Varied:
 
     model: str
     parameter: str
-    values: tuple[Any, ...]
+    values: Sequence[Any]
     is_bounded: bool = True
 
 
@@ -56,9 +58,10 @@ class Forecast:
     without a bound).
 
     `trials` are those that it comes to at most, in their order, and `is_exact` says that it comes
-    to all of them, and no other; None: it decides as it goes. `most_trials` may be above their
-    number, for those that depend on what is measured. `variants` is how many different contents a
-    server is given at most, and `loads` how often it is given another one.
+    to all of them, and no other; None: it decides as it goes, or they are too many to be listed.
+    `most_trials` may be above their number, for those that depend on what is measured. `variants`
+    is how many different contents a server is given at most, and `loads` how often it is given
+    another one.
     """
 
     mode: SearchMode
@@ -81,43 +84,73 @@ def forecast(
     best: int,
 ) -> Forecast:
     """What the search for `subject`, which was checked, would do."""
-    search = choose(subject, settings, quick, optuna, VariantNames(), best=best, adaptive=adaptive)
     mode = mode_of(subject, settings)
+    if mode is SearchMode.BRUTE:
+        return _listed(subject, settings, best)
+    search = choose(subject, settings, quick, optuna, VariantNames(), best=best, adaptive=adaptive)
     if mode is SearchMode.QUICK:
-        varied = tuple(_quick_varied(subject, quick))
-        return _deciding(mode, varied, search.most_trials)
-    if mode is not SearchMode.BRUTE:
-        varied = tuple(
-            Varied(model=axis.model, parameter=axis.parameter, values=tuple(axis.values))
-            for axis in _space(subject, settings, optuna, mode).axes
+        return _deciding(mode, [*_quick_varied(subject, quick)], search.most_trials)
+    varied = [
+        Varied(model=axis.model, parameter=axis.parameter, values=axis.values)
+        for axis in _space(subject, settings, optuna, mode).axes
+    ]
+    return _deciding(mode, varied, search.most_trials)
+
+
+def _listed(subject: Subject, settings: SearchSettings, best: int) -> Forecast:
+    """The forecast of a brute search, which has a list."""
+    search = brute_search(subject, settings, VariantNames())
+    trials = tuple(islice(search.trials(), _MOST_TRIALS + 1))
+    varied = map(_shown, _tried(subject, trials))
+    if len(trials) > _MOST_TRIALS:
+        most = search.most_trials
+        return Forecast(
+            mode=SearchMode.BRUTE,
+            # there may be further sizes in the rest of the list
+            varied=tuple(
+                replace(one, is_bounded=False) if one.parameter in _SIZES else one for one in varied
+            ),
+            size=most,
+            trials=None,
+            is_exact=False,
+            most_trials=most + most_swept(subject, settings, best),
+            variants=None,
+            loads=None,
         )
-        return _deciding(mode, varied, search.most_trials)
-    trials = tuple(_growing(search))
-    stops_early = settings.early_exit or not subject.lists_loads
     contents = [trial.content for trial in trials]
     variants = len(set(contents))
+    stops_early = settings.early_exit or not subject.lists_loads
+    refined = most_swept(subject, settings, min(best, variants - 1))
     loads = min(len(contents), 1) + sum(a != b for a, b in pairwise(contents))
-    if search.most_trials is not None and search.most_trials > len(trials):
-        loads += min(best + 1, variants)  # what is refined comes back
+    if refined or (sweeps_loads(subject, settings) and not _is_for_throughput(subject)):
+        loads += min(best + 1, variants)  # the best come back
     return Forecast(
-        mode=mode,
-        varied=tuple(_tried(subject, trials)),
+        mode=SearchMode.BRUTE,
+        varied=tuple(varied),
         size=len(trials),
         trials=trials,
         is_exact=len(subject.models) > 1 or not stops_early,
-        most_trials=search.most_trials,
+        most_trials=len(trials) + refined,
         variants=variants,
         loads=loads,
     )
 
 
-def _deciding(mode: SearchMode, varied: tuple[Varied, ...], most_trials: int | None) -> Forecast:
+def _is_for_throughput(subject: Subject) -> bool:
+    """Whether nothing else is an objective. Loads at which it has stopped growing, which the search
+    leaves out, are then of no use to the best, either.
+    """
+    goals = subject.goal.models
+    return all([one.tag for one in goal.objectives] == ["perf_throughput"] for goal in goals)
+
+
+def _deciding(mode: SearchMode, varied: Sequence[Varied], most_trials: int | None) -> Forecast:
     is_bounded = all(one.is_bounded for one in varied)
     # and the default
     contents = 1 + math.prod(len(one.values) for one in varied if one.parameter not in _CLIENT)
     return Forecast(
         mode=mode,
-        varied=varied,
+        varied=tuple(map(_shown, varied)),
         size=math.prod(len(one.values) for one in varied) if is_bounded else None,
         trials=None,
         is_exact=False,
@@ -127,15 +160,11 @@ def _deciding(mode: SearchMode, varied: tuple[Varied, ...], most_trials: int | N
     )
 
 
-def _growing(search: PlannedSearch) -> Iterator[Trial]:
-    """Every trial of a search that no stop rule ends, since each is faster than the one before."""
-    throughput = 1.0
-    while (trial := search.ask()) is not None:
-        yield trial
-        throughput *= 1.1
-        values = {"perf_throughput": throughput}
-        models = tuple(ModelMeasurement(values=values) for _ in trial.workloads)
-        search.tell(trial, Measurement(models=models))
+def _shown(varied: Varied) -> Varied:
+    """The same with as many values as anybody may want to read."""
+    values = tuple(varied.values[:_MOST_VALUES])
+    is_whole = len(values) == len(varied.values)
+    return replace(varied, values=values, is_bounded=varied.is_bounded and is_whole)
 
 
 def _space(
@@ -157,7 +186,7 @@ def _quick_varied(subject: Subject, quick: QuickSettings) -> Iterator[Varied]:
         yield Varied(
             model=dimension.model,
             parameter=dimension.quantity.value,
-            values=tuple(values),
+            values=values,
             is_bounded=is_bounded,
         )
 

@@ -9,35 +9,45 @@ first model varies slowest. Nothing is cut short: a list says what is wanted.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from itertools import product
+import math
+from collections.abc import Iterator, Sequence
+from itertools import chain, product
 
 from model_analyzer.domain.models import ModelVariant, VariantNames
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchSettings
-from model_analyzer.domain.trials import Workload
-from model_analyzer.search.plan import Plan, PlannedSearch, SearchedModel, Subject, load_values
+from model_analyzer.domain.trials import Trial, Workload
+from model_analyzer.search.plan import Plan, SearchedModel, Subject, load_values
 from model_analyzer.search.variants import listed_variants
 
 log = logging.getLogger(__name__)
 
 
-def product_search(
-    subject: Subject, settings: SearchSettings, names: VariantNames
-) -> PlannedSearch:
+class ProductSearch:
     """The search over all combinations of the models' listed variants and loads."""
-    defaults = [
-        _workloads(model, [names.default(model.facts)], settings) for model in subject.models
-    ]
-    others = [
-        _workloads(model, listed_variants(model, names), settings) for model in subject.models
-    ]
 
-    def plan() -> Plan:
+    def __init__(self, subject: Subject, settings: SearchSettings, names: VariantNames) -> None:
+        self._subject = subject
+        self._defaults = [
+            _workloads(model, [names.default(model.facts)], settings) for model in subject.models
+        ]
+        self._others = [
+            _workloads(model, listed_variants(model, names), settings) for model in subject.models
+        ]
+
+    @property
+    def most_trials(self) -> int:
+        """How many trials there are, if none is illegal."""
+        return sum(math.prod(map(len, group)) for group in (self._defaults, self._others))
+
+    def trials(self) -> Iterator[Trial]:
+        """Every trial in its order."""
+        return (trial for trial in self._combinations() if trial.is_legal)
+
+    def plan(self) -> Plan:
         log.info("Starting manual brute search")
         records = []
-        for workloads in (*product(*defaults), *product(*others)):
-            trial = subject.trial(*workloads)
+        for trial in self._combinations():
             if not trial.is_legal:
                 log.info("Skipping illegal run configuration: %s", trial)
                 continue
@@ -46,8 +56,9 @@ def product_search(
         log.info("Done with brute mode search.")
         return records
 
-    most = sum(len(list(product(*group))) for group in (defaults, others))
-    return PlannedSearch(plan(), most)
+    def _combinations(self) -> Iterator[Trial]:
+        for workloads in chain(product(*self._defaults), product(*self._others)):
+            yield self._subject.trial(*workloads)
 
 
 def _workloads(

@@ -77,6 +77,16 @@ def test_programs_read_all_of_it(setting) -> None:
     assert document["assumptions"]["windows_per_measurement"] == 3
 
 
+def test_what_nobody_could_list_is_told_in_numbers(setting) -> None:
+    status, output = setting.profile("--dry-run", run_config_search_max_instance_count=10**9)
+
+    assert status == 0, output
+    (counts,) = [line for line in output.splitlines() if "m instance_count:" in line]
+    assert counts.endswith(" 13, 14, …")
+    assert "too many to list them" in output
+    assert "  space: 4000000002 combinations" in output
+
+
 def test_a_search_that_decides_as_it_goes_says_so(setting) -> None:
     status, output = setting.profile("--dry-run", run_config_search_mode="quick")
 

@@ -171,6 +171,11 @@ class TimeLeft:
         part.spent_s += outcome.duration_s
         part.durations.add(seconds, load=load, failed=isinstance(outcome, Failure))
 
+    @property
+    def most_trials(self) -> int | None:
+        """How many trials the current part may come to; None: nobody knows."""
+        return self.parts[self._current].expectation.most_trials
+
     def stage_of(self, trial: Trial) -> Stage:
         """What the next trial is for."""
         return self.parts[self._current].expectation.stage_of(trial)

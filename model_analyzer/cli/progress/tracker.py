@@ -91,7 +91,7 @@ class Tracker:
         with self._hypothetically():
             self._left = estimate(subjects)
 
-    def model_started(self, index: int, most_trials: int | None) -> None:
+    def model_started(self, index: int) -> None:
         """The search for the subject with that index begins."""
         subject = self._subjects[index]
         self._model = subject.name
@@ -107,7 +107,7 @@ class Tracker:
                 model=subject.name,
                 number=index + 1,
                 of=len(self._subjects),
-                most_trials=most_trials,
+                most_trials=self._estimate.most_trials,
                 goal=subject.goal,
                 tags=shown_tags(subject),
             )

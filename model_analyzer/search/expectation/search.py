@@ -91,7 +91,7 @@ class Expectation:
         if self._told.searched < self.told:
             return Stage.REFINEMENT
         match self.mode:
-            case SearchMode.BRUTE if self._place_of(trial) is None:
+            case SearchMode.BRUTE if self._places and self._place_of(trial) is None:
                 return Stage.REFINEMENT
             case SearchMode.QUICK if any(
                 record.trial.content == trial.content for record in self._told.records
@@ -133,6 +133,8 @@ class Expectation:
 
     def _left_of_search(self) -> float:
         match self.mode:
+            case SearchMode.BRUTE if self._forecast.trials is None:
+                return float((self.most_trials or 0) - self.told)  # more than could be listed
             case SearchMode.BRUTE:
                 are_several = len(self._subject.models) > 1
                 return left_of_list(self._told, self._forecast, are_several=are_several)

@@ -145,6 +145,7 @@ def test_every_form_passes(text: str) -> None:
         "triton_http_endpoint: localhost:65536",
         "monitoring_interval: 0",
         "mode: offline",
+        "run_config_search_max_instance_count: 2147483648",
     ],
 )
 def test_what_is_wrong_is_refused(text: str) -> None:
@@ -163,6 +164,7 @@ def test_an_editor_gets_every_option_with_help_and_default() -> None:
     assert properties["run_config_search_max_concurrency"]["anyOf"][0] == {
         "type": "integer",
         "minimum": 1,
+        "maximum": 2**31 - 1,
     }
 
 

@@ -89,6 +89,20 @@ def test_of_a_list_all_is_expected() -> None:
     assert expected.remaining().loads == 1 + (1 + 1.5 + 2)
 
 
+def test_a_list_too_long_to_be_made_is_expected_whole() -> None:
+    where = limits(instances=(1, 10**6))
+    expected = expectation(subject(), where)
+    chosen = search(subject(), where)
+    assert expected.remaining().trials == expected.most_trials == (10**6 * 8 + 1) * 11
+
+    trial = chosen.ask()
+    assert trial is not None
+    assert expected.stage_of(trial) is Stage.SEARCH
+    expected.record(trial, growing(trial))
+
+    assert expected.remaining().trials == (10**6 * 8 + 1) * 11 - 1
+
+
 def test_what_failed_takes_the_rest_of_its_sweep_with_it() -> None:
     what = subject(loads=(1, 2, 4), parameters=counts(1, 2, 3))
     asked = sequence(search(what, SMALL), lambda _: failure())

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -23,6 +25,7 @@ from tests.unit.search.surfaces import (
     latency_within,
     limits,
     load,
+    measurement,
     model,
     saturating,
     search,
@@ -89,6 +92,113 @@ def test_a_constraint_may_add_trials_at_the_end() -> None:
     assert found.trials is not None
     assert found.most_trials == len(found.trials) + 4 * 5
     assert found.loads == 7 + 4
+
+
+ILLEGAL = [
+    subject(model(dynamic_batching={"preferred_batch_size": [4]})),
+    subject(batch_sizes=(1, 4, 16)),
+    subject(
+        batch_sizes=(2, 8),
+        loads=(1, 2),
+        parameters={
+            "max_batch_size": (1, 4, 8),
+            "dynamic_batching": [{}, {"preferred_batch_size": [8]}],
+        },
+    ),
+    subject(batch_sizes=(1, 4), parameters={"max_batch_size": (1, 4)}),
+    together(
+        subject(
+            model("m"), loads=(1, 2), batch_sizes=(1, 4), parameters={"max_batch_size": (1, 8)}
+        ),
+        subject(model("n"), loads=(4,)),
+    ),
+]
+
+
+@pytest.mark.parametrize("what", ILLEGAL)
+def test_what_is_illegal_is_in_none_of_the_numbers(what: Subject) -> None:
+    found = of(what)
+
+    done = sequence(search(what, SMALL), growing)
+
+    assert found.trials is not None
+    assert list(map(str, found.trials)) == list(map(str, done))
+    assert found.size == found.most_trials == len(done)
+    assert found.variants == len({trial.content for trial in done})
+    assert found.loads == sum(
+        before is None or before.content != trial.content
+        for before, trial in zip([None, *done], done, strict=False)
+    )
+
+
+@pytest.mark.parametrize("respond", [flat, saturating, growing], ids=["flat", "ends", "grows"])
+@pytest.mark.parametrize("what", ILLEGAL[:2])
+def test_no_search_comes_to_more_than_was_told(what: Subject, respond: Any) -> None:
+    model_settings = what.models[0].settings
+    goal = replace(model_settings.goal, constraints=(latency_within(15),))
+    settings = replace(model_settings, goal=goal)
+    what = replace(what, models=(replace(what.models[0], settings=settings),))
+    where = limits(instances=(1, 2), batch=(1, 4), concurrency=(1, 64))
+    found = of(what, where)
+
+    done = sequence(search(what, where), respond)
+
+    assert found.trials is not None
+    assert found.most_trials is not None
+    assert found.loads is not None
+    assert len(done) <= found.most_trials
+    loads = 1 + sum(before.content != trial.content for before, trial in pairwise(done))
+    assert loads <= found.loads
+
+
+def test_for_another_objective_the_best_may_come_back() -> None:
+    what = subject(objective="perf_latency_p99")
+    where = limits(instances=(1, 2), batch=(1, 2), concurrency=(1, 64))
+    found = of(what, where)
+
+    # the larger the load, the better: what the search left out is worth the sweep
+    done = sequence(search(what, where), lambda trial: measurement(9, latency=99 / load(trial)))
+
+    assert found.most_trials == found.size
+    assert found.loads is not None
+    loads = 1 + sum(before.content != trial.content for before, trial in pairwise(done))
+    assert 3 < loads <= found.loads
+
+
+def test_nothing_is_refined_but_the_variants_there_are() -> None:
+    found = of(subject(constraints=(latency_within(10),)), limits(disable=True))
+
+    assert found.trials is not None
+    assert (found.variants, found.loads) == (1, 2)
+    assert found.most_trials == len(found.trials) + 5
+
+
+def test_a_long_list_is_told_to_its_end() -> None:
+    where = limits(instances=(1, 200))
+
+    found = of(subject(), where)
+
+    assert found.trials is not None
+    # 8 batch limits under 11 loads, and the default
+    assert len(found.trials) == (200 * 8 + 1) * 11
+    assert found.most_trials == len(found.trials)
+
+
+@pytest.mark.parametrize("mode", list(SearchMode))
+def test_what_nobody_can_list_has_numbers_all_the_same(mode: SearchMode) -> None:
+    where = limits(instances=(1, 2**31 - 1), mode=mode)
+
+    found = of(subject(), where, quick=bounds(instances=(1, 2**31 - 1), batch=(1, 8)))
+
+    assert found.trials is None
+    (counted,) = [one for one in found.varied if one.parameter == "instance_count"]
+    assert counted.values[:3] == (1, 2, 3)
+    assert not counted.is_bounded
+    if mode is SearchMode.QUICK:
+        assert found.size is None
+    else:
+        assert found.size is not None
+        assert found.size > 2**31
 
 
 def test_other_fields_are_told_with_their_values() -> None:

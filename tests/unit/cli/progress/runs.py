@@ -84,7 +84,7 @@ def told(
     part = Part(expectation, trial_s=1.5, load_s=1.0)
     tracker.searches([what], lambda _: TimeLeft([part]))
     chosen = search(what, WHERE)
-    tracker.model_started(0, chosen.most_trials)
+    tracker.model_started(0)
     for number, outcome in enumerate(outcomes):
         trial = chosen.ask()
         assert trial is not None
