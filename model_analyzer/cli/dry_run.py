@@ -16,7 +16,7 @@ import click
 
 from model_analyzer.cli.gpus import local_gpus
 from model_analyzer.cli.launch import server_setups
-from model_analyzer.cli.plan import Plan, document_of, lines_of, seconds_of_trial
+from model_analyzer.cli.plan import Plan, document_of, lines_of, seconds_of_trial, within_budget
 from model_analyzer.cli.subjects import subjects_of
 from model_analyzer.domain.models import ModelConfig, ModelFacts
 from model_analyzer.domain.profiles import Device
@@ -72,6 +72,7 @@ def _plans(
             name=",".join(names),
             goals={name: goals[name] for name in names},
             trial_s=max(trial_s[name] for name in names),
+            budget_s=settings.adaptive.budget_s,
         )
         if plan.name not in subjects:
             reasons = [unknown[name] for name in names if name in unknown]
@@ -79,6 +80,7 @@ def _plans(
             continue
         setup = setups[names[0]]
         found = _forecast(subjects[plan.name], settings, devices)
+        found = within_budget(found, plan.budget_s, plan.trial_s)
         yield replace(
             plan,
             forecast=found,

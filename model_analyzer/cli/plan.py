@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from model_analyzer.domain.goals import ModelGoal, Objective
@@ -33,7 +33,8 @@ class Plan:
     """What is known of a subject; without a forecast, `unknown` says why.
 
     `trial_s` is the time of one measurement; `starts` counts servers, and like all numbers of a
-    plan is the most that there can be. None is unknown.
+    plan is the most that there can be. None is unknown. `budget_s` bounds the seconds of measuring,
+    if there is a bound.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Plan:
     forecast: Forecast | None = None
     unknown: str = ""
     starts: int | None = None
+    budget_s: float | None = None
 
     @property
     def seconds(self) -> float | None:
@@ -50,7 +52,30 @@ class Plan:
             return None
         if self.starts is None:
             return None
-        return found.most_trials * self.trial_s + found.loads * LOAD_S + self.starts * _START_S
+        seconds = found.most_trials * self.trial_s + found.loads * LOAD_S + self.starts * _START_S
+        if self.budget_s is None:
+            return seconds
+        first_s = self.trial_s + LOAD_S + _START_S
+        return min(seconds, max(self.budget_s, first_s))
+
+
+def within_budget(found: Forecast, budget_s: float | None, trial_s: float) -> Forecast:
+    """The forecast of a search that measures nothing that would not end within the budget, but for
+    the first.
+    """
+    if budget_s is None:
+        return found
+    fitting = max(int(budget_s / trial_s), 1)
+
+    def bounded(number: int | None) -> int:
+        return fitting if number is None else min(number, fitting)
+
+    return replace(
+        found,
+        most_trials=bounded(found.most_trials),
+        variants=bounded(found.variants),
+        loads=bounded(found.loads),
+    )
 
 
 def seconds_of_trial(flags: Mapping[str, Any]) -> float:

@@ -98,6 +98,40 @@ def test_a_search_that_decides_as_it_goes_says_so(setting) -> None:
     assert plan["size"] == 4
 
 
+def test_a_budget_bounds_what_is_told(setting) -> None:
+    adaptive = {
+        "run_config_search_mode": "adaptive",
+        "perf_analyzer_flags": {
+            "measurement-mode": "time_windows",
+            "measurement-interval": 5000,
+        },
+    }
+    (whole,) = told(setting, **adaptive)["subjects"]
+    assert whole["most_measurements"] == 12
+
+    document = told(setting, budget="1m30s", **adaptive)
+
+    (plan,) = document["subjects"]
+    assert (plan["most_measurements"], plan["variants"], plan["loads"]) == (5, 5, 5)  # of 15.5 s
+    assert plan["minutes"] == document["minutes"] == 1.5
+    _, output = setting.profile("--dry-run", budget="1m30s", **adaptive)
+    assert "measurements: at most 5:" in output
+    assert "time: at most about 1.5 minutes" in output
+
+
+def test_a_budget_that_is_not_needed_changes_nothing(setting) -> None:
+    adaptive = {"run_config_search_mode": "adaptive"}
+
+    assert told(setting, budget="1h", **adaptive) == told(setting, **adaptive)
+
+
+def test_the_first_is_measured_whatever_the_budget(setting) -> None:
+    document = told(setting, budget=0, run_config_search_mode="adaptive")
+
+    assert document["subjects"][0]["most_measurements"] == 1
+    assert document["minutes"] == 0.2
+
+
 def test_a_model_that_only_a_server_can_complete_is_named(setting, pretend, tmp_path: Path) -> None:
     for path in tmp_path.rglob("m/config.pbtxt"):
         path.unlink()
