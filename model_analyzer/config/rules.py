@@ -12,11 +12,13 @@ from model_analyzer.config.model_options import ModelEntry
 from model_analyzer.config.table import ANALYZE, BEST, DOCTOR, FILE, PROFILE, REPORT, Given
 from model_analyzer.domain.flags import TRITON_SERVER_OWNED
 from model_analyzer.domain.settings import (
+    QUICK_FIELDS,
     LaunchMode,
     ModelSettings,
     ModelType,
     Protocol,
     SearchMode,
+    are_steps,
 )
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import Problem
@@ -33,9 +35,6 @@ _REQUEST_RATE = (
 
 _TOGETHER = "run_config_profile_models_concurrently_enable"
 _COMPOSING = ("bls_composing_models", "ensemble_composing_models")
-
-# Fields that a quick search varies itself.
-_QUICK_FIELDS = ("max_batch_size", "instance_group")
 
 # What can be said about a composing model.
 _COMPOSING_OPTIONS = ("cpu_only", "model_config_parameters")
@@ -174,14 +173,14 @@ def _quick_model(model: ModelEntry, hint: str, *, is_called: bool) -> Iterator[P
     where = model.given.where.get("model_config_parameters", model.where)
     if is_called:
         return
-    for field in _QUICK_FIELDS:
+    for field in QUICK_FIELDS:
         if field in fields:
             yield Problem(
                 where=where,
                 what=f"search mode quick takes no {field} of {model.name}",
                 hint="it searches that itself; run_config_search_mode: brute tries what is listed",
             )
-    others = [len(choices) for field, choices in fields.items() if field not in _QUICK_FIELDS]
+    others = [len(choices) for field, choices in fields.items() if field not in QUICK_FIELDS]
     if math.prod(others) > 1:
         yield Problem(
             where=where,
@@ -196,7 +195,7 @@ def _composing_in_quick(given: Given, values: Mapping[str, Any]) -> Iterator[Pro
     for model in [entry for key in _COMPOSING for entry in values[key]]:
         fields = model.given.values.get("model_config_parameters", {})
         where = model.given.where.get("model_config_parameters", model.where)
-        others = [len(choices) for field, choices in fields.items() if field not in _QUICK_FIELDS]
+        others = [len(choices) for field, choices in fields.items() if field not in QUICK_FIELDS]
         if math.prod(others) > 1:
             yield Problem(
                 where=where,
@@ -205,20 +204,12 @@ def _composing_in_quick(given: Given, values: Mapping[str, Any]) -> Iterator[Pro
             )
         groups = fields.get("instance_group", ())
         counts = sorted({int(group[0].get("count", 1)) for group in groups if group})
-        if len(counts) > 1 and not (_are_contiguous(counts) or _are_powers_of_two(counts)):
+        if not are_steps(counts):
             yield Problem(
                 where=where,
                 what=f"search mode quick cannot step through the instance counts of {model.name}",
                 hint="list consecutive numbers, or powers of two",
             )
-
-
-def _are_contiguous(numbers: Sequence[int]) -> bool:
-    return numbers[-1] - numbers[0] == len(numbers) - 1
-
-
-def _are_powers_of_two(numbers: Sequence[int]) -> bool:
-    return all(number > 0 and number & (number - 1) == 0 for number in numbers)
 
 
 def _bls(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:

@@ -11,11 +11,13 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import (
+    QUICK_FIELDS,
     AdaptiveSettings,
     OptunaSettings,
     QuickSettings,
     SearchMode,
     SearchSettings,
+    are_steps,
 )
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import ConfigError, Problem
@@ -26,6 +28,7 @@ from model_analyzer.search.product import ProductSearch
 from model_analyzer.search.quick import QuickSearch, quick_space
 from model_analyzer.search.refine import refine
 from model_analyzer.search.trial_space import TrialSpace
+from model_analyzer.search.variants import listed_instances
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +62,7 @@ def check(
         mode = mode_of(subject, settings)
         problems = [*_kinds(subject, settings, mode)]
         if mode is SearchMode.QUICK:
-            problems += _one_load(subject)
+            problems += [*_one_load(subject), *_sizes(subject)]
         if problems:
             raise ConfigError(*problems)
         if mode is SearchMode.QUICK:
@@ -214,6 +217,29 @@ def _one_load(subject: Subject) -> Iterator[Problem]:
                     where=settings.name,
                     what=f"search mode quick takes one {what}, not {len(values)}",
                     hint="run_config_search_disable measures each, without searching variants",
+                )
+
+
+def _sizes(subject: Subject) -> Iterator[Problem]:
+    """A quick search sets the sizes of what is profiled itself, and steps through those listed for
+    what that calls. Where it was asked for, the rules of the options have said so before.
+    """
+    for model in subject.models:
+        own, *called = model.varied.values()
+        for field in QUICK_FIELDS:
+            if field in own.parameters and own.facts.name not in model.composing:
+                yield Problem(
+                    where=f"model_config_parameters of {own.facts.name}",
+                    what=f"search mode quick takes no {field} of {own.facts.name}",
+                    hint="it searches that itself",
+                )
+        for part in called:
+            if not are_steps(sorted(listed_instances(part))):
+                yield Problem(
+                    where=f"model_config_parameters of {part.facts.name}",
+                    what="search mode quick cannot step through the instance counts of"
+                    f" {part.facts.name}",
+                    hint="list consecutive numbers, or powers of two",
                 )
 
 

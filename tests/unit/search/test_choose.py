@@ -16,6 +16,7 @@ from model_analyzer.search.plan import Subject
 from tests.unit.search.surfaces import (
     UNBOUNDED,
     composing,
+    counts,
     ensemble,
     flat,
     limits,
@@ -132,6 +133,52 @@ def test_what_cannot_be_searched_is_an_error_before_anything_runs(
 ) -> None:
     with pytest.raises(ConfigError, match=message):
         check([PLAIN, what] if where.mode is None else [what], where, UNBOUNDED)
+
+
+@pytest.mark.parametrize("mode", [None, QUICK])
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        (
+            subject(model("m", model("a")), parameters={"max_batch_size": [4, 8]}),
+            "quick takes no max_batch_size of m",
+        ),
+        (
+            subject(ensemble(model("a")), parameters={"max_batch_size": [4]}),
+            "quick takes no max_batch_size of m",
+        ),
+        (
+            together(subject(model("m")), subject(model("n"), parameters=counts(1, 2))),
+            "quick takes no instance_group of n",
+        ),
+        (
+            subject(ensemble(model("a")), composing("a", parameters=counts(1, 4, 6))),
+            "cannot step through the instance counts of a",
+        ),
+    ],
+)
+def test_quick_takes_the_same_whether_it_was_asked_for_or_not(
+    what: Subject, message: str, mode: SearchMode | None
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        check([what], limits(mode=mode), UNBOUNDED)
+
+
+@pytest.mark.parametrize("mode", [None, QUICK])
+@pytest.mark.parametrize(
+    "what",
+    [
+        subject(ensemble(model("a")), composing("a", parameters=counts(1, 2, 4))),
+        subject(ensemble(model("a")), composing("a", parameters={"max_batch_size": [1, 7, 9]})),
+        # profiled, and called by another one
+        together(
+            subject(model("n", model("m")), composing("m")),
+            subject(model("m"), composing("m"), parameters={"max_batch_size": [4, 8]}),
+        ),
+    ],
+)
+def test_quick_takes_lists_of_what_others_call(what: Subject, mode: SearchMode | None) -> None:
+    assert check([what], limits(mode=mode), UNBOUNDED) == []
 
 
 @pytest.mark.parametrize(
