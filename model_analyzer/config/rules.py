@@ -124,10 +124,17 @@ def _one_kind_of_load(given: Given, values: Mapping[str, Any]) -> Iterator[Probl
         )
 
 
+def _takes_lists(values: Mapping[str, Any]) -> str:
+    """Which searches take what a quick one does not: brute is not for models with others."""
+    adaptive = "run_config_search_mode: adaptive"
+    has_others = values[_TOGETHER] or any(values[key] for key in _COMPOSING)
+    return adaptive if has_others else f"{adaptive} or brute"
+
+
 def _quick_searches_by_itself(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     if values["run_config_search_mode"] is not SearchMode.QUICK:
         return
-    hint = "it chooses loads itself; run_config_search_mode: brute measures lists"
+    modes = _takes_lists(values)
     if values["run_config_search_disable"]:
         yield Problem(
             where=given.where["run_config_search_disable"],
@@ -137,12 +144,14 @@ def _quick_searches_by_itself(given: Given, values: Mapping[str, Any]) -> Iterat
     for key in ("concurrency", "batch_sizes", *_REQUEST_RATE):
         if given.values.get(key):
             yield Problem(
-                where=given.where[key], what=f"search mode quick takes no {key}", hint=hint
+                where=given.where[key],
+                what=f"search mode quick takes no {key}",
+                hint=f"{modes} takes it",
             )
     called = {entry.name for key in _COMPOSING for entry in values[key]}
     called.update(values["cpu_only_composing_models"])
     for model in values["profile_models"] or ():
-        yield from _quick_model(model, hint, is_called=model.name in called)
+        yield from _quick_model(model, modes, is_called=model.name in called)
 
 
 def _adaptive(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -151,7 +160,7 @@ def _adaptive(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem(
             where=given.where["run_config_search_disable"],
             what="run_config_search_disable leaves nothing for search mode adaptive",
-            hint="run_config_search_mode: brute measures what is listed",
+            hint="leave one of them out",
         )
     for key in ("budget", "max_trials"):
         if values[key] is not None and not is_adaptive:
@@ -162,12 +171,14 @@ def _adaptive(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
             )
 
 
-def _quick_model(model: ModelEntry, hint: str, *, is_called: bool) -> Iterator[Problem]:
+def _quick_model(model: ModelEntry, modes: str, *, is_called: bool) -> Iterator[Problem]:
     parameters = model.given.values.get("parameters") or Given()
     for key, where in parameters.where.items():
         if parameters.values.get(key):
             yield Problem(
-                where=where, what=f"search mode quick takes no {key} of {model.name}", hint=hint
+                where=where,
+                what=f"search mode quick takes no {key} of {model.name}",
+                hint=f"{modes} takes it",
             )
     fields = model.given.values.get("model_config_parameters", {})
     where = model.given.where.get("model_config_parameters", model.where)
@@ -178,14 +189,14 @@ def _quick_model(model: ModelEntry, hint: str, *, is_called: bool) -> Iterator[P
             yield Problem(
                 where=where,
                 what=f"search mode quick takes no {field} of {model.name}",
-                hint="it searches that itself; run_config_search_mode: brute tries what is listed",
+                hint=f"{modes} takes it",
             )
     others = [len(choices) for field, choices in fields.items() if field not in QUICK_FIELDS]
     if math.prod(others) > 1:
         yield Problem(
             where=where,
             what=f"search mode quick takes one value of each field of {model.name}",
-            hint="run_config_search_mode: brute tries combinations",
+            hint=f"{modes} takes several",
         )
 
 
@@ -200,7 +211,7 @@ def _composing_in_quick(given: Given, values: Mapping[str, Any]) -> Iterator[Pro
             yield Problem(
                 where=where,
                 what=f"search mode quick takes one value of each field of {model.name}",
-                hint="only the count of its instance_group can have several",
+                hint=f"{_takes_lists(values)} takes several",
             )
         groups = fields.get("instance_group", ())
         counts = sorted({int(group[0].get("count", 1)) for group in groups if group})
@@ -208,7 +219,8 @@ def _composing_in_quick(given: Given, values: Mapping[str, Any]) -> Iterator[Pro
             yield Problem(
                 where=where,
                 what=f"search mode quick cannot step through the instance counts of {model.name}",
-                hint="list consecutive numbers, or powers of two",
+                hint="list consecutive numbers or powers of two;"
+                " run_config_search_mode: adaptive takes any",
             )
 
 

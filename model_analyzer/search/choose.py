@@ -197,7 +197,7 @@ def _kinds(subject: Subject, settings: SearchSettings, mode: SearchMode) -> Iter
         yield Problem(
             where=_MODE,
             what=f"search mode brute cannot search {ensembles[0]}, which is an ensemble",
-            hint=f"leave {_MODE} out, or use quick",
+            hint=f"leave {_MODE} out, or use quick or adaptive",
         )
 
 
@@ -209,14 +209,14 @@ def _one_load(subject: Subject) -> Iterator[Problem]:
             yield Problem(
                 where=settings.name,
                 what="search mode quick searches with concurrencies, not with request rates",
-                hint="leave request rates out, or list the request_rate values to measure",
+                hint=f"leave request rates out, or take {_MODE}: adaptive",
             )
         for what, values in (("load", settings.loads), ("batch size", settings.batch_sizes)):
             if len(values) > 1:
                 yield Problem(
                     where=settings.name,
                     what=f"search mode quick takes one {what}, not {len(values)}",
-                    hint="run_config_search_disable measures each, without searching variants",
+                    hint=f"{_MODE}: adaptive takes several",
                 )
 
 
@@ -226,12 +226,15 @@ def _sizes(subject: Subject) -> Iterator[Problem]:
     """
     for model in subject.models:
         own, *called = model.varied.values()
+        hint = f"{_MODE}: adaptive takes it"
+        if own.facts.is_ensemble:
+            hint = "that of an ensemble follows from those of its parts"
         for field in QUICK_FIELDS:
             if field in own.parameters and own.facts.name not in model.composing:
                 yield Problem(
                     where=f"model_config_parameters of {own.facts.name}",
                     what=f"search mode quick takes no {field} of {own.facts.name}",
-                    hint="it searches that itself",
+                    hint=hint,
                 )
         for part in called:
             if not are_steps(sorted(listed_instances(part))):
@@ -239,7 +242,7 @@ def _sizes(subject: Subject) -> Iterator[Problem]:
                     where=f"model_config_parameters of {part.facts.name}",
                     what="search mode quick cannot step through the instance counts of"
                     f" {part.facts.name}",
-                    hint="list consecutive numbers, or powers of two",
+                    hint=f"list consecutive numbers or powers of two; {_MODE}: adaptive takes any",
                 )
 
 

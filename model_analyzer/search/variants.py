@@ -159,7 +159,7 @@ def single_parameters(model: VariedModel) -> Mapping[str, Any]:
                 Problem(
                     where=f"model_config_parameters of {model.facts.name}",
                     what=f"{field} has {len(values)} values, and this search takes one",
-                    hint="it varies instance_group and max_batch_size only",
+                    hint="run_config_search_mode: adaptive takes several",
                 )
             )
     return {field: value for field, (value,) in fields.items()}

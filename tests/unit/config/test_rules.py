@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -106,6 +107,43 @@ def test_a_quick_search_takes_no_lists_of_what_it_searches(
 ) -> None:
     (problem,) = profile_problems(QUICK + text)
     assert problem.startswith(f"f.yaml:{where}: search mode quick takes no {what} (")
+
+
+@pytest.mark.parametrize(
+    ("models", "modes"),
+    [("", ["adaptive", "brute"]), ("bls_composing_models: [c]\n", ["adaptive"])],
+)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "concurrency: [1, 2]",
+        "batch_sizes: [1, 2]",
+        "request_rate: [10, 20]",
+        "request_rate_search_enable: true",
+        "profile_models: {m: {parameters: {concurrency: [4, 5]}}}",
+        "profile_models: {m: {model_config_parameters: {max_batch_size: [4, 8]}}}",
+        "profile_models: {m: {model_config_parameters: {dynamic_batching: [{}, null]}}}",
+    ],
+)
+def test_the_modes_that_are_named_for_lists_take_them(
+    models: str, modes: Sequence[str], text: str
+) -> None:
+    (problem,) = profile_problems(QUICK + models + text)
+
+    assert f"(run_config_search_mode: {' or '.join(modes)} takes " in problem
+    for mode in modes:
+        assert settings(f"run_config_search_mode: {mode}\n{models}{text}")
+
+
+@pytest.mark.parametrize(
+    "fields", ["instance_group: [{count: [1, 4, 6]}]", "dynamic_batching: [{}, null]"]
+)
+def test_adaptive_is_named_for_what_quick_does_not_take_of_composing_models(fields: str) -> None:
+    listed = composing("bls_composing_models", fields)
+    (problem,) = profile_problems(QUICK + listed)
+
+    assert "run_config_search_mode: adaptive takes" in problem
+    assert settings("run_config_search_mode: adaptive\n" + listed)
 
 
 def test_a_quick_search_takes_what_nobody_gave() -> None:

@@ -164,6 +164,32 @@ def test_quick_takes_the_same_whether_it_was_asked_for_or_not(
         check([what], limits(mode=mode), UNBOUNDED)
 
 
+@pytest.mark.parametrize(
+    ("what", "where"),
+    [
+        (subject(model("m", model("a")), parameters=counts(1, 2)), limits()),
+        (subject(loads=(1, 2)), limits(mode=QUICK)),
+        (subject(ensemble(model("a")), batch_sizes=(1, 2)), limits()),
+        (subject(ensemble(model("a")), load_kind=LoadKind.REQUEST_RATE), limits()),
+        (ENSEMBLE, limits(mode=BRUTE)),
+        (subject(ensemble(model("a")), composing("a", parameters=counts(1, 4, 6))), limits()),
+        (
+            subject(
+                ensemble(model("a")),
+                composing("a", parameters={"optimization": [{}, {"priority": 1}]}),
+            ),
+            limits(),
+        ),
+    ],
+)
+def test_where_adaptive_is_named_it_can(what: Subject, where: SearchSettings) -> None:
+    with pytest.raises(ConfigError) as raised:
+        check([what], where, UNBOUNDED)
+
+    assert all("adaptive" in problem.hint for problem in raised.value.problems)
+    assert check([what], limits(mode=SearchMode.ADAPTIVE), UNBOUNDED) == []
+
+
 @pytest.mark.parametrize("mode", [None, QUICK])
 @pytest.mark.parametrize(
     "what",
