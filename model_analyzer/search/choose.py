@@ -199,6 +199,22 @@ def _kinds(subject: Subject, settings: SearchSettings, mode: SearchMode) -> Iter
             what=f"search mode brute cannot search {ensembles[0]}, which is an ensemble",
             hint=f"leave {_MODE} out, or use quick or adaptive",
         )
+    if mode is SearchMode.BRUTE:
+        yield from _unvaried(subject, settings)
+
+
+def _unvaried(subject: Subject, settings: SearchSettings) -> Iterator[Problem]:
+    """What was listed for models that others call: a brute search takes these as they are."""
+    parts = [part for model in subject.models for part in [*model.varied.values()][1:]]
+    listed = dict.fromkeys(part.facts.name for part in parts if part.parameters)
+    why = "searching is disabled" if settings.disable else "loads are listed"
+    first = "leave run_config_search_disable out, and take " if settings.disable else ""
+    for name in listed:
+        yield Problem(
+            where=f"model_config_parameters of {name}",
+            what=f"{name} is called by another model, and is not varied where {why}",
+            hint=f"{first}{_MODE}: adaptive, which varies it",
+        )
 
 
 def _one_load(subject: Subject) -> Iterator[Problem]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.settings import SearchMode, SearchSettings
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import ConfigError
@@ -20,7 +21,9 @@ from tests.unit.search.surfaces import (
     ensemble,
     flat,
     limits,
+    load,
     model,
+    saturating,
     search,
     sequence,
     subject,
@@ -205,6 +208,34 @@ def test_where_adaptive_is_named_it_can(what: Subject, where: SearchSettings) ->
 )
 def test_quick_takes_lists_of_what_others_call(what: Subject, mode: SearchMode | None) -> None:
     assert check([what], limits(mode=mode), UNBOUNDED) == []
+
+
+@pytest.mark.parametrize("mode", [None, BRUTE])
+@pytest.mark.parametrize("facts", [ensemble(model("a")), model("m", model("a"))])
+def test_what_is_listed_for_a_called_model_is_not_dropped_for_listed_loads(
+    facts: ModelFacts, mode: SearchMode | None
+) -> None:
+    what = subject(facts, composing("a", parameters=counts(1, 2)), loads=(4, 8))
+
+    with pytest.raises(ConfigError, match="a is called by another model") as raised:
+        check([what], limits(mode=mode), UNBOUNDED)
+
+    (problem,) = raised.value.problems
+    assert problem.hint == "run_config_search_mode: adaptive, which varies it"
+    adaptive = limits(mode=SearchMode.ADAPTIVE)
+    assert check([what], adaptive, UNBOUNDED) == []
+    asked = sequence(search(what, adaptive), saturating)
+    assert {load(trial) for trial in asked} <= {4, 8}
+    assert len({trial.content for trial in asked}) > 1
+
+
+def test_nothing_is_listed_for_what_a_disabled_search_leaves_as_it_is() -> None:
+    what = subject(ensemble(model("a")), composing("a", parameters=counts(2)))
+
+    with pytest.raises(ConfigError, match="not varied where searching is disabled"):
+        check([what], limits(disable=True), UNBOUNDED)
+    only_kind = subject(ensemble(model("a")), composing("a", cpu_only=True))
+    assert check([only_kind], limits(disable=True), UNBOUNDED) == []
 
 
 @pytest.mark.parametrize(
