@@ -13,6 +13,7 @@ from model_analyzer.domain.metrics import ALIASES, METRICS, Better
 from model_analyzer.domain.models import ModelVariant, thaw
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.trials import Trial
+from model_analyzer.domain.words import counted
 from model_analyzer.runner.load.command import Window
 from model_analyzer.search.forecast import Forecast, Varied
 
@@ -95,7 +96,7 @@ def lines_of(plans: Sequence[Plan], idle_s: int) -> Iterator[str]:
         yield ""
     seconds = _total_seconds(plans, idle_s)
     if len(plans) > 1 and seconds is not None:
-        yield f"All of it takes about {_minutes(seconds):g} minutes at most."
+        yield f"All of it takes {_about(seconds)} at most."
         yield ""
     yield from _assumptions(idle_s)
 
@@ -113,21 +114,21 @@ def _told(plan: Plan) -> Iterator[str]:
             yield f"  required{of}: {', '.join(map(str, goal.constraints))}"
     for varied in found.varied:
         yield f"  varies {varied.model} {varied.parameter}: {_values(varied)}"
-    size = "no bound" if found.size is None else f"{found.size} combinations"
+    size = "no bound" if found.size is None else counted(found.size, "combination")
     yield f"  space: {size}"
     yield f"  measurements: {_count(found)}"
     if found.variants is None:
         yield f"  time: about {plan.trial_s:g} s for each measurement"
         return
     kept = "" if found.is_exact else "at most "
-    loads = "" if found.loads is None else f", loaded {kept}{found.loads} times"
+    loads = "" if found.loads is None else f", loaded {kept}{counted(found.loads, 'time')}"
     yield f"  variants: {kept}{found.variants}{loads}"
     starts = "not known" if plan.starts is None else f"{plan.starts}"
     yield f"  server starts: {starts}"
     if plan.seconds is None:
         yield f"  time: about {plan.trial_s:g} s for each measurement"
     else:
-        yield f"  time: {kept}about {_minutes(plan.seconds):g} minutes"
+        yield f"  time: {kept}{_about(plan.seconds)}"
     if found.trials is not None:
         yield ""
         yield from _table(found.trials)
@@ -194,6 +195,11 @@ def _values(varied: Varied) -> str:
 def _minutes(seconds: float) -> float:
     """Rounded up to a tenth: an estimate does not know better."""
     return -(-seconds // 6) / 10
+
+
+def _about(seconds: float) -> str:
+    minutes = f"{_minutes(seconds):g}"
+    return f"about {minutes} {'minute' if minutes == '1' else 'minutes'}"
 
 
 def _assumptions(idle_s: int) -> Iterator[str]:

@@ -400,6 +400,7 @@ def _measure(session: _Session, interrupts: Interrupts, tracker: Tracker) -> boo
         session.state.record_search(
             subject.name, search_settings(settings, subject.name.split(","))
         )
+        tracker.model_started(index)
         search = choose(
             subject,
             settings.search,
@@ -409,7 +410,6 @@ def _measure(session: _Session, interrupts: Interrupts, tracker: Tracker) -> boo
             best=settings.export.best,
             adaptive=settings.adaptive,
         )
-        tracker.model_started(index)
         for event in profile(search, session.runner, session.state):
             tracker.tell(event)
             if isinstance(event, TrialFinished):
@@ -422,7 +422,7 @@ def _measure(session: _Session, interrupts: Interrupts, tracker: Tracker) -> boo
         tracker.model_finished()
         if search.conclusion is not None:
             session.state.record_conclusion(subject.name, search.conclusion)
-        session.state.save()
+        session.state.save(is_last=False)
     return not interrupts.requested
 
 

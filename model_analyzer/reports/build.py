@@ -13,10 +13,11 @@ from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Device, FailedTrial, MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
+from model_analyzer.domain.words import counted
 from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown
 from model_analyzer.reports.explorer import Explorer, explorer_of, explorer_of_one
 from model_analyzer.reports.front import front_charts, front_of
-from model_analyzer.reports.headline import counted, headline, values_text, what_it_is
+from model_analyzer.reports.headline import headline, values_text, what_it_is
 from model_analyzer.reports.loads import under
 from model_analyzer.reports.method import method_of
 from model_analyzer.reports.parameters import Importance, importance_rows

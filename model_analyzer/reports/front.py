@@ -10,6 +10,7 @@ from typing import Any
 
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
+from model_analyzer.domain.words import counted
 from model_analyzer.reports.plots import (
     THROUGHPUT_OVER_LATENCY,
     TOKENS_OVER_FIRST,
@@ -116,7 +117,8 @@ def _front(
         *({"part": "line", **point} for point in lines),
     ]
     caption = (
-        f"{plot.title} of {len(points)} measurements: the higher and the further left, the better."
+        f"{plot.title} of {counted(len(points), 'measurement')}: the higher and the further left,"
+        " the better."
         " The pale green band joins those that no other beats in both (the Pareto front); "
         + what_lines_join(shown)
         + f"the ring marks the {ringed(shown)}"

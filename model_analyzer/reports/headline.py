@@ -10,6 +10,7 @@ from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import ALIASES, METRICS, Source
 from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.words import counted
 from model_analyzer.reports.loads import under
 from model_analyzer.reports.tables import instances_text, show
 from model_analyzer.results.ranking import Ranking, VariantResult
@@ -40,10 +41,6 @@ def headline(ranking: Ranking, *, gpus: int) -> tuple[str, ...]:
         best.name,
         f" ({what}) gives {values}{_against_default(ranking)}.{_ties(ranking)}",
     )
-
-
-def counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def what_it_is(result: VariantResult, *, gpus: int) -> str:

@@ -14,7 +14,7 @@ from model_analyzer.domain.measurements import REQUESTS_FOR_P99, NoticeKind, Out
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import Trial
-from model_analyzer.reports.headline import counted
+from model_analyzer.domain.words import counted
 from model_analyzer.results.statistics import noise_of, relative_noise
 
 Entry = tuple[str, str]

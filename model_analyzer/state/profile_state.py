@@ -242,10 +242,12 @@ class ProfileState:
         self._unsaved += new
         return new > 0
 
-    def save(self) -> Path | None:
-        """Folds the journals into the next numbered checkpoint, if they hold anything new."""
+    def save(self, *, is_last: bool = True) -> Path | None:
+        """Folds the journals into the next numbered checkpoint, if they hold anything new. That
+        there is nothing new is said when it `is_last`, unless others were saved before it.
+        """
         if not self.fold() and not self._unsaved and self._journal.is_empty:
-            if not self._has_saved:  # else it would seem to deny that
+            if is_last and not self._has_saved:  # else it would seem to deny that
                 log.info("No changes made to analyzer data, no checkpoint saved.")
             return None
         return self._write_checkpoint()

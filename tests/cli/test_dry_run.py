@@ -132,6 +132,18 @@ def test_the_first_is_measured_whatever_the_budget(setting) -> None:
     assert document["minutes"] == 0.2
 
 
+def test_one_of_a_thing_is_no_plural(setting) -> None:
+    only = {"run_config_search_disable": True, "concurrency": 1}
+    intervals = {"measurement-mode": "time_windows", "measurement-interval": 18500}
+
+    status, output = setting.profile("--dry-run", perf_analyzer_flags=intervals, **only)
+
+    assert status == 0, output
+    assert "  space: 1 combination\n" in output
+    assert "loaded 1 time\n" in output
+    assert "about 1 minute\n" in output
+
+
 def test_a_model_that_only_a_server_can_complete_is_named(setting, pretend, tmp_path: Path) -> None:
     for path in tmp_path.rglob("m/config.pbtxt"):
         path.unlink()

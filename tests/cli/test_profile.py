@@ -118,6 +118,22 @@ def test_a_second_run_measures_nothing_and_writes_no_checkpoint(setting, pretend
     assert (setting.directory / "output_model_repository" / "m_config_0" / "1").exists()
 
 
+def test_of_two_models_each_search_begins_below_its_name(setting, make_model) -> None:
+    make_model("n")
+    models = {name: {"cpu_only": True} for name in ("m", "n")}
+
+    _, output = setting.profile(profile_models=models)
+    _, again = setting.profile(profile_models=models)
+
+    headings = ("Model 1 of 2: m", "brute search", "Model 2 of 2: n", "brute search")
+    place = 0
+    for text in headings:
+        place = output.index(text, place) + len(text)
+    assert output.index("Model 1 of 2: m") < output.index("Starting automatic brute search")
+    # said once, though there was nothing to save after either model
+    assert again.count("No changes made to analyzer data") == 1
+
+
 def test_a_wider_run_measures_what_is_missing(setting, pretend) -> None:
     setting.profile()
     before = len(pretend.launches)

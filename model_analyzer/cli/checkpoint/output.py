@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from model_analyzer.cli.checkpoint.options import wrong
+from model_analyzer.domain.words import counted
 from model_analyzer.reports.rows import to_csv, to_json
 from model_analyzer.reports.tables import Table
 from model_analyzer.reports.write import encoded, write_file
@@ -72,7 +73,7 @@ def put_rows(rows: Sequence[Row], form: str, output: Path | None) -> None:
             if output is None and sys.stdout.isatty():
                 raise wrong("--format", "parquet is not for terminals: name a file with -o FILE")
             content = to_parquet(rows)
-    put(content, output, f"{len(rows)} rows")
+    put(content, output, counted(len(rows), "row"))
 
 
 def put(content: bytes, output: Path | None, what: str) -> None:

@@ -18,6 +18,7 @@ from model_analyzer.cli.checkpoint.options import (
     output_option,
     wrong,
 )
+from model_analyzer.domain.words import counted
 
 _SHOWN = ("perf_throughput", "perf_latency_p99", "gpu_used_memory", "cpu_used_ram")
 
@@ -97,4 +98,4 @@ def trials(
         *((name.replace("_", " ").title(), name) for name in NUMBERS),
         *((METRICS[name].header, name) for name in metrics),
     ]
-    print_table(f"{len(rows)} measurements", to_table(rows, columns))
+    print_table(counted(len(rows), "measurement"), to_table(rows, columns))

@@ -11,6 +11,7 @@ from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import AdaptiveSettings
+from model_analyzer.domain.words import counted
 from model_analyzer.search.adaptive.acquisition import outlook
 from model_analyzer.search.adaptive.knowledge import Knowledge
 
@@ -64,8 +65,8 @@ def told(known: Knowledge, conclusion: Conclusion) -> Iterator[str]:
     best, *equal = known.recommended
     variants = {record.trial.content for record in known.records}
     yield (
-        f"The search ends after {len(known.records)} measurements of {len(variants)} variants:"
-        f" {conclusion.reason}."
+        f"The search ends after {counted(len(known.records), 'measurement')} of"
+        f" {counted(len(variants), 'variant')}: {conclusion.reason}."
     )
     if not conclusion.feasible:
         missed = known.goal.shortfall(known.mean(best))

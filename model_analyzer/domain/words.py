@@ -1,0 +1,10 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Words for people."""
+
+from __future__ import annotations
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 trial`, `2 trials`: of nouns that only take an s."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
