@@ -163,7 +163,7 @@ def build_summary(
         failures=ranking.failed,
         notices=tuple(dict.fromkeys(notices)),
         difference=difference,
-        method=method_of(ranking.measured, ranking.failed, ranking.conclusion),
+        method=method_of(ranking.measured, ranking.failed, ranking.conclusion, ranking.repetitions),
         origin=origin,
     )
 
@@ -232,15 +232,17 @@ def _trusted_less(ranking: Ranking) -> Iterator[str]:
     if ranking.conclusion is None or not ranking.any_passes:
         return
     best = ranking.results[0].best
-    others = [item for item in ranking.measured if item is not best]
+    equal = {id(item) for item in (best, *ranking.ties)}  # what ties is named as that
+    others = [item for item in ranking.measured if id(item) not in equal]
     other = next(iter(ranking.goal.best_first(others, lambda item: item.measurement)), None)
     if other is None or not ranking.goal.passes(other.measurement):
         return
     gain = ranking.goal.gain_percent(other.measurement, best.measurement)
     if gain > 0:
+        breaks = ", or it may well break a constraint" if ranking.goal.has_constraints else ""
         yield (
             f"{other.trial} measured {gain:.1f} % better. The search trusts it less: by all"
-            " measurements together that is luck, or it may well break a constraint."
+            f" measurements together that is luck{breaks}."
         )
 
 

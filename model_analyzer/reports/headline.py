@@ -10,6 +10,7 @@ from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import ALIASES, METRICS, Source
 from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.ties import cost
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.loads import under
 from model_analyzer.reports.tables import instances_text, show
@@ -24,7 +25,7 @@ def headline(ranking: Ranking, *, gpus: int) -> tuple[str, ...]:
     best = ranking.results[0]
     measurement = best.best.measurement
     count = (
-        f"In {counted(len(ranking.measured), 'measurement')} across"
+        f"In {counted(len(ranking.measured) + ranking.repetitions, 'measurement')} across"
         f" {counted(len(ranking.results), 'configuration')}, "
     )
     what = what_it_is(best, gpus=gpus)
@@ -115,10 +116,16 @@ def _settings_of(variant: ModelVariant, gpus: int, *, named: bool) -> str:
 
 def _ties(ranking: Ranking) -> str:
     """What is as good within noise."""
-    if not ranking.ties:
-        return ""
-    others = ", ".join(f"{item.trial.variants} {under(item.trial)}" for item in ranking.ties)
-    return f" Not to be told apart from it, but more costly: {others}."
+    best = ranking.results[0].best
+    by_cost: dict[str, list[str]] = {}
+    for item in ranking.ties:
+        costs_more = cost(item.trial, item.measurement) > cost(best.trial, best.measurement)
+        kind = "but more costly" if costs_more else "and no more costly"
+        by_cost.setdefault(kind, []).append(f"{item.trial.variants} {under(item.trial)}")
+    return "".join(
+        f" Not to be told apart from it, {kind}: {', '.join(others)}."
+        for kind, others in by_cost.items()
+    )
 
 
 def _against_default(ranking: Ranking) -> str:

@@ -24,15 +24,16 @@ def method_of(
     measured: Sequence[MeasuredTrial],
     failed: Sequence[FailedTrial] = (),
     conclusion: Conclusion | None = None,
+    repetitions: int = 0,
 ) -> tuple[Entry, ...]:
     """Names and texts; the first of `measured` is the recommendation, by a search that came to the
-    `conclusion`, if there is one.
+    `conclusion`, if there is one. So many `repetitions` are in their means.
     """
     if not measured:
         return ()
     return (
         *_setup(measured[0].trial),
-        *_extent(measured, failed),
+        *_extent(measured, failed, repetitions),
         *(() if conclusion is None else end_of_search(conclusion)),
         *_evidence(measured),
     )
@@ -51,8 +52,12 @@ def _setup(trial: Trial) -> Iterator[Entry]:
         yield "perf_analyzer flags", _flags(masked_values(flags))
 
 
-def _extent(measured: Sequence[MeasuredTrial], failed: Sequence[FailedTrial]) -> Iterator[Entry]:
+def _extent(
+    measured: Sequence[MeasuredTrial], failed: Sequence[FailedTrial], repetitions: int
+) -> Iterator[Entry]:
     text = f"{len(measured)} measured"
+    if repetitions:
+        text += f" ({counted(len(measured) + repetitions, 'measurement')})"
     yield "Trials", f"{text}, {len(failed)} failed" if failed else text
     outcomes: list[Outcome] = [item.measurement for item in measured]
     outcomes += [item.failure for item in failed]

@@ -43,9 +43,10 @@ class VariantResult:
 @dataclass(frozen=True, kw_only=True)
 class Ranking:
     """The variants of a model (or of several, measured together), best first, with the trials
-    that failed. `ties` are as good as the first within noise, and cost more; `conclusion` is that
-    of the search that chose the first, if one did. `model` is the name, or the names joined by
-    commas. Across models, each result is of one model, and there is no default to compare with.
+    that failed. `ties` are as good as the first within noise; `conclusion` is that of the search
+    that chose the first, if one did. `repetitions` is how many further measurements there are, in
+    the means of others. `model` is the name, or the names joined by commas. Across models, each
+    result is of one model, and there is no default to compare with.
     """
 
     model: str
@@ -55,6 +56,7 @@ class Ranking:
     is_across_models: bool = False
     ties: tuple[MeasuredTrial, ...] = ()
     conclusion: Conclusion | None = None
+    repetitions: int = 0
 
     @cached_property
     def measured(self) -> tuple[MeasuredTrial, ...]:
@@ -142,6 +144,7 @@ def rank(
         failed=comparable.failed,
         ties=ties,
         conclusion=conclusion,
+        repetitions=len(comparable.measured) - len(ordered),
     )
 
 
@@ -196,6 +199,7 @@ def rank_across(rankings: Sequence[Ranking], goal: Goal, name: str) -> Ranking:
         ),
         failed=(),
         is_across_models=True,
+        repetitions=sum(ranking.repetitions for ranking in rankings),
     )
 
 

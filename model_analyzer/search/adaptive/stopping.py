@@ -9,8 +9,10 @@ from dataclasses import replace
 
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import AdaptiveSettings
+from model_analyzer.domain.ties import cost
 from model_analyzer.domain.words import counted
 from model_analyzer.search.adaptive.acquisition import outlook
 from model_analyzer.search.adaptive.knowledge import Knowledge
@@ -63,10 +65,13 @@ def conclude(known: Knowledge, reason: str) -> Conclusion:
 def told(known: Knowledge, conclusion: Conclusion) -> Iterator[str]:
     """The same for people, line by line."""
     best, *equal = known.recommended
-    variants = {record.trial.content for record in known.records}
+    measured = [record for record in known.records if isinstance(record.outcome, Measurement)]
+    variants = {record.trial.served for record in measured}
+    failed = len(known.records) - len(measured)
+    failures = f" and {counted(failed, 'failure')}" if failed else ""
     yield (
-        f"The search ends after {counted(len(known.records), 'measurement')} of"
-        f" {counted(len(variants), 'variant')}: {conclusion.reason}."
+        f"The search ends after {counted(len(measured), 'measurement')} of"
+        f" {counted(len(variants), 'variant')}{failures}: {conclusion.reason}."
     )
     if not conclusion.feasible:
         missed = known.goal.shortfall(known.mean(best))
@@ -79,8 +84,11 @@ def told(known: Knowledge, conclusion: Conclusion) -> Iterator[str]:
     if not known.is_answered:
         sure = known.view().sure(best)
         yield f"That it keeps the constraints may be luck: the chance that it does is {sure:.0%}."
+    own = cost(known.trial(best), known.mean(best))
     for other in equal:
-        yield f"It ties with {known.trial(other)}, which costs more."
+        is_dearer = cost(known.trial(other), known.mean(other)) > own
+        costs = "more" if is_dearer else "as much"
+        yield f"It ties with {known.trial(other)}, which costs {costs}."
     yield (
         f"The chance that something more than {conclusion.margin:.0%} better remains is"
         f" {conclusion.chance:.0%}; going on could be expected to gain {conclusion.gain:.1%}."

@@ -8,6 +8,7 @@ import pytest
 
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.measurements import Measurement, Notice, NoticeKind
+from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
 from model_analyzer.reports.build import (
@@ -327,6 +328,60 @@ def test_what_measured_better_than_what_a_search_recommends_is_named() -> None:
     assert remark.startswith("m_config_1: concurrency=1 measured 12.0 % better.")
     best = conclusion(bold.trial, trials=2, by=bound)
     assert summary(ranking(sure, bold, by=bound, conclusion=best), best=2).remarks == ()
+
+
+def twice(of: ModelVariant, *values: float) -> list[TrialRecord]:
+    return [record(of, measurement(value), repetition=n) for n, value in enumerate(values)]
+
+
+def test_without_constraints_nothing_breaks_one() -> None:
+    sure = twice(variant("m_config_0"), 100, 101)
+    bold = record(variant("m_config_1", max_batch_size=4), measurement(112))
+    concluded = conclusion(sure[0].trial, trials=2)
+
+    (remark,) = summary(ranking(*sure, bold, conclusion=concluded), best=2).remarks
+
+    assert remark.endswith("by all measurements together that is luck.")
+
+
+def test_what_ties_is_not_trusted_less() -> None:
+    chosen = twice(variant("m_config_0", max_batch_size=2), 99, 101)
+    equal = twice(variant("m_config_1", max_batch_size=4), 100, 101)
+    found = ranking(*chosen, *equal, conclusion=conclusion(chosen[0].trial, trials=2))
+
+    report = summary(found, best=2)
+
+    assert [item.trial.variants for item in found.ties] == ["m_config_1"]
+    assert report.remarks == ()
+    assert report.sentence.endswith(
+        " Not to be told apart from it, but more costly: m_config_1 with 1 concurrent request."
+    )
+
+
+def test_what_ties_and_costs_the_same_is_not_said_to_cost_more() -> None:
+    chosen = twice(variant("m_config_0", max_batch_size=2), 99, 101)
+    other = variant("m_config_1", max_batch_size=2, dynamic_batching={})
+    dearer = variant("m_config_2", max_batch_size=4)
+
+    found = ranking(*chosen, *twice(other, 99, 101), *twice(dearer, 99, 101))
+
+    assert sentence(found).endswith(
+        " Not to be told apart from it, and no more costly: m_config_1 with 1 concurrent request."
+        " Not to be told apart from it, but more costly: m_config_2 with 1 concurrent request."
+    )
+
+
+def test_repetitions_are_measurements_too() -> None:
+    once = record(DEFAULT, measurement(50))
+    chosen = twice(variant("m_config_0"), 100, 101)
+    concluded = conclusion(chosen[0].trial, trials=2)
+
+    report = summary(ranking(once, *chosen, conclusion=concluded), best=2)
+
+    assert report.sentence.startswith("In 3 measurements across 2 configurations, ")
+    told = dict(report.method)
+    assert told["Trials"] == "2 measured (3 measurements)"
+    assert told["End of the search"].startswith("after 2 trials: ")
 
 
 def test_a_constraint_that_could_not_be_checked_is_remarked() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -424,6 +425,48 @@ def test_it_says_why_it_ends_and_what_may_be_left(caplog: pytest.LogCaptureFixtu
     assert "Best: m_config_" in text
     assert "The chance that something more than 3% better remains is" in text
     assert caplog.messages[-1] == "Done with adaptive mode search."
+
+
+def test_it_counts_measurements_as_the_report_does(caplog: pytest.LogCaptureFixture) -> None:
+    def one_fails(trial: Trial) -> Outcome:
+        return failure() if instances(trial) == 3 else queue(trial, sigma=0.02)
+
+    with caplog.at_level(logging.INFO):
+        trials = sequence(search(subject(), ADAPTIVE), one_fails)
+
+    failed = [trial for trial in trials if instances(trial) == 3]
+    measured = [trial for trial in trials if trial not in failed]
+    (end,) = [line for line in caplog.messages if line.startswith("The search ends after ")]
+    counts = f"{len(measured)} measurements of {len({trial.served for trial in measured})} variants"
+    assert f"after {counts}" in end
+    assert ("failure" in end) == bool(failed)
+
+
+def test_one_measurement_is_no_plural(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO):
+        sequence(search(subject(), ADAPTIVE, adaptive=AdaptiveSettings(max_trials=1)), queue)
+
+    assert "The search ends after 1 measurement of 1 variant: " in caplog.text
+
+
+def test_what_ties_is_said_to_cost_more_only_if_it_does(caplog: pytest.LogCaptureFixture) -> None:
+    delays = {"dynamic_batching": [{"max_queue_delay_microseconds": delay} for delay in (1, 2)]}
+    what = subject(parameters=delays, loads=(4,))
+    where = limits(mode=SearchMode.ADAPTIVE, instances=(1, 2), batch=(8, 8))
+
+    with caplog.at_level(logging.INFO):
+        trials = sequence(
+            search(what, where, adaptive=AdaptiveSettings(max_trials=12)),
+            lambda trial: measurement(100 + trial.repetition / 10),
+        )
+
+    told = dict(re.findall(r"It ties with (\S+): .*, which costs (.*)\.", caplog.text))
+    (best,) = re.findall(r"Best: (\S+):", caplog.text)
+    of = {trial.variants: instances(trial) for trial in trials}
+    assert told
+    for name, costs in told.items():
+        assert costs == ("more" if of[name] > of[best] else "as much")
+    assert "as much" in told.values()
 
 
 def test_it_says_by_how_much_the_closest_misses(caplog: pytest.LogCaptureFixture) -> None:
