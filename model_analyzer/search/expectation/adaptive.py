@@ -10,7 +10,7 @@ from model_analyzer.search.plan import Subject
 
 # An adaptive search takes about this share of what it may; at its end it repeats the best a
 # few times.
-_ADAPTIVE = 0.92
+_ADAPTIVE = 0.97
 _REPETITIONS = 4.0
 _LEAST_LEFT = 3.0
 
