@@ -136,7 +136,7 @@ def _against_default(ranking: Ranking) -> str:
         return "; the default configuration gave no measurement to compare with"
     if ranking.results[0] is default:
         others = len(ranking.results) > 1
-        return ": it is the default configuration" + ", and no other is better" * others
+        return ": it is the default configuration" + ", and no other measured is better" * others
     base = values_text(default, ranking.goal)
     fails = ", and fails the constraints" if not default.passes else ""
     gain = gain_over_default(ranking)

@@ -52,15 +52,15 @@ def refine(
 def best_trials(goal: Goal, records: Sequence[TrialRecord], count: int) -> Sequence[Trial]:
     """The best trial of each of the `count` best combinations of variants, and of the default.
 
-    Combinations that pass the constraints are taken; only where none passes, those that fail.
+    Those that pass the constraints come first, then those that fail, the nearest first: they may
+    have been measured under one load only, and pass under a lower one.
     """
     measured = Profile(records=tuple(records)).measured
     ordered = goal.best_first(measured, lambda item: item.measurement)
     first: dict[tuple[str, ...], MeasuredTrial] = {}
     for item in ordered:
         first.setdefault(_identity(item.trial), item)
-    passing = [item for item in first.values() if goal.passes(item.measurement)]
-    chosen = (passing or list(first.values()))[:count]
+    chosen = list(first.values())[:count]
     chosen += [
         item
         for item in first.values()

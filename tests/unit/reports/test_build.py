@@ -122,7 +122,7 @@ def test_a_failing_default_with_the_best_objective_is_not_the_answer() -> None:
 def test_the_default_may_be_the_answer() -> None:
     found = best_against_default(measurement(100), measurement(200))
     assert headline(found, gpus=1)[1] == "m_config_default"
-    assert "it is the default configuration, and no other is better" in sentence(found)
+    assert "it is the default configuration, and no other measured is better" in sentence(found)
 
 
 def test_a_default_without_rivals_is_only_called_the_default() -> None:

@@ -325,8 +325,9 @@ def test_a_variant_is_refined_with_the_client_batch_size_of_its_best() -> None:
 @pytest.mark.parametrize(
     ("values", "best", "chosen"),
     [
-        # those that keep the constraint come alone, whatever the others give
-        ({1: (999.0, 6.0), 2: (10.0, 1.0), 3: (20.0, 1.0)}, 3, ["2", "1"]),
+        # those that keep the constraint come first, whatever the others give
+        ({1: (999.0, 6.0), 2: (10.0, 1.0), 3: (20.0, 1.0)}, 3, ["2", "1", "0"]),
+        ({1: (999.0, 9.0), 2: (10.0, 1.0), 3: (20.0, 6.0)}, 2, ["1", "2"]),
         # where none keeps it, the nearest come first
         ({1: (999.0, 9.0), 2: (10.0, 7.0), 3: (20.0, 8.0)}, 2, ["1", "2"]),
         # where all keep it, the objective decides
@@ -364,6 +365,23 @@ def test_a_default_that_fails_the_constraints_is_refined_all_the_same() -> None:
     trials = sequence(search(what, where), slow_default)
 
     assert visits(trials[10:]) == [("0", 6), ("0", 5), ("default", 3)]
+
+
+def test_what_only_fails_under_the_load_that_it_was_measured_under_is_refined_too() -> None:
+    """Two instances give more, but a quick search keeps them too busy for the constraint."""
+    what = subject(constraints=[latency_within(45)])
+    names = VariantNames()
+    (searched,) = what.models
+    tried = [names.variant(searched.facts, {"instance_group": [{"count": n}]}) for n in (1, 2)]
+    trials = [what.trial(searched.workload(tried[n], load, 1)) for n, load in ((0, 4), (1, 8))]
+
+    def respond(trial: Trial) -> Outcome:
+        return measurement(100.0 * instances(trial) * load(trial), latency=10.0 * load(trial))
+
+    refinement = refine(what, measure_all(trials, respond), best=2, loads=doubling(1, 8), steps=0)
+    added = sequence(PlannedSearch(refinement, None), respond)
+
+    assert (instances(added[-1]), load(added[-1])) == (2, 4)
 
 
 def test_a_default_that_keeps_no_constraint_is_still_chosen() -> None:
