@@ -141,6 +141,7 @@ def build_summary(
         )
     remarks += unchecked_remarks(chosen, ranking.goal)
     remarks += _trusted_less(ranking)
+    remarks += _failed_elsewhere(ranking)
     notices = [notice.text for result in chosen for notice in result.best.measurement.notices]
     return Summary(
         model=ranking.model,
@@ -243,6 +244,20 @@ def _trusted_less(ranking: Ranking) -> Iterator[str]:
         yield (
             f"{other.trial} measured {gain:.1f} % better. The search trusts it less: by all"
             f" measurements together that is luck{breaks}."
+        )
+
+
+def _failed_elsewhere(ranking: Ranking) -> Iterator[str]:
+    """Where what is recommended gave no measurement: who deploys it may meet that load."""
+    if not ranking.results:
+        return
+    best = ranking.results[0]
+    failed = [one for one in ranking.failed if one.trial.content == best.best.trial.content]
+    if failed:
+        others = f", and {counted(len(failed) - 1, 'time')} more" if len(failed) > 1 else ""
+        yield (
+            f"{best.name} failed {under(failed[0].trial)}{others}:"
+            f" {failed[0].failure.message.rstrip('.')}."
         )
 
 

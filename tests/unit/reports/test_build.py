@@ -10,7 +10,7 @@ from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.measurements import Measurement, Notice, NoticeKind
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
+from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, ServerSetup, Trial
 from model_analyzer.reports.build import (
     Summary,
     build_detail,
@@ -342,6 +342,20 @@ def test_without_constraints_nothing_breaks_one() -> None:
     (remark,) = summary(ranking(*sure, bold, conclusion=concluded), best=2).remarks
 
     assert remark.endswith("by all measurements together that is luck.")
+
+
+def test_that_what_is_recommended_failed_under_another_load_is_said() -> None:
+    best, other = variant("m_config_0"), variant("m_config_1", max_batch_size=4)
+    gone = Failure(reason=FailureReason.SERVER_DIED, message="the server died under it")
+    records = [record(best, measurement(100)), record(other, measurement(90))]
+    records.append(record(other, gone, concurrency=8))
+    assert summary(ranking(*records), best=2).remarks == ()
+
+    records += [record(best, gone, concurrency=number) for number in (16, 32)]
+    (remark,) = summary(ranking(*records), best=2).remarks
+    assert remark == (
+        "m_config_0 failed with 16 concurrent requests, and 1 time more: the server died under it."
+    )
 
 
 def test_what_ties_is_not_trusted_less() -> None:

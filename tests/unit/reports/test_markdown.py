@@ -29,7 +29,7 @@ def summary(name: str = "m", *, complete: bool = True) -> str:
     found = ranking(
         record(DEFAULT, measurement(100.5, 5.5)),
         record(BEST, measurement(200.5, 6.5, notices=[notice])),
-        record(BEST, failure(f"failed {name}", hint="mend it"), concurrency=2),
+        record(DEFAULT, failure(f"failed {name}", hint="mend it"), concurrency=2),
         by=goal(*at_most(perf_latency_p99=10)),
     )
     report = build_summary(
@@ -50,7 +50,7 @@ def test_the_answer_comes_first_with_its_table_and_how_it_was_measured() -> None
         "| m\\_config\\_0", "| m\\_config\\_default",
     ]  # fmt: skip
     assert rows[0].endswith("| met |")
-    assert "| m\\_config\\_0: concurrency=2 | failed m | mend it |" in lines
+    assert "| m\\_config\\_default: concurrency=2 | failed m | mend it |" in lines
     assert "* unstable m" in lines
     assert lines[lines.index("```diff") + 2] == "+m"
     assert "| CPU | 16 cores |" in lines
