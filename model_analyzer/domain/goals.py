@@ -103,6 +103,12 @@ class Goal:
         return any(model.constraints for model in self.models)
 
     @property
+    def is_for_throughput(self) -> bool:
+        """Whether throughput is all that is wished for."""
+        wishes = {objective.tag for model in self.models for objective in model.objectives}
+        return wishes == {DEFAULT_OBJECTIVE}
+
+    @property
     def tags(self) -> tuple[str, ...]:
         """The metrics that any of its models is judged by, each once."""
         return tuple(dict.fromkeys(tag for model in self.models for tag in model.tags))

@@ -234,6 +234,18 @@ class ModelVariant:
             totals[kind] = totals.get(kind, 0) + count
         return tuple((count, kind) for kind, count in totals.items())
 
+    def filling_concurrency(self, *, gpus: int) -> int:
+        """Requests in flight that keep the variant busy: twice what its instances work on at once.
+
+        An ensemble is as busy as the step that needs the fewest.
+        """
+        steps = step_models(self.config)
+        if steps:
+            parts = [part for part in self.composing if part.model in steps]
+            return min(part.filling_concurrency(gpus=gpus) for part in parts)
+        instances = sum(count for count, _ in self.instances(gpus=gpus))
+        return 2 * max(self.max_batch_size, 1) * instances
+
     def _count(self, group: Mapping[str, Any], kind: str) -> int:
         """The instances of a group; without `count`, those that the server makes of it."""
         usual = 2 if kind == "CPU" and self.platform.startswith(_TWO_ON_CPUS) else 1

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal
+from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import ALIASES, METRICS, Source
 from model_analyzer.domain.models import ModelVariant
@@ -75,7 +75,7 @@ def values_text(result: VariantResult, goal: Goal) -> str:
 
 def is_plain_throughput(goal: Goal) -> bool:
     """Whether a gain is one of the throughput that is shown, and of nothing else."""
-    return len(goal.models) == 1 and _objectives(goal) == [DEFAULT_OBJECTIVE]
+    return len(goal.models) == 1 and goal.is_for_throughput
 
 
 def over_models(goal: Goal) -> str:

@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
-from model_analyzer.domain.trials import Trial
+from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.statistics import ratio_noise, relative_noise
 
@@ -52,24 +52,37 @@ def gain_over_default(ranking: Ranking) -> Gain | None:
         return None
     gain = _gain(ranking, ranking.results[0], default)
     tried = [item.trial for item in default.measured]
-    owes_to_load = not are_comparable(ranking.results[0].best.trial, tried)
+    owes_to_load = not are_comparable(ranking.goal, ranking.results[0].best.trial, tried)
     return None if gain.is_clear and owes_to_load else gain
 
 
-def are_comparable(best: Trial, defaults: Iterable[Trial]) -> bool:
+def are_comparable(goal: Goal, best: Trial, defaults: Collection[Trial]) -> bool:
     """Whether a gain over the best of the defaults tells about the configuration: they were
-    measured under the load of the best one, or several loads were tried.
+    measured under the load of the best one, or several loads were tried; or throughput is all that
+    counts, and one of them was kept as busy as it can be.
     """
     loads = {trial.load for trial in defaults}
-    return len(loads) > 1 or best.load in loads
+    if len(loads) > 1 or best.load in loads:
+        return True
+    return goal.is_for_throughput and any(_is_busy(trial, like=best) for trial in defaults)
+
+
+def _is_busy(trial: Trial, *, like: Trial) -> bool:
+    """Whether more requests in flight, of the same client batches, would hardly give more."""
+    gpus = len(trial.setup.devices)
+    return all(
+        work.load.kind is LoadKind.CONCURRENCY
+        and work.load.value >= work.variant.filling_concurrency(gpus=gpus)
+        and work.load.batch_size == other.load.batch_size
+        for work, other in zip(trial.workloads, like.workloads, strict=True)
+    )
 
 
 def _gain(ranking: Ranking, new: VariantResult, old: VariantResult) -> Gain:
     best, base = new.best.measurement, old.best.measurement
     percent = ranking.goal.gain_percent(best, base)
     noise = None
-    tags = {objective.tag for model in ranking.goal.models for objective in model.objectives}
-    if tags == {DEFAULT_OBJECTIVE} and len(best.models) == 1:
+    if ranking.goal.is_for_throughput and len(best.models) == 1:
         # windows tell the noise of throughput, and of nothing else
         ratio = ratio_noise(
             relative_noise(best.models[0].windows), relative_noise(base.models[0].windows)

@@ -18,7 +18,7 @@ from model_analyzer.domain.trials import Trial
 from model_analyzer.search.climb import Climb
 from model_analyzer.search.plan import Plan, SearchedModel, Subject
 from model_analyzer.search.space import UNBOUNDED, Coordinate, SearchSpace, search_space
-from model_analyzer.search.variants import filling_concurrency, sized_variant
+from model_analyzer.search.variants import sized_variant
 
 log = logging.getLogger(__name__)
 
@@ -95,7 +95,7 @@ class QuickSearch:
             (load,) = model.settings.loads
             return load
         low, high = self._bounds.min_concurrency or 1, self._bounds.max_concurrency
-        wanted = max(filling_concurrency(variant, gpus=gpus), low)
+        wanted = max(variant.filling_concurrency(gpus=gpus), low)
         return wanted if high is None else min(wanted, high)
 
     @staticmethod

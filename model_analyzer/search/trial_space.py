@@ -31,7 +31,6 @@ from model_analyzer.search.plan import SearchedModel, Subject, VariedModel, load
 from model_analyzer.search.space import Coordinate, Quantity, search_space
 from model_analyzer.search.variants import (
     Size,
-    filling_concurrency,
     listed_batch_limits,
     other_parameters,
     sized_variant,
@@ -306,7 +305,7 @@ class TrialSpace:
         if model.settings.load_kind is not LoadKind.CONCURRENCY:
             return load_values(model, self._settings)[0]
         values = model.settings.loads or range(max(low, 1), high + 1)
-        wanted = filling_concurrency(variant, gpus=gpus)
+        wanted = variant.filling_concurrency(gpus=gpus)
         return values[max(bisect_right(values, wanted) - 1, 0)]
 
 

@@ -91,19 +91,6 @@ def _limit_of_steps(facts: ModelFacts, parts: Sequence[ModelVariant]) -> Mapping
     return {_BATCH_LIMIT: min(max(part.max_batch_size, 1) for part in parts if part.model in steps)}
 
 
-def filling_concurrency(variant: ModelVariant, *, gpus: int) -> int:
-    """Requests in flight that keep the variant busy: twice what its instances work on at once.
-
-    An ensemble is as busy as the step that needs the fewest.
-    """
-    steps = step_models(variant.config)
-    if steps:
-        parts = [part for part in variant.composing if part.model in steps]
-        return min(filling_concurrency(part, gpus=gpus) for part in parts)
-    instances = sum(count for count, _ in variant.instances(gpus=gpus))
-    return 2 * max(variant.max_batch_size, 1) * instances
-
-
 def automatic_parameters(
     model: VariedModel, count: int, batch_limit: int | None
 ) -> Mapping[str, Any]:

@@ -96,7 +96,7 @@ class BestChanged:
     """Another trial is the best of its model so far, with the mean of its repetitions.
 
     `gain_percent` is over the best load of the default configuration, None where that was not
-    measured, had one other load only, or is the best itself; `shortfall_percent` by how much
+    measured, is the best itself, or is held back by its load; `shortfall_percent` by how much
     constraints are missed.
     """
 

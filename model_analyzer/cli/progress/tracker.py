@@ -264,7 +264,7 @@ class _Best:
     def gain_percent(self, trial: Trial, measurement: Measurement) -> float | None:
         """Over the default under its best load, if that is another one and can be compared."""
         defaults = {key: one for key, one in self._trials.items() if _is_default(one)}
-        if _is_default(trial) or not are_comparable(trial, defaults.values()):
+        if _is_default(trial) or not are_comparable(self.goal, trial, defaults.values()):
             return None
         return self.goal.gain_percent(measurement, self._mean(self._first(list(defaults))))
 

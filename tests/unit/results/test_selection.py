@@ -94,6 +94,8 @@ def test_the_gain_is_that_of_the_best_over_the_default() -> None:
     [
         ({"concurrency": 8}, [{"concurrency": 8}], True),
         ({"concurrency": 8}, [{"concurrency": 1}], False),
+        # one instance, one inference at a time: no more than twice that is of use
+        ({"concurrency": 8}, [{"concurrency": 2}], True),
         ({"concurrency": 8}, [{"concurrency": 8, "batch_size": 4}], False),
         # loads were tried, and none is better for the default
         ({"concurrency": 8}, [{"concurrency": 1}, {"concurrency": 2}], True),
