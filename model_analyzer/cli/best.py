@@ -19,6 +19,7 @@ from model_analyzer.cli.checkpoint.options import (
     path_option,
     wrong,
 )
+from model_analyzer.cli.uninterrupted import uninterrupted
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, CheckpointError
 
 if TYPE_CHECKING:
@@ -100,10 +101,11 @@ def _best(
         raise wrong("--throughput", "only a manifest has replicas: give --format kubernetes")
     own = goal_of(metrics, constraints)
 
-    from model_analyzer.cli.checkpoint.output import found
-    from model_analyzer.cli.export import origin_of, originals_of, results_text
-    from model_analyzer.reports.write import ExportDirectory
-    from model_analyzer.results.ranking import rank
+    with uninterrupted():
+        from model_analyzer.cli.checkpoint.output import found
+        from model_analyzer.cli.export import origin_of, originals_of, results_text
+        from model_analyzer.reports.write import ExportDirectory
+        from model_analyzer.results.ranking import rank
 
     settings = _settings(ctx, config_file, directory, prefix)
     checkpoint = found(which, settings.checkpoint_directory, settings.checkpoint_prefix)

@@ -13,7 +13,8 @@ from pathlib import Path
 import click
 
 from model_analyzer.domain.settings import CheckpointSettings, OnMismatch
-from model_analyzer.errors import CheckpointError
+from model_analyzer.domain.words import counted
+from model_analyzer.errors import CheckpointError, ModelAnalyzerError
 from model_analyzer.state.checkpoint import Checkpoint, load_existing, read_file
 from model_analyzer.state.find import find
 from model_analyzer.state.layout import Layout
@@ -112,12 +113,12 @@ def _confirm_removal(layout: Layout) -> None:
     if not (count and sys.stdin.isatty()):
         return
     which = f" that begin with {layout.prefix}-" if layout.prefix else ""
-    click.confirm(
-        f"Remove {count} file{'s' * (count != 1)} with measurements{which} from"
-        f" {layout.directory}?",
-        abort=True,
+    is_wanted = click.confirm(
+        f"Remove {counted(count, 'file')} with measurements{which} from {layout.directory}?",
         err=True,
     )
+    if not is_wanted:
+        raise ModelAnalyzerError("stopped: nothing was removed")
 
 
 def _mismatch(source: Path, serious: list[Difference]) -> str:

@@ -12,13 +12,11 @@ from model_analyzer.config.model_options import ModelEntry
 from model_analyzer.config.table import ANALYZE, BEST, DOCTOR, FILE, PROFILE, REPORT, Given
 from model_analyzer.domain.flags import TRITON_SERVER_OWNED
 from model_analyzer.domain.settings import (
-    QUICK_FIELDS,
     LaunchMode,
     ModelSettings,
     ModelType,
     Protocol,
     SearchMode,
-    are_steps,
 )
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import Problem
@@ -35,6 +33,12 @@ _REQUEST_RATE = (
 
 _TOGETHER = "run_config_profile_models_concurrently_enable"
 _COMPOSING = ("bls_composing_models", "ensemble_composing_models")
+
+# Fields that a quick search varies itself.
+_QUICK_FIELDS = ("max_batch_size", "instance_group")
+
+# What takes everything that a quick search does not.
+_ADAPTIVE = "run_config_search_mode: adaptive"
 
 # What can be said about a composing model.
 _COMPOSING_OPTIONS = ("cpu_only", "model_config_parameters")
@@ -124,17 +128,9 @@ def _one_kind_of_load(given: Given, values: Mapping[str, Any]) -> Iterator[Probl
         )
 
 
-def _takes_lists(values: Mapping[str, Any]) -> str:
-    """Which searches take what a quick one does not: brute is not for models with others."""
-    adaptive = "run_config_search_mode: adaptive"
-    has_others = values[_TOGETHER] or any(values[key] for key in _COMPOSING)
-    return adaptive if has_others else f"{adaptive} or brute"
-
-
 def _quick_searches_by_itself(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     if values["run_config_search_mode"] is not SearchMode.QUICK:
         return
-    modes = _takes_lists(values)
     if values["run_config_search_disable"]:
         yield Problem(
             where=given.where["run_config_search_disable"],
@@ -146,12 +142,12 @@ def _quick_searches_by_itself(given: Given, values: Mapping[str, Any]) -> Iterat
             yield Problem(
                 where=given.where[key],
                 what=f"search mode quick takes no {key}",
-                hint=f"{modes} takes it",
+                hint=f"{_ADAPTIVE} takes it",
             )
     called = {entry.name for key in _COMPOSING for entry in values[key]}
     called.update(values["cpu_only_composing_models"])
     for model in values["profile_models"] or ():
-        yield from _quick_model(model, modes, is_called=model.name in called)
+        yield from _quick_model(model, is_called=model.name in called)
 
 
 def _adaptive(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -171,32 +167,32 @@ def _adaptive(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
             )
 
 
-def _quick_model(model: ModelEntry, modes: str, *, is_called: bool) -> Iterator[Problem]:
+def _quick_model(model: ModelEntry, *, is_called: bool) -> Iterator[Problem]:
     parameters = model.given.values.get("parameters") or Given()
     for key, where in parameters.where.items():
         if parameters.values.get(key):
             yield Problem(
                 where=where,
                 what=f"search mode quick takes no {key} of {model.name}",
-                hint=f"{modes} takes it",
+                hint=f"{_ADAPTIVE} takes it",
             )
     fields = model.given.values.get("model_config_parameters", {})
     where = model.given.where.get("model_config_parameters", model.where)
     if is_called:
         return
-    for field in QUICK_FIELDS:
+    for field in _QUICK_FIELDS:
         if field in fields:
             yield Problem(
                 where=where,
                 what=f"search mode quick takes no {field} of {model.name}",
-                hint=f"{modes} takes it",
+                hint=f"{_ADAPTIVE} takes it",
             )
-    others = [len(choices) for field, choices in fields.items() if field not in QUICK_FIELDS]
+    others = [len(choices) for field, choices in fields.items() if field not in _QUICK_FIELDS]
     if math.prod(others) > 1:
         yield Problem(
             where=where,
             what=f"search mode quick takes one value of each field of {model.name}",
-            hint=f"{modes} takes several",
+            hint=f"{_ADAPTIVE} takes several",
         )
 
 
@@ -206,22 +202,28 @@ def _composing_in_quick(given: Given, values: Mapping[str, Any]) -> Iterator[Pro
     for model in [entry for key in _COMPOSING for entry in values[key]]:
         fields = model.given.values.get("model_config_parameters", {})
         where = model.given.where.get("model_config_parameters", model.where)
-        others = [len(choices) for field, choices in fields.items() if field not in QUICK_FIELDS]
+        others = [len(choices) for field, choices in fields.items() if field not in _QUICK_FIELDS]
         if math.prod(others) > 1:
             yield Problem(
                 where=where,
                 what=f"search mode quick takes one value of each field of {model.name}",
-                hint=f"{_takes_lists(values)} takes several",
+                hint=f"{_ADAPTIVE} takes several",
             )
         groups = fields.get("instance_group", ())
         counts = sorted({int(group[0].get("count", 1)) for group in groups if group})
-        if not are_steps(counts):
+        if not _are_steps(counts):
             yield Problem(
                 where=where,
                 what=f"search mode quick cannot step through the instance counts of {model.name}",
                 hint="list consecutive numbers or powers of two;"
                 " run_config_search_mode: adaptive takes any",
             )
+
+
+def _are_steps(counts: Sequence[int]) -> bool:
+    """Whether these numbers, which ascend, follow one another, or are powers of two."""
+    are_powers = all(count > 0 and count & (count - 1) == 0 for count in counts)
+    return are_powers or counts[-1] - counts[0] == len(counts) - 1
 
 
 def _bls(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:

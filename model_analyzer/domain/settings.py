@@ -8,7 +8,7 @@ field that says so (an endpoint that is None was not given and is chosen).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -211,18 +211,6 @@ class MonitorSettings:
     ignore_gpus: bool
     always_gpus: bool
     idle_s: int
-
-
-# Fields of a model configuration that a quick search varies itself.
-QUICK_FIELDS = ("max_batch_size", "instance_group")
-
-
-def are_steps(counts: Sequence[int]) -> bool:
-    """Whether a quick search can step through these numbers of instances, which ascend: one after
-    the other, or powers of two.
-    """
-    are_powers = all(count > 0 and count & (count - 1) == 0 for count in counts)
-    return are_powers or counts[-1] - counts[0] == len(counts) - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.measurements import Values
+from model_analyzer.domain.models import queue_delay_us
+from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.statistics import ratio_noise, relative_noise
+
+# An instance that requests wait for half as long as they are worked on is always busy.
+_MUCH = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,31 +57,44 @@ def gain_over_default(ranking: Ranking) -> Gain | None:
     if default is None or not ranking.results or ranking.results[0] is default:
         return None
     gain = _gain(ranking, ranking.results[0], default)
-    tried = [item.trial for item in default.measured]
-    owes_to_load = not are_comparable(ranking.goal, ranking.results[0].best.trial, tried)
+    best = ranking.results[0].best.trial
+    owes_to_load = not are_comparable(ranking.goal, best, default.measured)
     return None if gain.is_clear and owes_to_load else gain
 
 
-def are_comparable(goal: Goal, best: Trial, defaults: Collection[Trial]) -> bool:
+def are_comparable(goal: Goal, best: Trial, defaults: Collection[MeasuredTrial]) -> bool:
     """Whether a gain over the best of the defaults tells about the configuration: they were
     measured under the load of the best one, or several loads were tried; or throughput is all that
-    counts, and one of them was kept as busy as it can be.
+    counts, and one of them was as busy as it can be.
     """
-    loads = {trial.load for trial in defaults}
+    loads = {item.trial.load for item in defaults}
     if len(loads) > 1 or best.load in loads:
         return True
-    return goal.is_for_throughput and any(_is_busy(trial, like=best) for trial in defaults)
+    return goal.is_for_throughput and any(_is_busy(item, like=best) for item in defaults)
 
 
-def _is_busy(trial: Trial, *, like: Trial) -> bool:
-    """Whether more requests in flight, of the same client batches, would hardly give more."""
-    gpus = len(trial.setup.devices)
+def _is_busy(item: MeasuredTrial, *, like: Trial) -> bool:
+    """Whether more requests in flight, of the same client batches, would hardly give more: there
+    are enough for full batches everywhere, and some wait for an instance.
+    """
+    gpus = len(item.trial.setup.devices)
     return all(
         work.load.kind is LoadKind.CONCURRENCY
-        and work.load.value >= work.variant.filling_concurrency(gpus=gpus)
         and work.load.batch_size == other.load.batch_size
-        for work, other in zip(trial.workloads, like.workloads, strict=True)
+        and work.load.value
+        >= sum(part.filling_concurrency(gpus=gpus) for part in work.variant.served)
+        and not any(queue_delay_us(part.config) for part in work.variant.served)
+        and any(map(_waits, (model.values, *model.composing.values())))
+        for work, other, model in zip(
+            item.trial.workloads, like.workloads, item.measurement.models, strict=True
+        )
     )
+
+
+def _waits(values: Values) -> bool:
+    """Whether requests wait for an instance so long that hardly one is ever idle."""
+    waiting, working = values.get("perf_server_queue"), values.get("perf_server_compute_infer")
+    return waiting is not None and working is not None and waiting > _MUCH * working > 0
 
 
 def _gain(ranking: Ranking, new: VariantResult, old: VariantResult) -> Gain:

@@ -11,13 +11,11 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import (
-    QUICK_FIELDS,
     AdaptiveSettings,
     OptunaSettings,
     QuickSettings,
     SearchMode,
     SearchSettings,
-    are_steps,
 )
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import ConfigError, Problem
@@ -28,7 +26,6 @@ from model_analyzer.search.product import ProductSearch
 from model_analyzer.search.quick import QuickSearch, quick_space
 from model_analyzer.search.refine import refine
 from model_analyzer.search.trial_space import TrialSpace
-from model_analyzer.search.variants import listed_instances
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +59,7 @@ def check(
         mode = mode_of(subject, settings)
         problems = [*_kinds(subject, settings, mode)]
         if mode is SearchMode.QUICK:
-            problems += [*_one_load(subject), *_sizes(subject)]
+            problems += _one_load(subject)
         if problems:
             raise ConfigError(*problems)
         if mode is SearchMode.QUICK:
@@ -71,7 +68,8 @@ def check(
             require_optuna()
         if mode in (SearchMode.OPTUNA, SearchMode.ADAPTIVE):
             TrialSpace(subject, settings, use_formula=False)
-    return _composing(subjects)
+    unvaried = [remark for subject in subjects for remark in _unvaried(subject, settings)]
+    return [*_composing(subjects), *unvaried]
 
 
 def choose(
@@ -199,21 +197,18 @@ def _kinds(subject: Subject, settings: SearchSettings, mode: SearchMode) -> Iter
             what=f"search mode brute cannot search {ensembles[0]}, which is an ensemble",
             hint=f"leave {_MODE} out, or use quick or adaptive",
         )
-    if mode is SearchMode.BRUTE:
-        yield from _unvaried(subject, settings)
 
 
-def _unvaried(subject: Subject, settings: SearchSettings) -> Iterator[Problem]:
-    """What was listed for models that others call: a brute search takes these as they are."""
-    parts = [part for model in subject.models for part in [*model.varied.values()][1:]]
-    listed = dict.fromkeys(part.facts.name for part in parts if part.parameters)
+def _unvaried(subject: Subject, settings: SearchSettings) -> Iterator[str]:
+    """What was said about models that others call, where these are taken as they are."""
+    if mode_of(subject, settings) is not SearchMode.BRUTE:
+        return
     why = "searching is disabled" if settings.disable else "loads are listed"
-    first = "leave run_config_search_disable out, and take " if settings.disable else ""
-    for name in listed:
-        yield Problem(
-            where=f"model_config_parameters of {name}",
-            what=f"{name} is called by another model, and is not varied where {why}",
-            hint=f"{first}{_MODE}: adaptive, which varies it",
+    parts = [part for model in subject.models for part in [*model.varied.values()][1:]]
+    for name in dict.fromkeys(part.facts.name for part in parts if part.parameters):
+        yield (
+            f"model_config_parameters of {name}: it is called by another model, and is taken as it"
+            f" is where {why}; {_MODE}: adaptive varies it"
         )
 
 
@@ -233,32 +228,6 @@ def _one_load(subject: Subject) -> Iterator[Problem]:
                     where=settings.name,
                     what=f"search mode quick takes one {what}, not {len(values)}",
                     hint=f"{_MODE}: adaptive takes several",
-                )
-
-
-def _sizes(subject: Subject) -> Iterator[Problem]:
-    """A quick search sets the sizes of what is profiled itself, and steps through those listed for
-    what that calls. Where it was asked for, the rules of the options have said so before.
-    """
-    for model in subject.models:
-        own, *called = model.varied.values()
-        hint = f"{_MODE}: adaptive takes it"
-        if own.facts.is_ensemble:
-            hint = "that of an ensemble follows from those of its parts"
-        for field in QUICK_FIELDS:
-            if field in own.parameters and own.facts.name not in model.composing:
-                yield Problem(
-                    where=f"model_config_parameters of {own.facts.name}",
-                    what=f"search mode quick takes no {field} of {own.facts.name}",
-                    hint=hint,
-                )
-        for part in called:
-            if not are_steps(sorted(listed_instances(part))):
-                yield Problem(
-                    where=f"model_config_parameters of {part.facts.name}",
-                    what="search mode quick cannot step through the instance counts of"
-                    f" {part.facts.name}",
-                    hint=f"list consecutive numbers or powers of two; {_MODE}: adaptive takes any",
                 )
 
 

@@ -117,12 +117,18 @@ def _listed(subject: Subject, settings: SearchSettings, best: int) -> Forecast:
             variants=None,
             loads=None,
         )
+    # what comes to the same is measured once
+    first: dict[str, Trial] = {}
+    for trial in trials:
+        first.setdefault(trial.key, trial)
+    trials = tuple(first.values())
     contents = [trial.content for trial in trials]
     variants = len(set(contents))
     stops_early = settings.early_exit or not subject.lists_loads
     refined = most_swept(subject, settings, min(best, variants - 1))
     loads = min(len(contents), 1) + sum(a != b for a, b in pairwise(contents))
-    if refined or (sweeps_loads(subject, settings) and not _is_for_throughput(subject)):
+    # loads at which throughput has stopped growing are left out; other objectives may want them
+    if refined or (sweeps_loads(subject, settings) and not subject.goal.is_for_throughput):
         loads += min(best + 1, variants)  # the best come back
     return Forecast(
         mode=SearchMode.BRUTE,
@@ -134,14 +140,6 @@ def _listed(subject: Subject, settings: SearchSettings, best: int) -> Forecast:
         variants=variants,
         loads=loads,
     )
-
-
-def _is_for_throughput(subject: Subject) -> bool:
-    """Whether nothing else is an objective. Loads at which it has stopped growing, which the search
-    leaves out, are then of no use to the best, either.
-    """
-    goals = subject.goal.models
-    return all([one.tag for one in goal.objectives] == ["perf_throughput"] for goal in goals)
 
 
 def _deciding(mode: SearchMode, varied: Sequence[Varied], most_trials: int | None) -> Forecast:

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -278,10 +279,22 @@ sys.meta_path.insert(0, Interrupting())
 """
 
 
-@pytest.mark.parametrize("module", ["click", "model_analyzer.config.options", "numpy"])
+PROFILE = ("profile", "-m", ".", "--profile-models", "m", "--run-config-search-mode", "adaptive")
+
+
+@pytest.mark.parametrize(
+    ("module", "arguments"),
+    [
+        ("click", PROFILE),
+        ("model_analyzer.config.options", PROFILE),
+        ("numpy", PROFILE),
+        ("numpy", ("best",)),
+        ("numpy", ("checkpoint", "best")),
+    ],
+)
 @pytest.mark.parametrize("is_script", [True, False])
 def test_an_interrupt_while_the_program_is_imported_takes_one_line(
-    program: str, tmp_path: Path, is_script: bool, module: str
+    program: str, tmp_path: Path, is_script: bool, module: str, arguments: Sequence[str]
 ) -> None:
     (tmp_path / "sitecustomize.py").write_text(INTERRUPTED_IMPORT)
     path = f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"
@@ -289,9 +302,9 @@ def test_an_interrupt_while_the_program_is_imported_takes_one_line(
     done = subprocess.run(
         [
             *([program] if is_script else [sys.executable, "-m", "model_analyzer"]),
-            *("profile", "-m", str(tmp_path), "--profile-models", "m"),
-            *("--run-config-search-mode", "adaptive"),
+            *arguments,
         ],
+        cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": path, "INTERRUPTED_IMPORT": module},
         capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip

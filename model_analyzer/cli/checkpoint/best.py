@@ -15,6 +15,7 @@ from model_analyzer.cli.checkpoint.options import (
     directory_options,
     path_option,
 )
+from model_analyzer.cli.uninterrupted import uninterrupted
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
 
 
@@ -52,15 +53,16 @@ def best(
     """
     goal = goal_of(metrics, constraints)
 
-    from model_analyzer.cli.checkpoint.output import found, warn
-    from model_analyzer.cli.console import View
-    from model_analyzer.cli.export import origin_of, write_variants
-    from model_analyzer.domain.goals import Goal
-    from model_analyzer.reports.build import build_summary
-    from model_analyzer.reports.tables import answer_table
-    from model_analyzer.reports.write import ExportDirectory
-    from model_analyzer.results.ranking import rank
-    from model_analyzer.results.selection import top_with_default
+    with uninterrupted():
+        from model_analyzer.cli.checkpoint.output import found, warn
+        from model_analyzer.cli.console import View
+        from model_analyzer.cli.export import origin_of, write_variants
+        from model_analyzer.domain.goals import Goal
+        from model_analyzer.reports.build import build_summary
+        from model_analyzer.reports.tables import answer_table
+        from model_analyzer.reports.write import ExportDirectory
+        from model_analyzer.results.ranking import rank
+        from model_analyzer.results.selection import top_with_default
 
     checkpoint = found(which, directory, prefix)
     models = subjects_of(checkpoint)

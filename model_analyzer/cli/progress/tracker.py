@@ -27,6 +27,7 @@ from model_analyzer.cli.progress.events import (
 from model_analyzer.cli.progress.values import shown_tags
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement, Outcome, averaged
+from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.results.selection import are_comparable
 from model_analyzer.search.expectation.search import Stage
@@ -263,7 +264,11 @@ class _Best:
 
     def gain_percent(self, trial: Trial, measurement: Measurement) -> float | None:
         """Over the default under its best load, if that is another one and can be compared."""
-        defaults = {key: one for key, one in self._trials.items() if _is_default(one)}
+        defaults = {
+            key: MeasuredTrial(trial=one, measurement=self._mean(key))
+            for key, one in self._trials.items()
+            if _is_default(one)
+        }
         if _is_default(trial) or not are_comparable(self.goal, trial, defaults.values()):
             return None
         return self.goal.gain_percent(measurement, self._mean(self._first(list(defaults))))

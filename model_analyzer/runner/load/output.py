@@ -41,6 +41,7 @@ _NOT_TELLING = re.compile(r"^Pass \[|initialize NVML")
 _UNCOUNTED = "failed to find the requested model version"
 _IS_LOADED = "*** Measurement Settings ***"
 _NOT_LOADED = re.compile(r"failed to load '[^']+' version \d+: (?:Internal: )?(.+?)(?:\\n|\"?\n)")
+_THREAD = re.compile(r"Thread \[\d+\]")
 _REQUEST_FAILED = re.compile(r"Thread \[\d+\] had error: ")
 _REQUESTS = re.compile(r"^\s*Request count: (\d+)\s*$", re.MULTILINE)
 
@@ -159,10 +160,12 @@ def why_not_loaded(output: str) -> str:
 def deciding_lines(text: str) -> tuple[str, ...]:
     """The lines of the output that tell why it failed, the first one deciding.
 
-    What a request met comes before all that was said around it.
+    What a request met comes before all that was said around it, and once if many threads met it.
     """
-    lines = sorted(_telling(text), key=lambda line: not requests_failed(line))
-    return tuple(line[:500] for line in lines[:8])
+    different: dict[str, str] = {}
+    for line in sorted(_telling(text), key=lambda line: not requests_failed(line)):
+        different.setdefault(_THREAD.sub("", line), line)
+    return tuple(line[:500] for line in [*different.values()][:8])
 
 
 def _telling(text: str) -> Iterator[str]:

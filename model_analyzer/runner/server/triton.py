@@ -35,7 +35,7 @@ _ASK_AGAIN_S = 0.2
 _PORT_TRIES = 5
 _SETTLE_S = 15.0
 _ANSWER_S = 60.0
-_WARM_UP_S = 2.0
+_WARM_UP_S = 5.0
 _MOST_WARM_UPS = 32
 _STUB = "triton_python_backend_stub"
 _TAG = "model_analyzer_variant"
@@ -368,8 +368,8 @@ class TritonServer:
         """A few requests of zeros, so that no measurement pays for the first ones.
 
         One after another, so that they are never harder than the load to come: a model that dies
-        of several at once can still be measured with one. All instances get some: the server
-        gives a request to the one that has been idle for longest.
+        of several at once can still be measured with one. All instances get some, unless a
+        request takes seconds: the server gives it to the one that has been idle for longest.
 
         Their answers must not be empty: a Python backend built for numpy 1 sends empty tensors
         under numpy 2, without any error, and every measurement would look plausible.
@@ -378,9 +378,9 @@ class TritonServer:
         if not has_fixed_shapes(config):
             return
         instances = sum(n for n, _ in variant.instances(gpus=len(self._setup.devices)))
-        enough = time.monotonic() + _WARM_UP_S
         try:
             answer = client.infer_zeros(config, _ANSWER_S)
+            enough = time.monotonic() + _WARM_UP_S
             for _ in range(min(2 * instances, _MOST_WARM_UPS)):
                 if time.monotonic() > enough:
                     break

@@ -8,11 +8,11 @@ import io
 from contextlib import ExitStack
 from pathlib import Path
 
-import click
 import pytest
 
 from model_analyzer.cli.resume import open_state
 from model_analyzer.domain.settings import CheckpointSettings, OnMismatch
+from model_analyzer.errors import ModelAnalyzerError
 from model_analyzer.state.checkpoint import load
 from model_analyzer.state.profile_state import ProfileState
 from tests.unit.state.samples import measurement, trial
@@ -46,7 +46,7 @@ def test_a_journal_alone_is_not_removed_unasked(
         retry_failed=False,
     )
 
-    with ExitStack() as stack, pytest.raises(click.Abort):
+    with ExitStack() as stack, pytest.raises(ModelAnalyzerError, match="nothing was removed"):
         open_state(settings, tmp_path, stack, impatience=lambda: lambda: False)
 
     assert len(load(tmp_path).records) == 1

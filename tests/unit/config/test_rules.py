@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -109,10 +108,7 @@ def test_a_quick_search_takes_no_lists_of_what_it_searches(
     assert problem.startswith(f"f.yaml:{where}: search mode quick takes no {what} (")
 
 
-@pytest.mark.parametrize(
-    ("models", "modes"),
-    [("", ["adaptive", "brute"]), ("bls_composing_models: [c]\n", ["adaptive"])],
-)
+@pytest.mark.parametrize("models", ["", "bls_composing_models: [c]\n"])
 @pytest.mark.parametrize(
     "text",
     [
@@ -125,14 +121,11 @@ def test_a_quick_search_takes_no_lists_of_what_it_searches(
         "profile_models: {m: {model_config_parameters: {dynamic_batching: [{}, null]}}}",
     ],
 )
-def test_the_modes_that_are_named_for_lists_take_them(
-    models: str, modes: Sequence[str], text: str
-) -> None:
+def test_the_mode_that_is_named_for_lists_takes_them(models: str, text: str) -> None:
     (problem,) = profile_problems(QUICK + models + text)
 
-    assert f"(run_config_search_mode: {' or '.join(modes)} takes " in problem
-    for mode in modes:
-        assert settings(f"run_config_search_mode: {mode}\n{models}{text}")
+    assert "(run_config_search_mode: adaptive takes " in problem
+    assert settings(f"run_config_search_mode: adaptive\n{models}{text}")
 
 
 @pytest.mark.parametrize(

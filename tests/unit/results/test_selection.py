@@ -94,8 +94,6 @@ def test_the_gain_is_that_of_the_best_over_the_default() -> None:
     [
         ({"concurrency": 8}, [{"concurrency": 8}], True),
         ({"concurrency": 8}, [{"concurrency": 1}], False),
-        # one instance, one inference at a time: no more than twice that is of use
-        ({"concurrency": 8}, [{"concurrency": 2}], True),
         ({"concurrency": 8}, [{"concurrency": 8, "batch_size": 4}], False),
         # loads were tried, and none is better for the default
         ({"concurrency": 8}, [{"concurrency": 1}, {"concurrency": 2}], True),
@@ -110,6 +108,32 @@ def test_a_gain_is_told_where_it_is_not_owed_to_the_load(
     found = ranking(record(other, measurement(200), **best), *tried)
 
     assert (gain_over_default(found) is not None) is is_told
+
+
+@pytest.mark.parametrize(
+    ("concurrency", "waiting_ms", "config", "is_told"),
+    [
+        pytest.param(8, 4.0, {}, True, id="an instance with full batches that is always busy"),
+        pytest.param(8, 1.0, {}, False, id="an instance that waits for requests"),
+        pytest.param(4, 4.0, {}, False, id="batches that are not full"),
+        pytest.param(
+            8, 4.0, {"dynamic_batching": {"max_queue_delay_microseconds": 4000}}, False,
+            id="requests that wait for others",
+        ),
+    ],
+)  # fmt: skip
+def test_a_gain_over_a_default_that_is_as_busy_as_it_can_be_is_told(
+    concurrency: int, waiting_ms: float, config: dict[str, Any], is_told: bool
+) -> None:
+    times = {"perf_server_queue": waiting_ms, "perf_server_compute_infer": 5.0}
+    default = variant("m_config_default", max_batch_size=4, **config)
+    tried = record(default, measurement(100, 9, **times), concurrency=concurrency)
+    best = record(variant("m_config_0", max_batch_size=2), measurement(200, 3), concurrency=16)
+
+    assert (gain_over_default(ranking(best, tried)) is not None) is is_told
+    # where latency counts too, less of a load may be better
+    soon = goal(wished=objectives(perf_latency_p99=1))
+    assert gain_over_default(ranking(best, tried, by=soon)) is None
 
 
 def test_that_hardly_anything_is_gained_is_told_whatever_the_load() -> None:

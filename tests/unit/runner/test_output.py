@@ -154,6 +154,12 @@ def test_what_a_request_met_decides_whatever_was_said_before() -> None:
     assert lines[0] == "Thread [0] had error: Stub process 'crasher_0_0' is not healthy."
 
 
+def test_what_many_threads_met_is_said_once() -> None:
+    threads = [f"Thread [{number}] had error: no memory" for number in range(16)]
+    said = "Error: Failed to allocate memory"
+    assert deciding_lines("\n".join([said, *threads])) == (threads[0], said)
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [

@@ -138,44 +138,26 @@ def test_what_cannot_be_searched_is_an_error_before_anything_runs(
         check([PLAIN, what] if where.mode is None else [what], where, UNBOUNDED)
 
 
-@pytest.mark.parametrize("mode", [None, QUICK])
 @pytest.mark.parametrize(
-    ("what", "message"),
+    "what",
     [
-        (
-            subject(model("m", model("a")), parameters={"max_batch_size": [4, 8]}),
-            "quick takes no max_batch_size of m",
-        ),
-        (
-            subject(ensemble(model("a")), parameters={"max_batch_size": [4]}),
-            "quick takes no max_batch_size of m",
-        ),
-        (
-            together(subject(model("m")), subject(model("n"), parameters=counts(1, 2))),
-            "quick takes no instance_group of n",
-        ),
-        (
-            subject(ensemble(model("a")), composing("a", parameters=counts(1, 4, 6))),
-            "cannot step through the instance counts of a",
-        ),
+        subject(model("m", model("a")), parameters={"max_batch_size": [4, 8]}),
+        subject(ensemble(model("a")), parameters={"max_batch_size": [4]}),
+        together(subject(model("m")), subject(model("n"), parameters=counts(1, 2))),
+        subject(ensemble(model("a")), composing("a", parameters=counts(1, 4, 6))),
     ],
 )
-def test_quick_takes_the_same_whether_it_was_asked_for_or_not(
-    what: Subject, message: str, mode: SearchMode | None
-) -> None:
-    with pytest.raises(ConfigError, match=message):
-        check([what], limits(mode=mode), UNBOUNDED)
+def test_where_quick_is_the_default_it_takes_lists_of_sizes(what: Subject) -> None:
+    assert check([what], limits(), UNBOUNDED) == []
 
 
 @pytest.mark.parametrize(
     ("what", "where"),
     [
-        (subject(model("m", model("a")), parameters=counts(1, 2)), limits()),
         (subject(loads=(1, 2)), limits(mode=QUICK)),
         (subject(ensemble(model("a")), batch_sizes=(1, 2)), limits()),
         (subject(ensemble(model("a")), load_kind=LoadKind.REQUEST_RATE), limits()),
         (ENSEMBLE, limits(mode=BRUTE)),
-        (subject(ensemble(model("a")), composing("a", parameters=counts(1, 4, 6))), limits()),
         (
             subject(
                 ensemble(model("a")),
@@ -212,16 +194,15 @@ def test_quick_takes_lists_of_what_others_call(what: Subject, mode: SearchMode |
 
 @pytest.mark.parametrize("mode", [None, BRUTE])
 @pytest.mark.parametrize("facts", [ensemble(model("a")), model("m", model("a"))])
-def test_what_is_listed_for_a_called_model_is_not_dropped_for_listed_loads(
+def test_what_is_said_of_a_called_model_is_not_dropped_in_silence(
     facts: ModelFacts, mode: SearchMode | None
 ) -> None:
     what = subject(facts, composing("a", parameters=counts(1, 2)), loads=(4, 8))
 
-    with pytest.raises(ConfigError, match="a is called by another model") as raised:
-        check([what], limits(mode=mode), UNBOUNDED)
-
-    (problem,) = raised.value.problems
-    assert problem.hint == "run_config_search_mode: adaptive, which varies it"
+    assert check([what], limits(mode=mode), UNBOUNDED) == [
+        "model_config_parameters of a: it is called by another model, and is taken as it is where"
+        " loads are listed; run_config_search_mode: adaptive varies it"
+    ]
     adaptive = limits(mode=SearchMode.ADAPTIVE)
     assert check([what], adaptive, UNBOUNDED) == []
     asked = sequence(search(what, adaptive), saturating)
@@ -229,11 +210,11 @@ def test_what_is_listed_for_a_called_model_is_not_dropped_for_listed_loads(
     assert len({trial.content for trial in asked}) > 1
 
 
-def test_nothing_is_listed_for_what_a_disabled_search_leaves_as_it_is() -> None:
+def test_what_is_said_of_a_called_model_is_remarked_where_searching_is_disabled() -> None:
     what = subject(ensemble(model("a")), composing("a", parameters=counts(2)))
 
-    with pytest.raises(ConfigError, match="not varied where searching is disabled"):
-        check([what], limits(disable=True), UNBOUNDED)
+    (remark,) = check([what], limits(disable=True), UNBOUNDED)
+    assert "taken as it is where searching is disabled" in remark
     only_kind = subject(ensemble(model("a")), composing("a", cpu_only=True))
     assert check([only_kind], limits(disable=True), UNBOUNDED) == []
 
