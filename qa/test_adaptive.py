@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from model_analyzer.state.checkpoint import load
@@ -24,11 +25,13 @@ def test_what_it_concludes_is_kept_and_recommended(scene) -> None:
     assert status == 0, output
     assert output.count("Profiling add_sub_") == 5
     assert "The search ends after 5 measurements" in output
-    conclusion = load(scene.directory / "checkpoints").conclusions["add_sub"]
+    known = load(scene.directory / "checkpoints")
+    # some are measured again
+    trials = len({replace(record.trial, repetition=0).key for record in known.records})
     model = results(scene)
-    assert model["conclusion"]["trials"] == conclusion.trials == 5
+    assert model["conclusion"]["trials"] == known.conclusions["add_sub"].trials == trials
     page = scene.directory / "reports" / "summaries" / "add_sub" / "result_summary.html"
-    assert "after 5 trials" in page.read_text()
+    assert f"after {trials} trials" in page.read_text()
 
     status, output = scene.profile(**BOUNDS)
 

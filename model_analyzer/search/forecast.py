@@ -117,11 +117,6 @@ def _listed(subject: Subject, settings: SearchSettings, best: int) -> Forecast:
             variants=None,
             loads=None,
         )
-    # what comes to the same is measured once
-    first: dict[str, Trial] = {}
-    for trial in trials:
-        first.setdefault(trial.key, trial)
-    trials = tuple(first.values())
     contents = [trial.content for trial in trials]
     variants = len(set(contents))
     stops_early = settings.early_exit or not subject.lists_loads

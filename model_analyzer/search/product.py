@@ -37,7 +37,7 @@ class ProductSearch:
 
     @property
     def most_trials(self) -> int:
-        """How many trials there are, if none is illegal."""
+        """How many trials there are, if none is illegal and none comes to the same as another."""
         return sum(math.prod(map(len, group)) for group in (self._defaults, self._others))
 
     def trials(self) -> Iterator[Trial]:
@@ -57,8 +57,13 @@ class ProductSearch:
         return records
 
     def _combinations(self) -> Iterator[Trial]:
+        """Every trial, legal or not; what comes to the same is one."""
+        known = set()
         for workloads in chain(product(*self._defaults), product(*self._others)):
-            yield self._subject.trial(*workloads)
+            trial = self._subject.trial(*workloads)
+            if trial.key not in known:
+                known.add(trial.key)
+                yield trial
 
 
 def _workloads(

@@ -92,8 +92,8 @@ def test_two_models_with_searching_disabled_are_measured_in_all_combinations() -
 
     trials = sequence(search(together(*models), limits(disable=True)), flat)
 
-    # the default again, as what is listed
-    assert [trial.variants for trial in trials] == ["m_config_default,n_config_default"] * 32
+    # what is listed is the default again: that is known
+    assert [trial.variants for trial in trials] == ["m_config_default,n_config_default"] * 16
     assert len({trial.key for trial in trials}) == 16
 
 
