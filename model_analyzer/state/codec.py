@@ -270,7 +270,8 @@ def decode_conclusion(entry: Entry) -> tuple[str, Conclusion]:
             recommended=str(entry["recommended"]),
             goal=str(entry["goal"]),
             feasible=bool(entry["feasible"]),
-            trials=int(entry["trials"]),
+            # first kept as `outcomes`, with repetitions: such a number counts where there were none
+            trials=int(entry["trials"] if "trials" in entry else entry["outcomes"]),
             reason=str(entry["reason"]),
             margin=float(entry["margin"]),
             chance=float(entry["chance"]),

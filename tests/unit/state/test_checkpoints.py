@@ -15,6 +15,7 @@ import pytest
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import load
+from model_analyzer.state.codec import decode_conclusion, encode_conclusion
 from model_analyzer.state.files import FORMAT, checkpoint_lines, write_whole
 from model_analyzer.state.profile_state import ProfileState
 from tests.unit.builders import conclusion
@@ -206,6 +207,14 @@ def test_what_a_search_came_to_is_kept_until_one_comes_to_something_else(tmp_pat
     loaded = load(tmp_path)
     assert loaded.damage == ()
     assert loaded.profile.conclusions == {"m": second, "n": first}
+
+
+def test_a_conclusion_from_before_trials_were_counted_is_read() -> None:
+    kept = conclusion(trial(), 2)
+    entry = encode_conclusion("m", kept)
+    entry["outcomes"] = entry.pop("trials")
+
+    assert decode_conclusion(entry) == ("m", kept)
 
 
 def test_recording_what_is_known_is_no_change(tmp_path: Path) -> None:
