@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from model_analyzer.domain.words import counted
 from model_analyzer.runner.checks.finding import Finding, Level
 
 Findings = Sequence[tuple[str, Finding]]
@@ -86,9 +87,9 @@ def verdict(findings: Findings) -> str:
     """What all of it means, in a line."""
     number = counts(findings)
     problems, warnings = number[Level.PROBLEM], number[Level.WARNING]
-    about = f"{warnings} warning{'s' * (warnings != 1)}" if warnings else ""
+    about = counted(warnings, "warning") if warnings else ""
     if problems:
-        count = f"{problems} problem{'s' * (problems != 1)}"
+        count = counted(problems, "problem")
         return f"{', '.join(filter(None, (count, about)))}: a run would not work here."
     return f"Everything that a run needs is here{'; ' + about if about else ''}."
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from typing import Any
@@ -271,6 +271,11 @@ class Trial:
                 *([self.repetition] if self.repetition else []),
             ]
         )
+
+    @property
+    def first(self) -> Trial:
+        """The trial that this one repeats, or itself."""
+        return replace(self, repetition=0)
 
     @property
     def is_legal(self) -> bool:

@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.words import counted
 from model_analyzer.reports.loads import load_text, under
 from model_analyzer.reports.markup import escaped, markdown_table
 from model_analyzer.reports.tables import Table, show
@@ -116,8 +117,7 @@ def best_title(comparison: Comparison) -> str:
 
 
 def trials_title(comparison: Comparison) -> str:
-    count = len(comparison.trials)
-    return f"{comparison.model}: {count} common trial{'s' * (count != 1)}"
+    return f"{comparison.model}: {counted(len(comparison.trials), 'common trial')}"
 
 
 def titled_tables(report: ComparisonReport) -> Iterator[tuple[str, Table]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from model_analyzer.domain.trials import Load, LoadKind, Trial
+from model_analyzer.domain.words import counted
 
 
 def load_text(trial: Trial) -> str:
@@ -46,7 +47,7 @@ def _short(load: Load, value: str | None = None) -> str:
 def _in_words(load: Load) -> str:
     match load.kind:
         case LoadKind.CONCURRENCY:
-            words = f"with {load.value} concurrent request{'s' if load.value != 1 else ''}"
+            words = f"with {counted(load.value, 'concurrent request')}"
         case LoadKind.REQUEST_RATE:
             words = f"under {load.value} requests/sec"
         case LoadKind.REQUEST_INTERVALS:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from model_analyzer.domain.conclusions import Conclusion
@@ -153,8 +153,8 @@ def _counts(conclusion: Conclusion | None, profile: Profile, goal: Goal) -> bool
     return (
         conclusion is not None
         and conclusion.goal == goal.identity
-        and conclusion.trials == len({_first(record.trial).key for record in profile.records})
-        and any(_first(item.trial).key == conclusion.recommended for item in profile.measured)
+        and conclusion.trials == len({record.trial.first.key for record in profile.records})
+        and any(item.trial.first.key == conclusion.recommended for item in profile.measured)
     )
 
 
@@ -203,11 +203,6 @@ def rank_across(rankings: Sequence[Ranking], goal: Goal, name: str) -> Ranking:
     )
 
 
-def _first(trial: Trial) -> Trial:
-    """The trial that this one repeats, if it does."""
-    return replace(trial, repetition=0)
-
-
 def _ordered(
     measured: Sequence[MeasuredTrial], goal: Goal, conclusion: Conclusion | None
 ) -> tuple[Sequence[MeasuredTrial], tuple[MeasuredTrial, ...]]:
@@ -219,7 +214,7 @@ def _ordered(
         return goal.best_first(measured, lambda item: item.measurement), ()
     repetitions: dict[tuple[str, str], list[MeasuredTrial]] = {}
     for item in measured:
-        first = _first(item.trial)
+        first = item.trial.first
         repetitions.setdefault((first.variants, first.key), []).append(item)
     found = {key: [item.measurement for item in items] for key, items in repetitions.items()}
     means = {

@@ -20,6 +20,7 @@ from model_analyzer.cli.checkpoint.options import (
     prefix_option,
     wrong,
 )
+from model_analyzer.domain.words import counted
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, CheckpointError
 
 _PATH = click.Path(path_type=Path)
@@ -73,13 +74,9 @@ def verify(paths: Sequence[Path], directory: Path, prefix: str, as_json: bool) -
                 f"damaged: {verdict.damage}; lost: {verdict.loss}" if verdict.damage else "intact"
             )
             click.echo(
-                f"{verdict.path}: {state} ({_count(verdict.outcomes, 'outcome')} can be read)"
+                f"{verdict.path}: {state} ({counted(verdict.outcomes, 'outcome')} can be read)"
             )
     return EXIT_RUN_FAILED if any(verdict.damage for verdict in verdicts) else EXIT_OK
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 @click.command()
@@ -175,14 +172,14 @@ def merge(sources: Sequence[Path], output_dir: Path, prefix: str) -> None:
     with ProfileState(output_dir, prefix=prefix) as state:
         state.start_from(merged.checkpoint)
         path = state.newest
-    click.echo(f"wrote {path} with {_count(len(merged.checkpoint.records), 'outcome')}")
+    click.echo(f"wrote {path} with {counted(len(merged.checkpoint.records), 'outcome')}")
     if merged.conflicts:
         click.echo(
-            f"{_count(merged.conflicts, 'trial')} had two outcomes: a measurement is kept before a"
+            f"{counted(merged.conflicts, 'trial')} had two outcomes: a measurement is kept before a"
             " failure, else the newer one"
         )
     if merged.renamed:
         click.echo(
-            f"{_count(merged.renamed, 'variant')} got another name: one name means one"
+            f"{counted(merged.renamed, 'variant')} got another name: one name means one"
             " configuration"
         )

@@ -7,7 +7,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 
 from model_analyzer import __version__, profiling
 from model_analyzer.cli.progress.estimate import TimeLeft
@@ -252,7 +251,7 @@ class _Best:
 
     def add(self, trial: Trial, measurement: Measurement) -> tuple[Trial, Measurement] | None:
         """The best and its mean, where that has changed."""
-        first = replace(trial, repetition=0)
+        first = trial.first
         self._trials[first.key] = first
         self._measured.setdefault(first.key, []).append(measurement)
         best = self._first(self._measured)
@@ -264,12 +263,14 @@ class _Best:
 
     def gain_percent(self, trial: Trial, measurement: Measurement) -> float | None:
         """Over the default under its best load, if that is another one and can be compared."""
+        if _is_default(trial):
+            return None
         defaults = {
             key: MeasuredTrial(trial=one, measurement=self._mean(key))
             for key, one in self._trials.items()
             if _is_default(one)
         }
-        if _is_default(trial) or not are_comparable(self.goal, trial, defaults.values()):
+        if not are_comparable(self.goal, trial, defaults.values()):
             return None
         return self.goal.gain_percent(measurement, self._mean(self._first(list(defaults))))
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from model_analyzer.domain.words import counted
 from model_analyzer.errors import ConfigError
 from model_analyzer.runner.checks.finding import Finding, ok, problem, warning
 from model_analyzer.runner.gpus import VISIBLE_DEVICES, Gpu, select, visible
@@ -117,7 +118,7 @@ def _gpu(state: GpuState) -> Finding:
             "`nvidia-smi mig -cgi PROFILE -C` makes one, `nvidia-smi -mig 0` ends the mode",
         )
     if state.programs:
-        count = f"{state.programs} program{'s' * (state.programs != 1)}"
+        count = counted(state.programs, "program")
         return warning(
             name, f"{found}, in use by {count}", "see `nvidia-smi`: measurements will be noisy"
         )

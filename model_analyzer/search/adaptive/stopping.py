@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
@@ -54,7 +53,7 @@ def conclude(known: Knowledge, reason: str) -> Conclusion:
         recommended=known.trial(known.recommended[0]).key,
         goal=known.goal.identity,
         feasible=known.is_feasible,
-        trials=len({replace(record.trial, repetition=0).key for record in known.records}),
+        trials=len({record.trial.first.key for record in known.records}),
         reason=reason,
         margin=_BETTER,
         chance=left.chance,
