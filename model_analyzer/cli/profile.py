@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -51,7 +51,8 @@ from model_analyzer.errors import (
 )
 from model_analyzer.profiling import TrialFinished, profile
 from model_analyzer.reports.write import ExportDirectory
-from model_analyzer.results.ranking import Circumstances, Ranking, rank
+from model_analyzer.results.circumstances import Circumstances
+from model_analyzer.results.ranking import Ranking, rank
 from model_analyzer.runner.gpus import VISIBLE_DEVICES, cuda_environment
 from model_analyzer.runner.host import describe_host
 from model_analyzer.runner.load.command import named_files
@@ -168,8 +169,6 @@ class _Session:
     state: ProfileState
     export: ExportDirectory
     subjects: tuple[Subject, ...]
-    # contents of the variants that this run came across, by name
-    visited: dict[str, set[str]] = field(default_factory=dict)
 
 
 def _prepare(
@@ -413,9 +412,7 @@ def _measure(session: _Session, interrupts: Interrupts, tracker: Tracker) -> boo
         for event in profile(search, session.runner, session.state):
             tracker.tell(event)
             if isinstance(event, TrialFinished):
-                trial = event.trial
-                session.visited.setdefault(trial.variants, set()).add(trial.content)
-                for work in trial.workloads:
+                for work in event.trial.workloads:
                     session.output.write(work.variant)
             if interrupts.requested:
                 break
@@ -449,9 +446,8 @@ def _rankings(session: _Session) -> Sequence[Ranking]:
             circumstances=Circumstances(
                 setup=subject.setup.identity,
                 conditions=tuple(model.conditions for model in subject.models),
-                files=tuple(model.facts.files for model in subject.models),
             ),
-            current=session.visited,
+            bases=tuple(model.facts.identity for model in subject.models),
         )
         for subject in session.subjects
     ]

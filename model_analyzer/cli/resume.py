@@ -12,13 +12,14 @@ from pathlib import Path
 
 import click
 
+from model_analyzer.domain.differences import Difference
 from model_analyzer.domain.settings import CheckpointSettings, OnMismatch
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import CheckpointError, ModelAnalyzerError
 from model_analyzer.state.checkpoint import Checkpoint, load_existing, read_file
 from model_analyzer.state.find import find
 from model_analyzer.state.layout import Layout
-from model_analyzer.state.mismatch import Difference, Run, differences
+from model_analyzer.state.mismatch import Run, differences
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.state.stores import open_store
 from model_analyzer.state.upload import Uploads

@@ -98,7 +98,7 @@ def is_decoupled(config: ModelConfig) -> bool:
     return bool(config.get("model_transaction_policy", {}).get("decoupled", False))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ModelFacts:
     """What a model is before anything is changed; read once, before a search is chosen.
 
@@ -110,6 +110,11 @@ class ModelFacts:
     config: ModelConfig
     files: str
     composing: tuple[ModelFacts, ...] = ()
+
+    @cached_property
+    def identity(self) -> str:
+        """Fingerprint of the model as it is: that of its default variant."""
+        return VariantNames().default(self).identity
 
     def with_parts(self) -> Iterator[ModelFacts]:
         """The model, and all that it calls."""

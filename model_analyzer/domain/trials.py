@@ -123,7 +123,9 @@ class Workload:
 
     `inputs` is a fingerprint of the files that the flags name (input data, intervals), or "".
     Where it `times_tokens`, the answers are a language model's; and where genai-perf is to make
-    the requests, `genai_perf` has its flags.
+    the requests, `genai_perf` has its flags. `base` is the `ModelFacts.identity` of the model from
+    which the variant was derived, "" where that is unknown: the same variant may derive from
+    several, so it has no part in what identifies a trial.
     """
 
     variant: ModelVariant
@@ -132,14 +134,15 @@ class Workload:
     inputs: str = ""
     times_tokens: bool = False
     genai_perf: Mapping[str, Any] = field(default_factory=empty)
+    base: str = ""
 
     @cached_property
     def conditions(self) -> str:
-        """Fingerprint of how it is measured, whatever is measured: flags, inputs, kind of load.
+        """Fingerprint of how it is measured, under any variant and load: flags and inputs.
 
         Only measurements under equal conditions can be compared.
         """
-        return fingerprint([self.load.kind.value, self.telling_flags, self.inputs])
+        return fingerprint([self.telling_flags, self.inputs])
 
     @property
     def telling_flags(self) -> Mapping[str, Any]:
@@ -300,6 +303,11 @@ class Trial:
     def variants(self) -> str:
         """Names of the variants, joined as in file names and tables."""
         return ",".join([work.variant.name for work in self.workloads])
+
+    @property
+    def bases(self) -> tuple[str, ...]:
+        """From which models the variants were derived: see `Workload.base`."""
+        return tuple([work.base for work in self.workloads])
 
     @property
     def load(self) -> tuple[Load, ...]:

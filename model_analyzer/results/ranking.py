@@ -4,17 +4,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 
 from model_analyzer.domain.conclusions import Conclusion
-from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.measurements import Columns, averaged
-from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, Objective
+from model_analyzer.domain.measurements import Columns, Measurement, averaged
+from model_analyzer.domain.models import ModelVariant, empty
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
 from model_analyzer.domain.ties import assurance, assured_first, cost, tied
-from model_analyzer.domain.trials import Trial
+from model_analyzer.domain.trials import Failure
+from model_analyzer.results.circumstances import Circumstances, Group, LeftOut, comparable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,10 +44,15 @@ class VariantResult:
 @dataclass(frozen=True, kw_only=True)
 class Ranking:
     """The variants of a model (or of several, measured together), best first, with the trials
-    that failed. `ties` are as good as the first within noise; `conclusion` is that of the search
-    that chose the first, if one did. `repetitions` is how many further measurements there are, in
-    the means of others. `model` is the name, or the names joined by commas. Across models, each
-    result is of one model, and there is no default to compare with.
+    that failed.
+
+    `ties` are as good as the first within noise; `conclusion` is that of the search that chose the
+    first, if one did. `repeated` has the measurements of what was repeated, by the key of the first
+    one: what is ranked is their mean. Of the objectives in `unmeasured` there are no data, so
+    `goal` is without them. `left_out` is what was measured and cannot be compared; `groups` are
+    all circumstances under which the model was measured, `group` is the one that is ranked. `model`
+    is the name, or the names joined by commas. Across models, each result is of one model, and
+    there is no default to compare with.
     """
 
     model: str
@@ -56,7 +62,20 @@ class Ranking:
     is_across_models: bool = False
     ties: tuple[MeasuredTrial, ...] = ()
     conclusion: Conclusion | None = None
-    repetitions: int = 0
+    repeated: Mapping[str, tuple[Measurement, ...]] = field(default_factory=empty)
+    unmeasured: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    groups: tuple[Group, ...] = ()
+    group: Group | None = None
+
+    @property
+    def repetitions(self) -> int:
+        """How many further measurements there are, in the means of others."""
+        return sum(len(measurements) - 1 for measurements in self.repeated.values())
+
+    def measurements_of(self, item: MeasuredTrial) -> Sequence[Measurement]:
+        """The measurements that the one of the ranking is the mean of, itself if it is alone."""
+        return self.repeated.get(item.trial.first.key, (item.measurement,))
 
     @cached_property
     def measured(self) -> tuple[MeasuredTrial, ...]:
@@ -86,96 +105,105 @@ class Ranking:
         return any(result.passes for result in self.results)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Circumstances:
-    """What must be equal for measurements to be comparable: fingerprints of the server setup and,
-    for each model, of how it is measured (see `Workload.conditions`) and of its files.
-    """
-
-    setup: str
-    conditions: tuple[str, ...]
-    files: tuple[str, ...]
-
-    @classmethod
-    def of(cls, trial: Trial) -> Circumstances:
-        return cls(
-            setup=trial.setup.identity,
-            conditions=tuple(work.conditions for work in trial.workloads),
-            files=tuple(work.variant.files for work in trial.workloads),
-        )
-
-
 def rank(
     profile: Profile,
     model: str,
     goal: Goal,
     *,
-    circumstances: Circumstances | None = None,
-    current: Mapping[str, Set[str]] | None = None,
+    circumstances: Circumstances | int | None = None,
+    bases: tuple[str, ...] | None = None,
 ) -> Ranking:
-    """The ranking of `model` from what was measured under `circumstances`: without them, those of
-    the newest record of the model.
+    """The ranking of `model` from what can be compared; for `circumstances` and `bases` see
+    `comparable`. Of several models, measured together, it has the names joined by commas.
 
-    `current` tells for names of variants which contents they have now (the default changes when
-    the user edits its file); other names belong to their newest content. What was measured
-    otherwise stays in the profile but cannot be compared.
+    Raises ValueError where there are no such circumstances.
     """
-    records = [record for record in profile.records if record.trial.models == model]
-    if circumstances is None and records:
-        circumstances = Circumstances.of(records[-1].trial)
-    records = _under(circumstances, records) if circumstances is not None else []
-    served = [record.trial.served for record in records]
-    newest = {names: {content} for names, content in served}
-    contents: Mapping[str, Set[str]] = {**newest, **(current or {})}
-    comparable = Profile(
-        records=tuple(
-            record
-            for record, (names, content) in zip(records, served, strict=True)
-            if content in contents[names]
-        )
-    )
+    names = model.split(",")
+    records = [record for record in map(partial(_in_order, names), profile.records) if record]
+    chosen = comparable(records, circumstances=circumstances, bases=bases)
+    measured = [
+        MeasuredTrial(trial=record.trial, measurement=record.outcome)
+        for record in chosen.records
+        if isinstance(record.outcome, Measurement)
+    ]
+    judged, unmeasured = _judged(goal, measured)
     concluded = profile.conclusions.get(model)
-    conclusion = concluded if _counts(concluded, comparable, goal) else None
-    ordered, ties = _ordered(comparable.measured, goal, conclusion)
+    conclusion = concluded if _counts(concluded, chosen.records, goal) else None
+    ordered, ties, repeated = _ordered(measured, judged, conclusion)
     return Ranking(
         model=model,
-        goal=goal,
-        results=tuple(_results(ordered, goal)),
-        failed=comparable.failed,
+        goal=judged,
+        results=tuple(_results(ordered, judged)),
+        failed=tuple(
+            FailedTrial(trial=record.trial, failure=record.outcome)
+            for record in chosen.records
+            if isinstance(record.outcome, Failure)
+        ),
         ties=ties,
         conclusion=conclusion,
-        repetitions=len(comparable.measured) - len(ordered),
+        repeated=repeated,
+        unmeasured=unmeasured,
+        left_out=chosen.left_out,
+        groups=chosen.groups,
+        group=chosen.group,
     )
 
 
-def _counts(conclusion: Conclusion | None, profile: Profile, goal: Goal) -> bool:
-    """Whether it is about this goal, and about all trials of the profile and no others."""
+def _in_order(names: Sequence[str], record: TrialRecord) -> TrialRecord | None:
+    """The record of just these models, with them in this order; None if it is of others."""
+    works = record.trial.workloads
+    if len(works) != len(names):
+        return None
+    own = [work.variant.model for work in works]
+    if own == names:
+        return record
+    if len(names) == 1 or sorted(own) != sorted(names):
+        return None
+    places = [own.index(name) for name in names]
+    outcome = record.outcome
+    if isinstance(outcome, Measurement):
+        outcome = replace(outcome, models=tuple(outcome.models[place] for place in places))
+    trial = replace(record.trial, workloads=tuple(works[place] for place in places))
+    return record._replace(trial=trial, outcome=outcome)
+
+
+def _judged(goal: Goal, measured: Sequence[MeasuredTrial]) -> tuple[Goal, tuple[str, ...]]:
+    """The goal without the objectives of which no measurement has data, and their tags. Where
+    nothing is left of a model's objectives, throughput is what counts.
+    """
+    if not measured:
+        return goal, ()
+    missing: dict[str, None] = {}
+    models = []
+    for index, model in enumerate(goal.models):
+        present = tuple(
+            objective
+            for objective in model.objectives
+            if any(
+                item.measurement.model_value(index, objective.tag) is not None for item in measured
+            )
+        )
+        if len(present) < len(model.objectives):
+            missing |= dict.fromkeys(
+                objective.tag for objective in model.objectives if objective not in present
+            )
+            model = replace(model, objectives=present or (Objective(tag=DEFAULT_OBJECTIVE),))
+        models.append(model)
+    return (Goal(models=tuple(models)), tuple(missing)) if missing else (goal, ())
+
+
+def _counts(conclusion: Conclusion | None, records: Sequence[TrialRecord], goal: Goal) -> bool:
+    """Whether it is about this goal, and about all trials of the records and no others."""
     return (
         conclusion is not None
         and conclusion.goal == goal.identity
-        and conclusion.trials == len({record.trial.first.key for record in profile.records})
-        and any(item.trial.first.key == conclusion.recommended for item in profile.measured)
+        and conclusion.trials == len({record.trial.first.key for record in records})
+        and any(
+            record.trial.first.key == conclusion.recommended
+            for record in records
+            if isinstance(record.outcome, Measurement)
+        )
     )
-
-
-def _under(circumstances: Circumstances, records: Sequence[TrialRecord]) -> list[TrialRecord]:
-    """The records under these circumstances. Trials of a checkpoint share setups and flags: of
-    those that share everything, one is looked at.
-    """
-    known: dict[tuple[object, ...], bool] = {}
-    found = []
-    for record in records:
-        trial = record.trial
-        shared: tuple[object, ...] = (id(trial.setup),)
-        for work in trial.workloads:
-            # `id`: the hash of a kind is made by Python code
-            shared += (id(work.load.kind), id(work.flags), work.inputs, work.variant.files)
-        is_meant = known.get(shared)
-        if is_meant is None:
-            is_meant = known[shared] = Circumstances.of(trial) == circumstances
-        if is_meant:
-            found.append(record)
-    return found
 
 
 def rank_across(rankings: Sequence[Ranking], goal: Goal, name: str) -> Ranking:
@@ -199,19 +227,25 @@ def rank_across(rankings: Sequence[Ranking], goal: Goal, name: str) -> Ranking:
         ),
         failed=(),
         is_across_models=True,
-        repetitions=sum(ranking.repetitions for ranking in rankings),
+        repeated={
+            key: measurements
+            for ranking in rankings
+            for key, measurements in ranking.repeated.items()
+        },
     )
 
 
 def _ordered(
     measured: Sequence[MeasuredTrial], goal: Goal, conclusion: Conclusion | None
-) -> tuple[Sequence[MeasuredTrial], tuple[MeasuredTrial, ...]]:
+) -> tuple[
+    Sequence[MeasuredTrial], tuple[MeasuredTrial, ...], Mapping[str, tuple[Measurement, ...]]
+]:
     """The measurements, best first, with repetitions of a trial as one: their mean. First is what a
     search has concluded; else, of those that tie for the first place, the cheapest. Others that tie
-    are named.
+    are named. And the measurements of what was repeated, by key of the trial.
     """
     if conclusion is None and not any(item.trial.repetition for item in measured):
-        return goal.best_first(measured, lambda item: item.measurement), ()
+        return goal.best_first(measured, lambda item: item.measurement), (), empty()
     repetitions: dict[tuple[str, str], list[MeasuredTrial]] = {}
     for item in measured:
         first = item.trial.first
@@ -234,6 +268,7 @@ def _ordered(
     return (
         [means[chosen], *(means[key] for key in order if key != chosen)],
         tuple(means[key] for key in equal if key != chosen),
+        {key[1]: tuple(found[key]) for key in order if len(found[key]) > 1},
     )
 
 

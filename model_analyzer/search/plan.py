@@ -89,6 +89,7 @@ class SearchedModel:
             inputs=self.inputs,
             times_tokens=self.times_tokens,
             genai_perf=self.settings.genai_perf_flags if self.times_tokens else empty(),
+            base=self.facts.identity,
         )
 
 

@@ -317,6 +317,7 @@ def _generator(work: Workload) -> dict[str, Any]:
         "inputs": work.inputs,
         "times_tokens": work.times_tokens,
         "genai_perf": masked_values(work.genai_perf),
+        **_unless_empty("base", work.base),
     }
 
 
@@ -327,6 +328,7 @@ def _generated(entry: Entry) -> Mapping[str, Any]:
         "inputs": entry["inputs"],
         "times_tokens": entry.get("times_tokens", False),
         "genai_perf": freeze(entry.get("genai_perf", {})),
+        "base": _text(entry.get("base", "")),
     }
 
 

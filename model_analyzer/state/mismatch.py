@@ -10,9 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from model_analyzer.domain.differences import (
+    Difference,
+    files_difference,
+    settings_differences,
+    trial_differences,
+)
 from model_analyzer.domain.models import ModelFacts, ModelVariant, thaw
 from model_analyzer.domain.profiles import Device
-from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import Trial
 from model_analyzer.state.checkpoint import Checkpoint
 
@@ -21,21 +26,6 @@ from model_analyzer.state.checkpoint import Checkpoint
 _MACHINE = "Processor"
 _SERVER = "Server"
 _LOAD_GENERATOR = "perf_analyzer"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
-    """Something that was otherwise `then`. Where it `matters`, measurements of then and now do
-    not mean the same; where not, what is affected has another trial key and is measured again.
-    """
-
-    what: str
-    then: str
-    now: str
-    matters: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.what}: {self.then or 'none'} then, {self.now or 'none'} now"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,9 +86,11 @@ def checkpoint_differences(
             found.append(Difference(what=name.lower(), then=then, now=now))
     defaults, others = _defaults(base), _defaults(new)
     for model in sorted(defaults.keys() & others.keys()):
-        found += _settings(f"config.pbtxt of {model}", defaults[model].config, others[model].config)
+        found += settings_differences(
+            f"config.pbtxt of {model}", defaults[model].config, others[model].config
+        )
     for one, other in trials:
-        found += _conditions(one, other)
+        found += trial_differences(one, other)
     return sorted(dict.fromkeys(found), key=lambda difference: not difference.matters)
 
 
@@ -117,7 +109,7 @@ def _models(known: Checkpoint, models: Iterable[ModelFacts]) -> Iterator[Differe
             if then is None:
                 continue
             if then.files:
-                yield from _files_difference(part.name, then.files, part.files)
+                yield from files_difference(part.name, then.files, part.files)
             if thaw(then.config) != thaw(part.config):
                 yield Difference(what=f"config.pbtxt of {part.name}", then="another", now="this")
 
@@ -131,54 +123,6 @@ def _defaults(known: Checkpoint) -> Mapping[str, ModelVariant]:
         for variant in (work.variant, *work.variant.composing)
         if variant.is_default
     }
-
-
-def _files_difference(name: str, then: str, now: str) -> Iterator[Difference]:
-    if then != now:
-        yield Difference(what=f"files of {name}", then=then[:8], now=now[:8])
-
-
-def _conditions(one: Trial, other: Trial) -> Iterator[Difference]:
-    """In what is loaded with the models, and in how they are measured."""
-    then, now = one.setup.meaning, other.setup.meaning
-    for name in ("launch", "protocol"):
-        if then[name] != now[name]:
-            yield Difference(what=f"{name} mode", then=then[name], now=now[name])
-    for name in ("flags", "environment", "container"):
-        yield from _settings(f"server {name}", then[name], now[name])
-    for old, work in zip(one.workloads, other.workloads, strict=True):
-        model = work.variant.model
-        parts = {part.model: part.files for part in (old.variant, *old.variant.composing)}
-        for part in (work.variant, *work.variant.composing):
-            yield from _files_difference(part.model, parts.get(part.model, ""), part.files)
-        yield from _settings(
-            f"perf_analyzer flags of {model}", old.telling_flags, work.telling_flags
-        )
-        if old.inputs != work.inputs:
-            yield Difference(
-                what=f"input data of {model}", then=old.inputs[:8], now=work.inputs[:8]
-            )
-        if old.load.kind is not work.load.kind:
-            yield Difference(
-                what=f"kind of load of {model}", then=old.load.kind.value, now=work.load.kind.value
-            )
-
-
-def _settings(what: str, then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Difference]:
-    """One difference for each name that is set otherwise, inside of mappings, too; secrets are
-    masked.
-    """
-    then, now = masked_values(then), masked_values(now)
-    for name in sorted({*then, *now}):
-        old, new = then.get(name), now.get(name)
-        if isinstance(old, Mapping) and isinstance(new, Mapping):
-            yield from _settings(f"{what}: {name}", old, new)
-        elif thaw(old) != thaw(new):
-            yield Difference(what=f"{what}: {name}", then=_text(old), now=_text(new))
-
-
-def _text(value: Any) -> str:
-    return "" if value is None else str(thaw(value))
 
 
 def _searches(known: Checkpoint, searches: Mapping[str, Mapping[str, Any]]) -> Iterator[Difference]:

@@ -146,6 +146,7 @@ def trial(
     inputs: str = "",
     setup: ServerSetup | None = None,
     repetition: int = 0,
+    base: str = "",
 ) -> Trial:
     """One variant under one load."""
     work = Workload(
@@ -153,6 +154,7 @@ def trial(
         load=Load(kind=kind, value=concurrency, batch_size=batch_size),
         flags=flags or {},
         inputs=inputs,
+        base=base,
     )
     return Trial(workloads=(work,), setup=setup or ServerSetup(), repetition=repetition)
 

@@ -6,11 +6,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Profile, TrialRecord
-from model_analyzer.domain.trials import ServerSetup, Trial
-from model_analyzer.results.ranking import Circumstances, Ranking, rank
+from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
+from model_analyzer.results.circumstances import Circumstances
+from model_analyzer.results.ranking import Ranking, rank
 from tests.unit.builders import (
     at_least,
     at_most,
@@ -142,16 +145,25 @@ def test_what_was_measured_on_another_server_is_left_out() -> None:
     )
     newest = rank(profile, "m", goal())
     assert (throughputs(newest), newest.failed) == ([1], ())
-    chosen = rank(profile, "m", goal(), circumstances=Circumstances.of(trial(DEFAULT, setup=old)))
-    assert (order(chosen), len(chosen.failed)) == (["m_config_default"], 1)
+    assert [item.sentence for item in newest.left_out] == [
+        "1 measurement and 1 failure are left out: measured under other circumstances (server"
+        " version 2.50.0 instead of 2.51.0); --circumstances 1 ranks them."
+    ]
+    for wanted in (Circumstances.of(trial(DEFAULT, setup=old)), 1):
+        chosen = rank(profile, "m", goal(), circumstances=wanted)
+        assert (order(chosen), len(chosen.failed)) == (["m_config_default"], 1)
+        assert [item.circumstances for item in chosen.left_out] == [2]
+    with pytest.raises(ValueError, match="there is no group 3: there are 1 to 2"):
+        rank(profile, "m", goal(), circumstances=3)
 
 
 def test_what_was_measured_of_older_files_is_left_out() -> None:
     before = variant("m_config_1", max_batch_size=8, files="before")
-    profile = Profile(records=(record(before, measurement(999)), record(SMALL, measurement(1))))
-    assert order(rank(profile, "m", goal())) == ["m_config_0"]
-    assert order(rank(profile, "m", goal(), circumstances=Circumstances.of(trial(before)))) == [
-        "m_config_1"
+    found = ranking(record(before, measurement(999)), record(SMALL, measurement(1)))
+    assert order(found) == ["m_config_0"]
+    assert [item.sentence for item in found.left_out] == [
+        "1 measurement is left out: files of m have changed since;"
+        " `model-analyzer checkpoint trials` shows all."
     ]
 
 
@@ -185,9 +197,83 @@ def test_a_configuration_that_was_taken_back_is_ranked_by_what_it_is_now() -> No
     edited = variant("m_config_default", max_batch_size=4)
     profile = Profile(records=(record(before, measurement(1)), record(edited, measurement(9))))
 
-    found = rank(profile, "m", goal(), current={"m_config_default": {trial(before).content}})
+    found = rank(profile, "m", goal(), bases=(before.identity,))
 
     assert throughputs(found) == [1]
+
+
+def test_measurements_under_several_kinds_of_load_are_ranked_together() -> None:
+    found = ranking(
+        record(SMALL, measurement(100), concurrency=4),
+        record(SMALL, measurement(90), concurrency=80, kind=LoadKind.REQUEST_RATE),
+    )
+    assert throughputs(found) == [100, 90]
+    assert not found.left_out
+
+
+def test_without_present_circumstances_most_measurements_are_ranked() -> None:
+    odd = record(LARGE, measurement(999), flags={"string-length": "16"})
+    records = [record(SMALL, measurement(value), concurrency=value) for value in (1, 2, 3)]
+    found = ranking(*records, odd)
+    assert throughputs(found) == [3, 2, 1]
+    assert [item.sentence for item in found.left_out] == [
+        "1 measurement is left out: measured under other circumstances (perf_analyzer flags of m:"
+        " string-length 16 instead of not set); --circumstances 2 ranks them."
+    ]
+    # of equals, the newer one
+    assert throughputs(ranking(records[0], odd)) == [999]
+
+
+def test_what_derives_from_a_model_that_was_edited_since_is_left_out() -> None:
+    def derived(name: str, exact: str, **config: int) -> ModelVariant:
+        return variant(name, parameters={"exact": exact}, **config)
+
+    old = derived("m_config_default", "no")
+    new = derived("m_config_default", "yes")
+    fast = derived("m_config_0", "no", max_batch_size=8)
+    slow = derived("m_config_1", "yes", max_batch_size=8)
+    records = [
+        record(old, measurement(200), base=old.identity),
+        record(fast, measurement(900), base=old.identity),
+        record(new, measurement(50), base=new.identity),
+        record(slow, measurement(60), base=new.identity),
+    ]
+    for known in (records, [with_unknown_base(one) for one in records]):
+        found = ranking(*known)
+        assert order(found) == ["m_config_1", "m_config_default"]
+        assert [item.sentence for item in found.left_out] == [
+            "2 measurements are left out: config.pbtxt of m has changed since (parameters"
+            f"{'.' if known is not records else ': '}exact: no then, yes now);"
+            " `model-analyzer checkpoint trials` shows all."
+        ]
+    # edited back: the present model is known, though it was measured before the other
+    assert order(rank(Profile(records=tuple(records)), "m", goal(), bases=(old.identity,))) == [
+        "m_config_0",
+        "m_config_default",
+    ]
+
+
+def test_models_measured_together_are_found_in_any_order() -> None:
+    a, b = variant("a_config_0", model="a"), variant("b_config_0", model="b")
+    both = Trial(workloads=(*trial(a).workloads, *trial(b).workloads), setup=ServerSetup())
+    outcome = together({"perf_throughput": 1.0}, {"perf_throughput": 2.0})
+    profile = Profile(records=(TrialRecord(trial=both, outcome=outcome),))
+    (item,) = rank(profile, "b,a", Goal(models=(ModelGoal(), ModelGoal()))).measured
+    assert item.trial.models == "b,a"
+    assert [model.values["perf_throughput"] for model in item.measurement.models] == [2, 1]
+
+
+def test_objectives_without_data_do_not_count_and_are_named() -> None:
+    wished = objectives(gpu_used_memory=1, perf_throughput=10)
+    records = [record(SMALL, measurement(100)), record(LARGE, measurement(200))]
+    found = ranking(*records, by=goal(wished=wished))
+    assert order(found) == ["m_config_1", "m_config_0"]
+    assert found.unmeasured == ("gpu_used_memory",)
+    assert [one.tag for one in found.goal.models[0].objectives] == ["perf_throughput"]
+    # without any that was measured, throughput counts
+    found = ranking(*records, by=goal(wished=objectives(cpu_used_ram=1)))
+    assert order(found) == ["m_config_1", "m_config_0"]
+    assert found.unmeasured == ("cpu_used_ram",)
 
 
 # ----------------------------------------------------------------------------------- repetitions
@@ -270,6 +356,11 @@ def test_what_is_better_only_where_it_may_break_a_bound_does_not_tie() -> None:
     found = ranking(*safe, *near, by=bound)
     assert order(found) == ["m_config_1", "m_config_0"]
     assert not found.ties
+
+
+def with_unknown_base(of: TrialRecord) -> TrialRecord:
+    (work,) = of.trial.workloads
+    return of._replace(trial=replace(of.trial, workloads=(replace(work, base=""),)))
 
 
 def repeated(

@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is different between two things that were measured, or between then and now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from model_analyzer.domain.models import thaw
+from model_analyzer.domain.secrets import masked_values
+from model_analyzer.domain.trials import ServerSetup, Trial, Workload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """Something that was otherwise `then`. Where it `matters`, measurements of then and now do
+    not mean the same; where not, what is affected has another trial key and is measured again.
+    """
+
+    what: str
+    then: str
+    now: str
+    matters: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.then or 'none'} then, {self.now or 'none'} now"
+
+
+def files_difference(name: str, then: str, now: str) -> Iterator[Difference]:
+    if then != now:
+        yield Difference(what=f"files of {name}", then=then[:8], now=now[:8])
+
+
+def trial_differences(one: Trial, other: Trial) -> Iterator[Difference]:
+    """In what is loaded with the models, and in how they are measured."""
+    yield from setup_differences(one.setup, other.setup)
+    for old, work in zip(one.workloads, other.workloads, strict=True):
+        parts = {part.model: part.files for part in (old.variant, *old.variant.composing)}
+        for part in (work.variant, *work.variant.composing):
+            yield from files_difference(part.model, parts.get(part.model, ""), part.files)
+        yield from condition_differences(old, work)
+        if old.load.kind is not work.load.kind:
+            yield Difference(
+                what=f"kind of load of {work.variant.model}",
+                then=old.load.kind.value,
+                now=work.load.kind.value,
+            )
+
+
+def setup_differences(one: ServerSetup, other: ServerSetup) -> Iterator[Difference]:
+    """In how the server is started and reached; its version and GPUs play no part."""
+    then, now = one.meaning, other.meaning
+    for name in ("launch", "protocol"):
+        if then[name] != now[name]:
+            yield Difference(what=f"{name} mode", then=then[name], now=now[name])
+    for name in ("flags", "environment", "container"):
+        yield from settings_differences(f"server {name}", then[name], now[name])
+
+
+def condition_differences(one: Workload, other: Workload) -> Iterator[Difference]:
+    """In how a model is measured: flags of perf_analyzer, and input data."""
+    model = other.variant.model
+    yield from settings_differences(
+        f"perf_analyzer flags of {model}", one.telling_flags, other.telling_flags
+    )
+    if one.inputs != other.inputs:
+        yield Difference(what=f"input data of {model}", then=one.inputs[:8], now=other.inputs[:8])
+
+
+def settings_differences(
+    what: str, then: Mapping[str, Any], now: Mapping[str, Any]
+) -> Iterator[Difference]:
+    """One difference for each name that is set otherwise, inside of mappings, too; secrets are
+    masked.
+    """
+    then, now = masked_values(then), masked_values(now)
+    for name in sorted({*then, *now}):
+        old, new = then.get(name), now.get(name)
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            yield from settings_differences(f"{what}: {name}", old, new)
+        elif thaw(old) != thaw(new):
+            yield Difference(what=f"{what}: {name}", then=_text(old), now=_text(new))
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(thaw(value))
