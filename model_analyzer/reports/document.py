@@ -173,7 +173,7 @@ def _recommended(ranking: Ranking) -> dict[str, Any]:
 def _concluded(conclusion: Conclusion) -> dict[str, Any]:
     return {
         "trials": conclusion.trials,
-        "reason": conclusion.reason,
+        "reason": conclusion.explanation,
         "margin_percent": 100 * conclusion.margin,
         "chance_percent": 100 * conclusion.chance,
         "expected_gain_percent": 100 * conclusion.gain if conclusion.feasible else None,

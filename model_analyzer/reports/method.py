@@ -76,7 +76,7 @@ def _extent(
 def end_of_search(conclusion: Conclusion) -> Iterator[Entry]:
     """Why a search ended, and what it may have missed."""
     trials = counted(conclusion.trials, "trial")
-    yield "End of the search", f"after {trials}: {conclusion.reason}"
+    yield "End of the search", f"after {trials}: {conclusion.explanation}"
     if not conclusion.feasible:
         chance = f"a chance of {100 * conclusion.chance:.0f} %"
         yield "What may remain", f"something that keeps the constraints, with {chance}"

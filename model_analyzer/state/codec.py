@@ -16,7 +16,7 @@ from math import isfinite
 from types import MappingProxyType
 from typing import Any
 
-from model_analyzer.domain.conclusions import Conclusion
+from model_analyzer.domain.conclusions import Conclusion, StopReason
 from model_analyzer.domain.measurements import (
     Measurement,
     ModelMeasurement,
@@ -260,7 +260,8 @@ def decode_server_only(entry: Entry) -> Mapping[str, Values]:
 
 
 def encode_conclusion(subject: str, conclusion: Conclusion) -> Entry:
-    return {**asdict(conclusion), "entry": CONCLUSION, "subject": subject}
+    fields = {**asdict(conclusion), "reason": conclusion.reason.name}
+    return {**fields, "entry": CONCLUSION, "subject": subject}
 
 
 def decode_conclusion(entry: Entry) -> tuple[str, Conclusion]:
@@ -272,13 +273,29 @@ def decode_conclusion(entry: Entry) -> tuple[str, Conclusion]:
             feasible=bool(entry["feasible"]),
             # first kept as `outcomes`, with repetitions: such a number counts where there were none
             trials=int(entry["trials"] if "trials" in entry else entry["outcomes"]),
-            reason=str(entry["reason"]),
+            reason=_stop_reason(str(entry["reason"])),
+            limit=None if entry.get("limit") is None else int(entry["limit"]),
+            has_default_limit=bool(entry.get("has_default_limit", True)),
             margin=float(entry["margin"]),
             chance=float(entry["chance"]),
             gain=float(entry["gain"]),
         )
     except _INCOMPLETE as error:
         raise _incomplete(entry, error) from error
+
+
+# The reasons were first kept as sentences.
+_REASONS_IN_WORDS = {
+    "it may take no more": StopReason.LIMIT,
+    "the time is used up": StopReason.BUDGET,
+    "nothing else is worth a measurement": StopReason.NOTHING_WORTH,
+}
+
+
+def _stop_reason(text: str) -> StopReason:
+    if text in StopReason.__members__:
+        return StopReason[text]
+    return _REASONS_IN_WORDS.get(text, StopReason.UNKNOWN)
 
 
 @lru_cache(maxsize=1024)

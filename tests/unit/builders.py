@@ -14,7 +14,7 @@ from model_analyzer.config.kinds import Kind
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.resolve import Resolved, resolve_profile
 from model_analyzer.config.sources import parse_yaml
-from model_analyzer.domain.conclusions import Conclusion
+from model_analyzer.domain.conclusions import Conclusion, StopReason
 from model_analyzer.domain.goals import Constraint, Goal, ModelGoal, Objective
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Notice, Values
 from model_analyzer.domain.models import ModelVariant, freeze
@@ -242,7 +242,8 @@ def conclusion(recommended: Trial, trials: int, by: Goal | None = None) -> Concl
         goal=(by or goal()).identity,
         feasible=True,
         trials=trials,
-        reason="nothing else is worth a measurement",
+        reason=StopReason.NOTHING_WORTH,
+        limit=26,
         margin=0.03,
         chance=0.2,
         gain=0.013,

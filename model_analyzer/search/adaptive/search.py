@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 import math
 
+from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import AdaptiveSettings, SearchSettings
 from model_analyzer.search.adaptive.finalists import next_repetition
@@ -88,17 +89,17 @@ class AdaptiveSearch:
             yield from known.measure(self._space.smallest)
         if not known.measured:
             return None
-        reason = "it may take no more"
+        reason = StopReason.LIMIT
         while len(known.records) < self._most or self._goes_on(known):
             if is_late(known.records, self._limits):
-                reason = "the time is used up"
+                reason = StopReason.BUDGET
                 break
             coordinate = self._next(known)
             if coordinate is None:
-                reason = "nothing else is worth a measurement"
+                reason = StopReason.NOTHING_WORTH
                 break
             yield from known.measure(coordinate)
-        conclusion = conclude(known, reason)
+        conclusion = conclude(known, reason, self._limit(known), self._limits)
         for line in told(known, conclusion):
             conclusions.info("%s", line)
         log.info("Done with adaptive mode search.")
@@ -126,6 +127,10 @@ class AdaptiveSearch:
         noise = known.view().prospect.noise
         kept = next(count for level, count in _REPETITIONS if noise >= level)
         return len(known.records) < self._most - min(kept, self._most // 4)
+
+    def _limit(self, known: Knowledge) -> int:
+        """How many measurements it may take, as far as is known."""
+        return self._most if known.is_answered else self._most_without_answer
 
     def _goes_on(self, known: Knowledge) -> bool:
         """Whether there is no answer yet, and that is worth further trials."""

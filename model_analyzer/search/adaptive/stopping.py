@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from model_analyzer.domain.conclusions import Conclusion
+from model_analyzer.domain.conclusions import Conclusion, StopReason
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import TrialRecord
@@ -45,8 +45,12 @@ def is_late(records: Sequence[TrialRecord], limits: AdaptiveSettings) -> bool:
     return sum(spent) + max(spent, default=0.0) > limits.budget_s
 
 
-def conclude(known: Knowledge, reason: str) -> Conclusion:
-    """What is recommended, and what may have been missed, when a search ends for that reason."""
+def conclude(
+    known: Knowledge, reason: StopReason, limit: int, limits: AdaptiveSettings
+) -> Conclusion:
+    """What is recommended, and what may have been missed, when a search ends for that reason, or
+    when it reaches that `limit`, which follows from the user's `limits` if there are any.
+    """
     view = known.view()
     left = outlook(view.prospect, view.chance, is_feasible=known.is_feasible, margin=_BETTER)
     return Conclusion(
@@ -55,6 +59,8 @@ def conclude(known: Knowledge, reason: str) -> Conclusion:
         feasible=known.is_feasible,
         trials=len({record.trial.first.key for record in known.records}),
         reason=reason,
+        limit=limit,
+        has_default_limit=limits.max_trials is None,
         margin=_BETTER,
         chance=left.chance,
         gain=left.gain,
@@ -70,7 +76,7 @@ def told(known: Knowledge, conclusion: Conclusion) -> Iterator[str]:
     failures = f" and {counted(failed, 'failure')}" if failed else ""
     yield (
         f"The search ends after {counted(len(measured), 'measurement')} of"
-        f" {counted(len(variants), 'variant')}{failures}: {conclusion.reason}."
+        f" {counted(len(variants), 'variant')}{failures}: {conclusion.explanation}."
     )
     if not conclusion.feasible:
         missed = known.goal.shortfall(known.mean(best))

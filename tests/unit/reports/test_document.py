@@ -116,7 +116,7 @@ def test_what_a_search_came_to() -> None:
     assert without["conclusion"] is None
     assert with_one["conclusion"] == {
         "trials": 1,
-        "reason": concluded.reason,
+        "reason": concluded.explanation,
         "margin_percent": pytest.approx(3),
         "chance_percent": pytest.approx(20),
         "expected_gain_percent": pytest.approx(1.3),

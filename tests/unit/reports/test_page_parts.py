@@ -119,7 +119,9 @@ def test_each_constraint_is_kept_missed_or_unknown() -> None:
 def test_the_method_tells_why_a_search_ended_and_what_may_remain() -> None:
     one = record(variant("m_config_0"), measurement(100))
     told = dict(method_of(ranking(one).measured, (), conclusion(one.trial, trials=1)))
-    assert told["End of the search"] == "after 1 trial: nothing else is worth a measurement"
+    assert told["End of the search"] == (
+        "after 1 trial: no further measurement is expected to improve the answer"
+    )
     assert told["What may remain"] == (
         "something more than 3 % better with a chance of 20 %;"
         " to go on could be expected to gain 1.3 %"

@@ -19,6 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.models import VariantNames
@@ -433,6 +434,27 @@ def test_it_keeps_to_the_time_allowed() -> None:
     trials = sequence(search(subject(), ADAPTIVE, adaptive=AdaptiveSettings(budget_s=55)), queue)
 
     assert len(trials) == 5
+
+
+@pytest.mark.parametrize(
+    ("adaptive", "expected", "limit"),
+    [
+        (AdaptiveSettings(max_trials=4), StopReason.LIMIT, 4),
+        (AdaptiveSettings(budget_s=25), StopReason.BUDGET, None),
+        (AdaptiveSettings(max_trials=400), StopReason.NOTHING_WORTH, 400),
+    ],
+)
+def test_a_conclusion_has_the_reason_and_the_limit(
+    adaptive: AdaptiveSettings, expected: StopReason, limit: int | None
+) -> None:
+    asked = search(subject(), NARROW, adaptive=adaptive)
+    sequence(asked, queue)
+
+    concluded = asked.conclusion
+    assert concluded is not None
+    assert concluded.reason is expected
+    assert concluded.limit == (asked.most_trials if limit is None else limit)
+    assert concluded.has_default_limit == (limit is None)
 
 
 def test_it_says_why_it_ends_and_what_may_be_left(caplog: pytest.LogCaptureFixture) -> None:

@@ -7,11 +7,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import load
@@ -215,6 +217,33 @@ def test_a_conclusion_from_before_trials_were_counted_is_read() -> None:
     entry["outcomes"] = entry.pop("trials")
 
     assert decode_conclusion(entry) == ("m", kept)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("it may take no more", StopReason.LIMIT),
+        ("the time is used up", StopReason.BUDGET),
+        ("nothing else is worth a measurement", StopReason.NOTHING_WORTH),
+        ("something that no version says", StopReason.UNKNOWN),
+    ],
+)
+def test_a_conclusion_whose_reason_is_a_sentence_is_read(text: str, expected: StopReason) -> None:
+    entry = encode_conclusion("m", conclusion(trial(), 2))
+    entry["reason"] = text
+    del entry["limit"], entry["has_default_limit"]
+
+    _, read = decode_conclusion(entry)
+
+    assert (read.reason, read.limit, read.has_default_limit) == (expected, None, True)
+
+
+def test_a_conclusion_keeps_its_reason_and_limit() -> None:
+    kept = replace(
+        conclusion(trial(), 2), reason=StopReason.LIMIT, limit=13, has_default_limit=False
+    )
+
+    assert decode_conclusion(json.loads(json.dumps(encode_conclusion("m", kept)))) == ("m", kept)
 
 
 def test_recording_what_is_known_is_no_change(tmp_path: Path) -> None:
