@@ -309,6 +309,11 @@ class Trial:
         """From which models the variants were derived: see `Workload.base`."""
         return tuple([work.base for work in self.workloads])
 
+    def derives_like(self, other: Trial) -> bool:
+        """Whether the variants of both derive from the same models, as far as that is known."""
+        pairs = zip(self.bases, other.bases, strict=True)
+        return all(own == base or not (own and base) for own, base in pairs)
+
     @property
     def load(self) -> tuple[Load, ...]:
         """What the clients of each model do."""

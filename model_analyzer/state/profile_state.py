@@ -208,7 +208,7 @@ class ProfileState:
         derives from another model: the model was edited, and comes to the same variant.
         """
         known = self._records.named(trial.key, trial.variants)
-        if known is not None and known.outcome == outcome and _is_derived_alike(known.trial, trial):
+        if known is not None and known.outcome == outcome and known.trial.derives_like(trial):
             return
         record = TrialRecord(trial=trial, outcome=outcome)
         entries = tuple(self._encoder.record(trial.key, record))
@@ -328,8 +328,3 @@ class ProfileState:
                 path.unlink(missing_ok=True)
             except OSError as error:
                 raise CheckpointError(f"{path}: cannot be removed: {error.strerror}") from error
-
-
-def _is_derived_alike(known: Trial, trial: Trial) -> bool:
-    """Whether the variants derive from the same models, as far as that is known."""
-    return known.bases == trial.bases or not all(known.bases)

@@ -35,7 +35,8 @@ class MemoryState:
         self._retried.discard(trial.key)
         self._outcomes[trial.key] = outcome
         name = (trial.key, trial.variants)
-        if name in self._kept and self._kept[name].outcome == outcome:
+        known = self._kept.get(name)
+        if known is not None and known.outcome == outcome and known.trial.derives_like(trial):
             return
         self._kept.pop(name, None)
         self._kept[name] = TrialRecord(trial=trial, outcome=outcome)

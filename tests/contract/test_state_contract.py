@@ -156,6 +156,25 @@ def test_to_record_what_is_known_changes_nothing(run: Runs, outcome: Outcome) ->
         assert tuple(state.profile.records) == before
 
 
+def test_a_variant_that_derives_from_another_model_now_is_recorded_as_such(run: Runs) -> None:
+    def derived(base: str) -> Trial:
+        (work,) = trial().workloads
+        return replace(trial(), workloads=(replace(work, base=base),))
+
+    with run() as state:
+        state.record(derived("before"), measurement())
+    with run() as state:
+        assert state.outcome_of(derived("now")) == measurement()
+        state.record(derived("now"), measurement())
+    with run() as state:
+        (kept,) = state.profile.records
+        assert kept.trial.bases == ("now",)
+        state.record(derived(""), measurement())
+        state.record(derived("now"), measurement())
+    with run() as state:
+        assert [record.trial.bases for record in state.profile.records] == [("now",)]
+
+
 def test_a_variant_under_another_name_has_a_record_of_its_own(run: Runs) -> None:
     names = ["m_config_default", "m_config_3"]
     with run() as state:
