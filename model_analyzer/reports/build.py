@@ -5,11 +5,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Device, FailedTrial, MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
@@ -22,6 +21,7 @@ from model_analyzer.reports.loads import under
 from model_analyzer.reports.method import method_of
 from model_analyzer.reports.parameters import Importance, importance_rows
 from model_analyzer.reports.plots import Chart, detailed_charts, summary_charts
+from model_analyzer.reports.remarks import remarks_of
 from model_analyzer.reports.tables import (
     Table,
     composing_table,
@@ -32,11 +32,10 @@ from model_analyzer.reports.tables import (
 from model_analyzer.reports.verdict import (
     Figure,
     Limit,
-    Verdict,
     figures_of,
     limits_of,
-    verdict_of,
 )
+from model_analyzer.results.answer import Answer, Verdict
 from model_analyzer.results.effects import effects
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.selection import top, top_with_default
@@ -59,7 +58,8 @@ class Origin:
 class Summary:
     """The answer for one model.
 
-    `headline` is a sentence in parts, of which every second one (1, 3, …) is to be stressed.
+    `headline` is a sentence in parts, of which every second one (1, 3, …) is to be stressed. Where
+    it `is_unsure`, something better was probably missed, or a constraint may not be kept.
     `recommended` is the name of the first variant and what it is, both "" without any. `gpus` is
     a line about the GPUs whose metrics are shown, or "". `method` says how it was measured, as
     names with texts.
@@ -68,6 +68,7 @@ class Summary:
     model: str
     headline: tuple[str, ...]
     verdict: Verdict
+    is_unsure: bool
     recommended: tuple[str, str]
     figures: tuple[Figure, ...]
     limits: tuple[Limit, ...]
@@ -108,7 +109,7 @@ class Detail:
 
 
 def build_summary(
-    ranking: Ranking,
+    answer: Answer,
     *,
     best: int,
     origin: Origin,
@@ -121,7 +122,7 @@ def build_summary(
     configuration from the original, as text; `complete` tells whether the search came to its end.
     With `always_gpus`, GPU metrics of variants that only use CPUs are shown, too.
     """
-    gpus = len(origin.devices)
+    gpus, ranking = len(origin.devices), answer.ranking
     chosen = top_with_default(ranking, best)
     remarks = []
     if not complete:
@@ -139,17 +140,16 @@ def build_summary(
             f"Requested top {best} configs, but found only {passing}. Showing all available"
             " configs for this model."
         )
-    remarks += unchecked_remarks(chosen, ranking.goal)
-    remarks += _trusted_less(ranking)
-    remarks += _failed_elsewhere(ranking)
+    remarks += remarks_of(answer)
     notices = [notice.text for result in chosen for notice in result.best.measurement.notices]
     return Summary(
         model=ranking.model,
-        headline=headline(ranking, gpus=gpus),
-        verdict=verdict_of(ranking),
+        headline=headline(answer, gpus=gpus),
+        verdict=answer.verdict,
+        is_unsure=answer.is_unsure,
         recommended=_recommended(ranking, gpus),
-        figures=figures_of(ranking),
-        limits=limits_of(ranking),
+        figures=figures_of(answer),
+        limits=limits_of(answer),
         remarks=tuple(remarks),
         gpus=_gpus_line(
             _observed([result.best for result in chosen], origin, always_gpus=always_gpus)
@@ -226,48 +226,6 @@ def build_detail(
         method=method_of(result.measured),
         origin=origin,
     )
-
-
-def _trusted_less(ranking: Ranking) -> Iterator[str]:
-    """Why something that keeps the constraints and measured better is not recommended."""
-    if ranking.conclusion is None or not ranking.any_passes:
-        return
-    best = ranking.results[0].best
-    equal = {id(item) for item in (best, *ranking.ties)}  # what ties is named as that
-    others = [item for item in ranking.measured if id(item) not in equal]
-    other = next(iter(ranking.goal.best_first(others, lambda item: item.measurement)), None)
-    if other is None or not ranking.goal.passes(other.measurement):
-        return
-    gain = ranking.goal.gain_percent(other.measurement, best.measurement)
-    if gain > 0:
-        breaks = ", or it may well break a constraint" if ranking.goal.has_constraints else ""
-        yield (
-            f"{other.trial} measured {gain:.1f} % better. The search trusts it less: by all"
-            f" measurements together that is luck{breaks}."
-        )
-
-
-def _failed_elsewhere(ranking: Ranking) -> Iterator[str]:
-    """Where what is recommended gave no measurement: who deploys it may meet that load."""
-    if not ranking.results:
-        return
-    best = ranking.results[0]
-    failed = [one for one in ranking.failed if one.trial.content == best.best.trial.content]
-    if failed:
-        others = f", and {counted(len(failed) - 1, 'time')} more" if len(failed) > 1 else ""
-        yield (
-            f"{best.name} failed {under(failed[0].trial)}{others}:"
-            f" {failed[0].failure.message.rstrip('.')}."
-        )
-
-
-def unchecked_remarks(results: Sequence[VariantResult], goal: Goal) -> Sequence[str]:
-    """A sentence for each constraint that the best measurements of these leave open."""
-    tags = {tag for result in results for tag in goal.unchecked(result.best.measurement)}
-    return [
-        f"The constraint on {METRICS[tag].header} could not be checked: it was not measured."
-        for tag in sorted(tags)
-    ]
 
 
 def _described(variant: ModelVariant, gpus: int) -> str:

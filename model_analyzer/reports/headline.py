@@ -14,15 +14,15 @@ from model_analyzer.domain.ties import cost
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.loads import under
 from model_analyzer.reports.tables import instances_text, show
+from model_analyzer.results.answer import Answer, Verdict
 from model_analyzer.results.ranking import Ranking, VariantResult
-from model_analyzer.results.selection import gain_over_default
 
 
-def headline(ranking: Ranking, *, gpus: int) -> tuple[str, ...]:
+def headline(answer: Answer, *, gpus: int) -> tuple[str, ...]:
     """The answer in parts, of which every second one (1, 3, …) is to be stressed."""
-    if not ranking.results:
-        return (f"No configuration of {ranking.model} could be measured.",)
-    best = ranking.results[0]
+    ranking, best = answer.ranking, answer.best
+    if best is None:
+        return (_nothing(ranking),)
     measurement = best.best.measurement
     count = (
         f"In {counted(len(ranking.measured) + ranking.repetitions, 'measurement')} across"
@@ -35,13 +35,29 @@ def headline(ranking: Ranking, *, gpus: int) -> tuple[str, ...]:
         return (
             count + "no configuration meets the constraints; the nearest is ",
             best.name,
-            f" ({what}): {values}, which misses them by {missed:.0f} %.",
+            f" ({what}): {values}, which misses them by {show(missed)} %.",
         )
+    once = " (measured once)" if answer.times == 1 else ""
     return (
         count,
         best.name,
-        f" ({what}) gives {values}{_against_default(ranking)}.{_ties(ranking)}",
+        f" ({what}) gives {values}{once}{_against_default(answer)}.{_ties(ranking)}",
     )
+
+
+def _nothing(ranking: Ranking) -> str:
+    """Why there is no answer."""
+    left_out = sum(part.measurements for part in ranking.left_out)
+    if left_out:
+        return (
+            f"No measurement of {ranking.model} can be compared:"
+            f" {counted(left_out, 'measurement')} left out."
+        )
+    if ranking.failed:
+        count = len(ranking.failed)
+        which = "the only trial" if count == 1 else f"all {count} trials"
+        return f"No configuration of {ranking.model} could be measured: {which} failed."
+    return f"Nothing was measured of {ranking.model}."
 
 
 def what_it_is(result: VariantResult, *, gpus: int) -> str:
@@ -119,27 +135,26 @@ def _ties(ranking: Ranking) -> str:
     best = ranking.results[0].best
     by_cost: dict[str, list[str]] = {}
     for item in ranking.ties:
-        costs_more = cost(item.trial, item.measurement) > cost(best.trial, best.measurement)
-        kind = "but more costly" if costs_more else "and no more costly"
+        needs_more = cost(item.trial, item.measurement) > cost(best.trial, best.measurement)
+        kind = "but needs more resources" if needs_more else "and needs no more resources"
         by_cost.setdefault(kind, []).append(f"{item.trial.variants} {under(item.trial)}")
     return "".join(
-        f" Not to be told apart from it, {kind}: {', '.join(others)}."
-        for kind, others in by_cost.items()
+        f" Within noise of it, {kind}: {', '.join(others)}." for kind, others in by_cost.items()
     )
 
 
-def _against_default(ranking: Ranking) -> str:
+def _against_default(answer: Answer) -> str:
+    ranking, gain = answer.ranking, answer.gain
     if ranking.is_across_models:
         return ""
     default = ranking.default
     if default is None:
         return "; the default configuration gave no measurement to compare with"
-    if ranking.results[0] is default:
+    if answer.verdict is Verdict.KEEP:
         others = len(ranking.results) > 1
         return ": it is the default configuration" + ", and no other measured is better" * others
     base = values_text(default, ranking.goal)
     fails = ", and fails the constraints" if not default.passes else ""
-    gain = gain_over_default(ranking)
     if gain is None:
         only = " (the only load that it was measured under)"
         return f"; the default configuration gives {base}{only}{fails}"
@@ -147,10 +162,10 @@ def _against_default(ranking: Ranking) -> str:
         return f"; the default configuration gives {base}{fails}"
     noise = f" ± {gain.noise:.0f}" if gain.noise is not None else ""
     verdict = (
-        f"{gain.percent:.0f}{noise} % better {_by_what(ranking.goal)}"
+        f"no clear gain over the default configuration ({gain.percent:.0f}{noise} %)"
+        if answer.verdict is Verdict.EQUAL
+        else f"{gain.percent:.0f}{noise} % better {_by_what(ranking.goal)}"
         " than the default configuration"
-        if gain.is_clear
-        else f"no clear gain over the default configuration ({gain.percent:.0f}{noise} %)"
     )
     return f": {verdict}, which gives {base}{fails}"
 

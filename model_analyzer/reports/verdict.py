@@ -1,29 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The answer at a glance: what it is worth, its figures, and each constraint with its value."""
+"""The answer at a glance: its figures, and each constraint with its value."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
 
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.reports.headline import is_plain_throughput, over_models
 from model_analyzer.reports.tables import show
-from model_analyzer.results.ranking import Ranking, VariantResult
-from model_analyzer.results.selection import gain_over_default
-
-
-class Verdict(Enum):
-    """What can be recommended."""
-
-    RECOMMENDED = "recommended"
-    EQUAL = "equal"  # the default is as good within noise
-    KEEP = "keep"  # the default is the best
-    NEAREST = "nearest"  # nothing keeps the constraints
-    NOTHING = "nothing"  # nothing was measured
+from model_analyzer.results.answer import Answer, Verdict
+from model_analyzer.results.ranking import VariantResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,27 +36,14 @@ class Limit:
     missed_by: float | None
 
 
-def verdict_of(ranking: Ranking) -> Verdict:
-    if not ranking.results:
-        return Verdict.NOTHING
-    if not ranking.any_passes:
-        return Verdict.NEAREST
-    default = ranking.default
-    if ranking.results[0] is default:
-        return Verdict.KEEP
-    gain = gain_over_default(ranking)
-    if default is None or gain is None or gain.is_clear or not default.passes:
-        return Verdict.RECOMMENDED
-    return Verdict.EQUAL
-
-
-def figures_of(ranking: Ranking) -> tuple[Figure, ...]:
-    """The figures of the first variant: those of tokens before those of whole answers. Of several
+def figures_of(answer: Answer) -> tuple[Figure, ...]:
+    """The figures of the recommendation: those of tokens before those of whole answers. Of several
     models what each gave, since a gain is one of each and not of their sum.
     """
-    if not ranking.results:
+    ranking, best = answer.ranking, answer.best
+    if best is None:
         return ()
-    best, default = ranking.results[0], ranking.default
+    default = ranking.default
     measurement = best.best.measurement
     tags = [
         tag
@@ -78,7 +54,7 @@ def figures_of(ranking: Ranking) -> tuple[Figure, ...]:
     tags += [tag for tag in ranking.goal.tags if tag not in tags]
     tags += [tag for tag in ("gpu_used_memory", "cpu_used_ram") if tag not in tags]
     against = None
-    if default is not None and gain_over_default(ranking) is not None:
+    if default is not None and answer.gain is not None:
         against = default.best.measurement
     figures = []
     for tag in tags:
@@ -91,7 +67,7 @@ def figures_of(ranking: Ranking) -> tuple[Figure, ...]:
                     note="" if base is None else f"default {show(base)}",
                 )
             )
-    return (*_gain(ranking), *figures)
+    return (*_gain(answer), *figures)
 
 
 def _values(
@@ -115,9 +91,10 @@ def _values(
         yield "", value, against.value(tag) if against else None
 
 
-def _gain(ranking: Ranking) -> tuple[Figure, ...]:
-    gain = gain_over_default(ranking)
-    if gain is None or not ranking.any_passes:
+def _gain(answer: Answer) -> tuple[Figure, ...]:
+    """The gain over the default, where there is one."""
+    gain, ranking = answer.gain, answer.ranking
+    if gain is None or not answer.is_met or answer.verdict is Verdict.EQUAL:
         return ()
     noise = "" if gain.noise is None else f" ± {gain.noise:.0f}"
     goal = ranking.goal
@@ -126,8 +103,8 @@ def _gain(ranking: Ranking) -> tuple[Figure, ...]:
         note = over_models(goal)
     if ranking.default is not None and not ranking.default.passes:
         note = "default fails the constraints"
-    elif not gain.is_clear:
-        note = "no clear gain"
+    if gain.percent <= 0 or not gain.is_clear:
+        return ()
     return (
         Figure(
             label="Gain over the default",
@@ -138,11 +115,11 @@ def _gain(ranking: Ranking) -> tuple[Figure, ...]:
     )
 
 
-def limits_of(ranking: Ranking) -> tuple[Limit, ...]:
-    """Every constraint at the best measurement; of several models, with their names."""
-    if not ranking.results:
+def limits_of(answer: Answer) -> tuple[Limit, ...]:
+    """Every constraint at the recommendation; of several models, with their names."""
+    ranking, best = answer.ranking, answer.best
+    if best is None:
         return ()
-    best: VariantResult = ranking.results[0]
     measurement = best.best.measurement
     names: Sequence[str] = [variant.model for variant in best.variants]
     limits = []

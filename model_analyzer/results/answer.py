@@ -1,0 +1,212 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The answer as one value: what is recommended, against what, how sure that is, and why not surer.
+
+Terminal, page, `results.json`, `best`, manifests and the live view all show this value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from model_analyzer.domain.conclusions import StopReason
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.ties import assurance
+from model_analyzer.results.ranking import Ranking, VariantResult
+from model_analyzer.results.selection import Gain, gain_over_default
+
+# With a higher chance of something better, the answer is unsure.
+_UNSURE = 0.5
+
+# A chance to keep the constraints below this is told.
+_SAFE = 0.8
+
+# Gains that round to less than this many percent are none.
+_NO_GAIN = 0.5
+
+# A search that stopped at a limit is offered this multiple of it.
+_FURTHER = 2
+
+
+class Verdict(Enum):
+    """What can be recommended."""
+
+    RECOMMENDED = "recommended"
+    EQUAL = "equal"  # the default is as good within noise
+    KEEP = "keep"  # the default is the best
+    NEAREST = "nearest"  # nothing keeps the constraints
+    NOTHING = "nothing"  # nothing was measured
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certainty:
+    """What the search that chose the answer may have missed.
+
+    With the probability `chance`, something that is better by more than `margin` (a fraction) was
+    not tried; where nothing `is_feasible`, something that keeps the constraints. `explanation` says
+    why the search stopped, `option` what makes it go on ("" where nothing does).
+    """
+
+    chance: float
+    margin: float
+    is_feasible: bool
+    explanation: str
+    option: str
+
+    @property
+    def is_low(self) -> bool:
+        return self.chance > _UNSURE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compliance:
+    """Whether the recommendation keeps the constraints: in how many of its measurements, and the
+    probability that it does, as far as noise can hide it.
+    """
+
+    kept: int
+    measurements: tuple[Measurement, ...]
+    chance: float
+
+    @property
+    def is_doubtful(self) -> bool:
+        return self.kept < len(self.measurements) or self.chance < _SAFE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rival:
+    """A trial that measured better than the recommendation by so many percent."""
+
+    item: MeasuredTrial
+    gain_percent: float
+    times: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What is recommended: the first of the `ranking`.
+
+    `gain` is that over the default configuration, None where there is nothing to compare with or
+    where it may be owed to the load alone. `compliance` is None without constraints, `certainty`
+    where no search said how sure it is. `rivals` keep the constraints and measured better, but are
+    not recommended.
+    """
+
+    ranking: Ranking
+    verdict: Verdict
+    gain: Gain | None
+    certainty: Certainty | None
+    compliance: Compliance | None
+    rivals: tuple[Rival, ...]
+
+    @property
+    def best(self) -> VariantResult | None:
+        """What is recommended, or nearest to the constraints."""
+        return self.ranking.results[0] if self.ranking.results else None
+
+    @property
+    def is_met(self) -> bool:
+        """Whether something was measured that keeps the constraints."""
+        return self.verdict not in (Verdict.NEAREST, Verdict.NOTHING)
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether something better was more likely missed than not, or a constraint was broken."""
+        return (self.certainty is not None and self.certainty.is_low) or (
+            self.compliance is not None and self.compliance.is_doubtful
+        )
+
+    @property
+    def times(self) -> int:
+        """How often the recommendation was measured."""
+        best = self.best
+        return 0 if best is None else len(self.ranking.measurements_of(best.best))
+
+
+def answer_of(ranking: Ranking) -> Answer:
+    """The answer that a ranking gives."""
+    gain = gain_over_default(ranking)
+    return Answer(
+        ranking=ranking,
+        verdict=_verdict(ranking, gain),
+        gain=gain,
+        certainty=_certainty(ranking),
+        compliance=_compliance(ranking),
+        rivals=tuple(_rivals(ranking)),
+    )
+
+
+def _verdict(ranking: Ranking, gain: Gain | None) -> Verdict:
+    if not ranking.results:
+        return Verdict.NOTHING
+    if not ranking.any_passes:
+        return Verdict.NEAREST
+    default = ranking.default
+    if ranking.results[0] is default:
+        return Verdict.KEEP
+    if default is None or gain is None or not default.passes:
+        return Verdict.RECOMMENDED
+    is_gain = gain.is_clear and gain.percent >= _NO_GAIN
+    return Verdict.RECOMMENDED if is_gain else Verdict.EQUAL
+
+
+def _certainty(ranking: Ranking) -> Certainty | None:
+    conclusion = ranking.conclusion
+    if conclusion is None:
+        return None
+    option = ""
+    match conclusion.reason:
+        case StopReason.LIMIT if conclusion.limit is not None:
+            option = f"--max-trials {_FURTHER * conclusion.limit}"
+        case StopReason.BUDGET:
+            option = "a longer --budget"
+    return Certainty(
+        chance=conclusion.chance,
+        margin=conclusion.margin,
+        is_feasible=conclusion.feasible,
+        explanation=conclusion.explanation,
+        option=option,
+    )
+
+
+def _compliance(ranking: Ranking) -> Compliance | None:
+    if not (ranking.results and ranking.goal.has_constraints):
+        return None
+    best = ranking.results[0].best
+    repetitions = {item.trial.first.key: ranking.measurements_of(item) for item in ranking.measured}
+    own = repetitions[best.trial.first.key]
+    return Compliance(
+        kept=sum(map(ranking.goal.passes, own)),
+        measurements=tuple(own),
+        chance=assurance(ranking.goal, repetitions)(best.trial.first.key),
+    )
+
+
+def _rivals(ranking: Ranking) -> Iterator[Rival]:
+    """The best one of those that measured better, keep the constraints, and are no tie."""
+    if not ranking.any_passes:
+        return
+    best = ranking.results[0].best
+    equal = {id(item) for item in (best, *ranking.ties)}
+    others = [
+        item
+        for item, passes in zip(ranking.measured, ranking.passing, strict=True)
+        if passes and id(item) not in equal
+    ]
+    for item in ranking.goal.best_first(others, _measurement)[:1]:
+        gain = ranking.goal.gain_percent(item.measurement, best.measurement)
+        if gain > 0:
+            times = len(ranking.measurements_of(item))
+            yield Rival(item=item, gain_percent=gain, times=times)
+
+
+def _measurement(item: MeasuredTrial) -> Measurement:
+    return item.measurement
+
+
+def answers_of(rankings: Sequence[Ranking]) -> Sequence[Answer]:
+    """The answer of each ranking."""
+    return [answer_of(ranking) for ranking in rankings]
