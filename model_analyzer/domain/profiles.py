@@ -41,10 +41,16 @@ class TrialRecord(NamedTuple):
 
 
 class MeasuredTrial(NamedTuple):
-    """A trial that gave a measurement."""
+    """A trial that gave a measurement; of one that was repeated it is the mean of `repetitions`."""
 
     trial: Trial
     measurement: Measurement
+    repetitions: tuple[Measurement, ...] = ()
+
+    @property
+    def runs(self) -> tuple[Measurement, ...]:
+        """Each time that it was measured: at least one."""
+        return self.repetitions or (self.measurement,)
 
 
 class FailedTrial(NamedTuple):

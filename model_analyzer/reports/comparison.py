@@ -13,12 +13,13 @@ from typing import Any
 from xml.etree import ElementTree
 
 from model_analyzer.domain.metrics import METRICS
+from model_analyzer.domain.noise import FEWEST_CHANGES, Interval
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.loads import load_text, under
 from model_analyzer.reports.markup import escaped, markdown_table
 from model_analyzer.reports.tables import Table, show
-from model_analyzer.results.change import FEWEST_CHANGES, Change, Interval
+from model_analyzer.results.change import Change
 from model_analyzer.results.comparison import Comparison, Pair, verdict
 from model_analyzer.results.gate import Ground, Judgement, Status
 

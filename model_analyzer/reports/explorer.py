@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice, repeat
 from typing import Any
 
+from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.measurements import Columns, Measurement
 from model_analyzer.domain.metrics import METRICS, Better
 from model_analyzer.domain.models import ModelVariant
@@ -20,7 +21,6 @@ from model_analyzer.reports.parameters import parameter_name
 from model_analyzer.reports.tables import Table, instances_text, reports_gpus
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.rows import Cell, Row, differing_parameters
-from model_analyzer.results.statistics import noise_of
 
 # Metrics that the table shows unless the reader chooses others.
 _USUAL = (
@@ -194,7 +194,7 @@ def _explorer(
         *_load_columns(items),
         *marks,
         *_metric_columns(items, metrics, first, usual, gpus=gpus, always_gpus=always_gpus),
-        *_evidence_columns([item.measurement for item in items]),
+        *_evidence_columns(results),
     ]
     own, about = _variants(results, gpus)
     return Explorer(
@@ -266,8 +266,14 @@ def _metric_columns(
     ]
 
 
-def _evidence_columns(measurements: Sequence[Measurement]) -> list[_Filled]:
+def _evidence_columns(results: Sequence[VariantResult]) -> list[_Filled]:
     """How well each measurement is founded."""
+    measurements = [item.measurement for result in results for item in result.measured]
+    noises = [
+        result.noise_model.of(item.runs, DEFAULT_OBJECTIVE)
+        for result in results
+        for item in result.measured
+    ]
 
     def requests(one: Measurement) -> Cell:
         if len(one.models) == 1:
@@ -285,7 +291,7 @@ def _evidence_columns(measurements: Sequence[Measurement]) -> list[_Filled]:
         ),
         (
             Column(key="noise", header="Noise (±\u00a0%)", is_number=True, digits=3),
-            [None if noise is None else noise * 100 for noise in map(noise_of, measurements)],
+            [None if noise is None else noise.percent for noise in noises],
         ),
         (
             Column(key="remarks", header="Remarks", is_usual=False),

@@ -10,12 +10,13 @@ from statistics import median
 from typing import Any
 
 from model_analyzer.domain.conclusions import Conclusion
+from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, NoticeKind, Outcome
+from model_analyzer.domain.noise import NoiseModel
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import Trial
 from model_analyzer.domain.words import counted
-from model_analyzer.results.statistics import noise_of, relative_noise
 
 Entry = tuple[str, str]
 
@@ -25,9 +26,11 @@ def method_of(
     failed: Sequence[FailedTrial] = (),
     conclusion: Conclusion | None = None,
     repetitions: int = 0,
+    noise_model: NoiseModel | None = None,
 ) -> tuple[Entry, ...]:
     """Names and texts; the first of `measured` is the recommendation, by a search that came to the
-    `conclusion`, if there is one. So many `repetitions` are in their means.
+    `conclusion`, if there is one. So many `repetitions` are in their means. The `noise_model` is
+    that of everything under the same conditions, if there is more than `measured`.
     """
     if not measured:
         return ()
@@ -35,7 +38,7 @@ def method_of(
         *_setup(measured[0].trial),
         *_extent(measured, failed, repetitions),
         *(() if conclusion is None else end_of_search(conclusion)),
-        *_evidence(measured),
+        *_evidence(measured, noise_model or NoiseModel(item.runs for item in measured)),
     )
 
 
@@ -89,7 +92,7 @@ def end_of_search(conclusion: Conclusion) -> Iterator[Entry]:
     )
 
 
-def _evidence(measured: Sequence[MeasuredTrial]) -> Iterator[Entry]:
+def _evidence(measured: Sequence[MeasuredTrial], noise_model: NoiseModel) -> Iterator[Entry]:
     of_models = [(model, item) for item in measured for model in item.measurement.models]
     requests = [model.requests for model, _ in of_models if model.requests is not None]
     if requests:
@@ -108,18 +111,16 @@ def _evidence(measured: Sequence[MeasuredTrial]) -> Iterator[Entry]:
     if any(windows):
         low, high = min(windows), max(windows)
         yield "Windows behind a value", str(low) if low == high else f"{low} to {high}"
-    noise = [
-        value * 100
-        for model, _ in of_models
-        if (value := relative_noise(model.windows)) is not None
-    ]
-    if noise:
-        best = noise_of(measured[0].measurement)
-        own = None if best is None else best * 100
-        text = f"± {median(noise):.1f} % between windows (median), ± {max(noise):.1f} % at worst"
+    noises = [noise_model.of(item.runs, DEFAULT_OBJECTIVE) for item in measured]
+    percents = [noise.percent for noise in noises if noise is not None]
+    if percents:
+        text = (
+            f"± {median(percents):.1f} % (95 % interval, median), ± {max(percents):.1f} % at worst"
+        )
+        own = noises[0]
         yield (
             "Noise of throughput",
-            (text if own is None else f"{text}; ± {own:.1f} % at the recommended load"),
+            text if own is None else f"{text}; ± {own.percent:.1f} % at the recommended load",
         )
     unstable = sum(
         any(notice.kind is NoticeKind.UNSTABLE for notice in item.measurement.notices)

@@ -84,7 +84,7 @@ def _rivals(answer: Answer) -> Iterator[str]:
     """
     for rival in answer.rivals:
         measured = f"{rival.item.trial} measured {rival.gain_percent:.1f} % better"
-        if rival.times == 1:
+        if len(rival.item.runs) == 1:
             yield f"{measured}, but only once: other measurements suggest that this is noise."
         elif answer.ranking.goal.has_constraints:
             yield f"{measured}, but is less sure to keep the constraints."

@@ -82,7 +82,6 @@ class Rival:
 
     item: MeasuredTrial
     gain_percent: float
-    times: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +122,7 @@ class Answer:
     def times(self) -> int:
         """How often the recommendation was measured."""
         best = self.best
-        return 0 if best is None else len(self.ranking.measurements_of(best.best))
+        return 0 if best is None else len(best.best.runs)
 
 
 def answer_of(ranking: Ranking) -> Answer:
@@ -199,8 +198,7 @@ def _rivals(ranking: Ranking) -> Iterator[Rival]:
     for item in ranking.goal.best_first(others, _measurement)[:1]:
         gain = ranking.goal.gain_percent(item.measurement, best.measurement)
         if gain > 0:
-            times = len(ranking.measurements_of(item))
-            yield Rival(item=item, gain_percent=gain, times=times)
+            yield Rival(item=item, gain_percent=gain)
 
 
 def _measurement(item: MeasuredTrial) -> Measurement:

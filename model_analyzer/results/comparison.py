@@ -7,28 +7,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from math import sqrt
 
-from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
-from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, Better
 from model_analyzer.domain.models import fingerprint
-from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.domain.trials import Trial
-from model_analyzer.results.change import (
-    Change,
+from model_analyzer.domain.noise import (
     Interval,
     Noise,
-    Verdict,
     around,
-    change,
     log_ratio,
-    median_change,
     ratio_noise,
-    spread_noise,
+    spread_of_groups,
     widest,
-    windows_noise,
 )
+from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.trials import Trial
+from model_analyzer.results.change import Change, Verdict, change, median_change
 from model_analyzer.results.ranking import Ranking
 
 
@@ -70,19 +63,25 @@ class Comparison:
 def compare(base: Ranking, new: Ranking, tags: Sequence[str]) -> Comparison:
     """Compares two rankings by the same goal; that of the base has a measurement.
 
-    The noise of a change is the wider of two: that of the windows, which only throughput has,
-    and that between runs, which shows in how far apart the changes of a configuration are under
-    its loads (see `spread_noise`).
+    The noise of a change is the wider of two: that of both measurements, as far as their rankings
+    tell it (see `NoiseModel`), and that between the two checkpoints, which shows in how far apart
+    the changes of a configuration are under its loads (see `spread_of_groups`).
     """
     tags = tuple(dict.fromkeys(tags))
     common = list(_common(base, new))
     fresh = [(one, other) for one, other in common if one.measurement != other.measurement]
     ratios = {tag: _ratios(fresh, tag) for tag in tags}
-    spreads = {tag: spread_noise(ratios[tag]) for tag in tags}
-    pairs = [_pair(one, other, spreads) for one, other in fresh]
-    best = None
-    if new.results:
-        best = _pair(base.results[0].best, new.results[0].best, spreads)
+    spreads = {tag: spread_of_groups(ratios[tag]) for tag in tags}
+
+    def pair(one: MeasuredTrial, other: MeasuredTrial) -> Pair:
+        noises = {
+            tag: (base.noise_model.of(one.runs, tag), new.noise_model.of(other.runs, tag))
+            for tag in tags
+        }
+        return _pair(one, other, noises, spreads)
+
+    pairs = [pair(one, other) for one, other in fresh]
+    best = pair(base.results[0].best, new.results[0].best) if new.results else None
     return Comparison(
         model=base.model,
         tags=tags,
@@ -137,33 +136,26 @@ def _ratios(
     return list(found.values())
 
 
-def _pair(one: MeasuredTrial, other: MeasuredTrial, spreads: Mapping[str, Noise | None]) -> Pair:
+def _pair(
+    one: MeasuredTrial,
+    other: MeasuredTrial,
+    noises: Mapping[str, tuple[Noise | None, Noise | None]],
+    spreads: Mapping[str, Noise | None],
+) -> Pair:
+    """`noises` are those of both measurements, `spreads` those between them."""
     base, new = one.measurement, other.measurement
     changes: dict[str, Change] = {}
     values: dict[str, Interval | None] = {}
     for tag, spread in spreads.items():
-        noise = widest(ratio_noise(_noise(base, tag), _noise(new, tag)), spread)
+        noise = widest(ratio_noise(*noises[tag]), spread)
         if base == new:
             noise = Noise(error=0, freedom=1)
         changes[tag] = change(base.value(tag), new.value(tag), noise)
         value = new.value(tag)
-        own = widest(_noise(new, tag), _half(spread))
+        # a change has the noise of two values
+        own = widest(noises[tag][1], None if spread is None else spread.of_mean(2))
         values[tag] = None if value is None else around(value, own)
     return Pair(base=one, new=other, changes=changes, new_values=values)
-
-
-def _noise(measurement: Measurement, tag: str) -> Noise | None:
-    """What a measurement tells of its own noise: windows tell that of throughput."""
-    if tag != DEFAULT_OBJECTIVE:
-        return None
-    return windows_noise([model.windows for model in measurement.models])
-
-
-def _half(spread: Noise | None) -> Noise | None:
-    """The noise of one value, from that of the change between two like it."""
-    if spread is None:
-        return None
-    return Noise(error=spread.error / sqrt(2), freedom=spread.freedom)
 
 
 def _gain(pair: Pair, tag: str) -> float:

@@ -4,14 +4,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, Objective
 from model_analyzer.domain.measurements import Columns, Measurement, averaged
-from model_analyzer.domain.models import ModelVariant, empty
+from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.noise import NoiseModel
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
 from model_analyzer.domain.ties import assurance, assured_first, cost, tied
 from model_analyzer.domain.trials import Failure
@@ -20,11 +21,15 @@ from model_analyzer.results.circumstances import Circumstances, Group, LeftOut, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariantResult:
-    """Variants measured together (one for each model), with all their measurements, best first."""
+    """Variants measured together (one for each model), with all their measurements, best first.
+
+    `noise_model` is that of everything that was measured under the same conditions.
+    """
 
     variants: tuple[ModelVariant, ...]
     measured: tuple[MeasuredTrial, ...]
     passes: bool
+    noise_model: NoiseModel = field(compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -47,8 +52,7 @@ class Ranking:
     that failed.
 
     `ties` are as good as the first within noise; `conclusion` is that of the search that chose the
-    first, if one did. `repeated` has the measurements of what was repeated, by the key of the first
-    one: what is ranked is their mean. Of the objectives in `unmeasured` there are no data, so
+    first, if one did. Of the objectives in `unmeasured` there are no data, so
     `goal` is without them. `left_out` is what was measured and cannot be compared; `groups` are
     all circumstances under which the model was measured, `group` is the one that is ranked. `model`
     is the name, or the names joined by commas. Across models, each result is of one model, and
@@ -62,7 +66,6 @@ class Ranking:
     is_across_models: bool = False
     ties: tuple[MeasuredTrial, ...] = ()
     conclusion: Conclusion | None = None
-    repeated: Mapping[str, tuple[Measurement, ...]] = field(default_factory=empty)
     unmeasured: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     groups: tuple[Group, ...] = ()
@@ -71,11 +74,7 @@ class Ranking:
     @property
     def repetitions(self) -> int:
         """How many further measurements there are, in the means of others."""
-        return sum(len(measurements) - 1 for measurements in self.repeated.values())
-
-    def measurements_of(self, item: MeasuredTrial) -> Sequence[Measurement]:
-        """The measurements that the one of the ranking is the mean of, itself if it is alone."""
-        return self.repeated.get(item.trial.first.key, (item.measurement,))
+        return sum(len(item.runs) - 1 for item in self.measured)
 
     @cached_property
     def measured(self) -> tuple[MeasuredTrial, ...]:
@@ -92,6 +91,11 @@ class Ranking:
         """Whether each measurement keeps the constraints, in that order."""
         measurements = [item.measurement for item in self.measured]
         return [missed == 0 for missed in self.goal.shortfalls(self.columns, measurements)]
+
+    @property
+    def noise_model(self) -> NoiseModel:
+        """What all measurements together tell of their noise."""
+        return self.results[0].noise_model if self.results else NoiseModel(())
 
     @property
     def default(self) -> VariantResult | None:
@@ -129,7 +133,7 @@ def rank(
     judged, unmeasured = _judged(goal, measured)
     concluded = profile.conclusions.get(model)
     conclusion = concluded if _counts(concluded, chosen.records, goal) else None
-    ordered, ties, repeated = _ordered(measured, judged, conclusion)
+    ordered, ties = _ordered(measured, judged, conclusion)
     return Ranking(
         model=model,
         goal=judged,
@@ -141,7 +145,6 @@ def rank(
         ),
         ties=ties,
         conclusion=conclusion,
-        repeated=repeated,
         unmeasured=unmeasured,
         left_out=chosen.left_out,
         groups=chosen.groups,
@@ -222,37 +225,35 @@ def rank_across(rankings: Sequence[Ranking], goal: Goal, name: str) -> Ranking:
                 variants=result.variants,
                 measured=tuple(best[id(result)]),
                 passes=goal.passes(best[id(result)][0].measurement),
+                noise_model=result.noise_model,
             )
             for result in ordered
         ),
         failed=(),
         is_across_models=True,
-        repeated={
-            key: measurements
-            for ranking in rankings
-            for key, measurements in ranking.repeated.items()
-        },
     )
 
 
 def _ordered(
     measured: Sequence[MeasuredTrial], goal: Goal, conclusion: Conclusion | None
-) -> tuple[
-    Sequence[MeasuredTrial], tuple[MeasuredTrial, ...], Mapping[str, tuple[Measurement, ...]]
-]:
+) -> tuple[Sequence[MeasuredTrial], tuple[MeasuredTrial, ...]]:
     """The measurements, best first, with repetitions of a trial as one: their mean. First is what a
     search has concluded; else, of those that tie for the first place, the cheapest. Others that tie
-    are named. And the measurements of what was repeated, by key of the trial.
+    are named.
     """
     if conclusion is None and not any(item.trial.repetition for item in measured):
-        return goal.best_first(measured, lambda item: item.measurement), (), empty()
+        return goal.best_first(measured, lambda item: item.measurement), ()
     repetitions: dict[tuple[str, str], list[MeasuredTrial]] = {}
     for item in measured:
         first = item.trial.first
         repetitions.setdefault((first.variants, first.key), []).append(item)
     found = {key: [item.measurement for item in items] for key, items in repetitions.items()}
     means = {
-        key: MeasuredTrial(trial=items[0].trial, measurement=averaged(found[key]))
+        key: MeasuredTrial(
+            trial=items[0].trial,
+            measurement=averaged(found[key]),
+            repetitions=tuple(found[key]) if len(items) > 1 else (),
+        )
         for key, items in repetitions.items()
     }
     by_mean = goal.best_first(means, lambda key: means[key].measurement)
@@ -268,7 +269,6 @@ def _ordered(
     return (
         [means[chosen], *(means[key] for key in order if key != chosen)],
         tuple(means[key] for key in equal if key != chosen),
-        {key[1]: tuple(found[key]) for key in order if len(found[key]) > 1},
     )
 
 
@@ -276,11 +276,13 @@ def _results(ordered: Sequence[MeasuredTrial], goal: Goal) -> Sequence[VariantRe
     by_content: dict[tuple[str, str], list[MeasuredTrial]] = {}
     for item in ordered:
         by_content.setdefault(item.trial.served, []).append(item)
+    noise_model = NoiseModel(item.runs for item in ordered)
     return [
         VariantResult(
             variants=tuple(work.variant for work in items[0].trial.workloads),
             measured=tuple(items),
             passes=goal.passes(items[0].measurement),
+            noise_model=noise_model,
         )
         for items in by_content.values()
     ]

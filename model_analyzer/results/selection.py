@@ -4,16 +4,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.measurements import Values
+from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.measurements import Measurement, Values
+from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.models import queue_delay_us
+from model_analyzer.domain.noise import Noise, NoiseModel, combined, log_ratio, ratio_noise
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.results.ranking import Ranking, VariantResult
-from model_analyzer.results.statistics import ratio_noise, relative_noise
 
 # An instance that requests wait for half as long as they are worked on is always busy.
 _MUCH = 0.5
@@ -23,7 +25,7 @@ _MUCH = 0.5
 class Gain:
     """How much better the best variant is than the default one, in percent.
 
-    `noise` is the uncertainty of that number in percent points, where it can be told.
+    `noise` is half the width of its 95 % interval in percent points, where it can be told.
     """
 
     percent: float
@@ -98,13 +100,39 @@ def _waits(values: Values) -> bool:
 
 
 def _gain(ranking: Ranking, new: VariantResult, old: VariantResult) -> Gain:
-    best, base = new.best.measurement, old.best.measurement
-    percent = ranking.goal.gain_percent(best, base)
-    noise = None
-    if ranking.goal.is_for_throughput and len(best.models) == 1:
-        # windows tell the noise of throughput, and of nothing else
-        ratio = ratio_noise(
-            relative_noise(best.models[0].windows), relative_noise(base.models[0].windows)
-        )
-        noise = None if ratio is None else ratio * (100 + percent)
-    return Gain(percent=percent, noise=noise)
+    percent = ranking.goal.gain_percent(new.best.measurement, old.best.measurement)
+    noise = combined(_gain_parts(ranking.goal, ranking.noise_model, new.best, old.best))
+    return Gain(percent=percent, noise=None if noise is None else noise.reach * 100)
+
+
+def _gain_parts(
+    by: Goal, model: NoiseModel, new: MeasuredTrial, old: MeasuredTrial
+) -> Iterator[tuple[float, Noise | None]]:
+    """What a gain is the sum of: for each objective of each model its share times the ratio of
+    better to worse, and the noise of that ratio.
+    """
+    weightings = sum(goal.weighting for goal in by.models)
+    for index, goal in enumerate(by.models):
+        weights = _weights(goal, index, new.measurement, old.measurement)
+        for tag, weight in weights.items():
+            ratio = log_ratio(
+                old.measurement.model_value(index, tag), new.measurement.model_value(index, tag)
+            )
+            noises = (model.of(item.runs, tag, index) for item in (old, new))
+            share = goal.weighting / weightings * weight / sum(weights.values())
+            times_better = math.exp(METRICS[tag].gain(ratio or 0.0, 0.0))
+            yield share * times_better, None if ratio is None else ratio_noise(*noises)
+
+
+def _weights(
+    goal: ModelGoal, index: int, new: Measurement, old: Measurement
+) -> Mapping[str, float]:
+    """The objectives that count for a model, by tag: those that either measurement has."""
+    weights = {
+        ALIASES.get(objective.tag, objective.tag): objective.weight for objective in goal.objectives
+    }
+    return {
+        tag: weight
+        for tag, weight in weights.items()
+        if weight and any(one.model_value(index, tag) is not None for one in (new, old))
+    }

@@ -74,11 +74,11 @@ class Report:
 
     @property
     def spread(self) -> float:
-        """Half the range of the windows as a fraction of their mean; 0 with fewer than two."""
+        """The range of the windows as a fraction of their mean; 0 with fewer than two."""
         if len(self.windows) < 2:
             return 0.0
         mean = sum(self.windows) / len(self.windows)
-        return (max(self.windows) - min(self.windows)) / 2 / mean if mean else 0.0
+        return (max(self.windows) - min(self.windows)) / mean if mean else 0.0
 
 
 def parse_table(text: str) -> Values | None:

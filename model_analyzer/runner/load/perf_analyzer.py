@@ -374,7 +374,7 @@ def _cpu_seconds(process: psutil.Process) -> float:
 def _unstable(work: Workload, report: Report) -> Notice:
     return Notice(
         kind=NoticeKind.UNSTABLE,
-        text=f"{work.variant.name} at {work.load}: windows differ by ±{report.spread:.0%};"
+        text=f"{work.variant.name} at {work.load}: windows differ by {report.spread:.0%};"
         " the machine may be busy, or the window too small",
     )
 

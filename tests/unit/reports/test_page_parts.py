@@ -81,7 +81,7 @@ def test_what_gains_nothing_clear_is_recommended_only_over_a_default_that_fails(
 def test_figures_are_those_of_the_first_beside_the_default() -> None:
     shown = [(one.label, one.value, one.note) for one in figures_of(example())]
     assert shown == [
-        ("Gain over the default", "+100 ± 10", ""),
+        ("Gain over the default", "+100 ± 44", ""),
         ("Throughput", "200", "default 100"),
         ("p99 Latency", "9.5", "default 8.5"),
     ]
@@ -140,7 +140,9 @@ def test_the_method_tells_how_well_numbers_are_founded() -> None:
         "median 500, fewest 200 (m_config_0: concurrency=4); 1 of 3 have fewer than the 299 that"
         " make a p99 95 % sure"
     )
-    assert told["Noise of throughput"].endswith("± 5.0 % at the recommended load")
+    assert told["Noise of throughput"] == (
+        "± 21.5 % (95 % interval, median), ± 26.8 % at worst; ± 26.8 % at the recommended load"
+    )
     assert told["Stability"] == "every measurement became stable"
 
 
@@ -223,7 +225,7 @@ def test_the_explorer_knows_the_front_and_the_evidence() -> None:
     assert document["counts"] == [3, 1]
     assert [row["pareto_front"] for row in cells] == ["yes", "yes", "no", "yes"]
     assert cells[0]["requests"] == 200
-    assert cells[0]["noise"] == 5
+    assert cells[0]["noise"] == 26.8
     assert cells[2]["requests"] is None
 
 

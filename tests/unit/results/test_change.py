@@ -9,19 +9,16 @@ from random import Random
 
 import pytest
 
-from model_analyzer.results.change import (
+from model_analyzer.domain.noise import (
     FEWEST_CHANGES,
-    Change,
     Interval,
     Noise,
-    Verdict,
-    change,
     log_ratio,
-    median_change,
     ratio_noise,
-    spread_noise,
-    windows_noise,
+    spread,
+    spread_of_groups,
 )
+from model_analyzer.results.change import Change, Verdict, change, median_change
 
 RUNS = 2000
 
@@ -30,8 +27,13 @@ def measured(random: Random, true: float, noise: float, windows: int = 3) -> lis
     return [true * random.gauss(1, noise) for _ in range(windows)]
 
 
+def mean_noise(windows: list[float]) -> Noise | None:
+    noise = spread(windows)
+    return None if noise is None else noise.of_mean(len(windows))
+
+
 def windows_change(base: list[float], new: list[float]) -> Change:
-    noise = ratio_noise(windows_noise([base]), windows_noise([new]))
+    noise = ratio_noise(mean_noise(base), mean_noise(new))
     return change(sum(base) / len(base), sum(new) / len(new), noise)
 
 
@@ -69,7 +71,7 @@ def test_the_interval_from_the_spread_holds_the_true_change(groups: tuple[int, .
             [(random.gauss(0, 0.05), size) for size in [random.uniform(-own, own)] * count]
             for count in groups
         ]
-        noise = spread_noise([[error + size for error, size in group] for group in changes])
+        noise = spread_of_groups([[error + size for error, size in group] for group in changes])
         error, size = changes[0][0]
         held += covers(change(1, math.exp(error + size), noise), math.expm1(size) * 100)
     assert 0.94 <= held / RUNS <= 0.99
@@ -137,31 +139,14 @@ def test_a_verdict_needs_an_interval_that_tells(
     assert of.verdict(is_higher_better=True) is expected
 
 
-@pytest.mark.parametrize("windows", [[], [[100.0]], [[100.0, 101.0], [50.0]], [[0.0, 0.0]]])
-def test_too_few_windows_tell_nothing(windows: list[list[float]]) -> None:
-    assert windows_noise(windows) is None
-    assert ratio_noise(windows_noise(windows), windows_noise([[1.0, 2.0]])) is None
-
-
 def test_too_few_changes_tell_nothing() -> None:
     few = [0.01 * number for number in range(FEWEST_CHANGES - 1)]
 
-    assert spread_noise([few]) is None
+    assert spread_of_groups([few]) is None
     assert median_change(few).interval is None
     assert median_change([]).percent is None
-    assert spread_noise([[*few, 0.2]]) is not None
+    assert spread_of_groups([[*few, 0.2]]) is not None
     assert median_change([*few, 0.2]).interval is not None
-
-
-def test_models_measured_together_have_the_noise_of_their_sum() -> None:
-    alone, other = windows_noise([[90.0, 100.0, 110.0]]), windows_noise([[100.0, 100.0, 100.0]])
-    together = windows_noise([[90.0, 100.0, 110.0], [100.0, 100.0, 100.0]])
-
-    assert alone is not None
-    assert other is not None
-    assert together is not None
-    assert other.error == 0
-    assert together.error == pytest.approx(alone.error / 2)
 
 
 @pytest.mark.parametrize("values", [(None, 1.0), (1.0, None), (0.0, 1.0), (1.0, 0.0), (-1.0, 1.0)])
@@ -176,7 +161,7 @@ def test_nothing_changed_from_nothing_to_nothing() -> None:
 
 
 def test_numbers_beyond_all_measure_do_no_harm() -> None:
-    found = change(1e-308, 1e308, spread_noise([[-700.0, 700.0] * 4]))
+    found = change(1e-308, 1e308, spread_of_groups([[-700.0, 700.0] * 4]))
 
     assert found.interval is not None
     assert math.isfinite(found.interval.high)

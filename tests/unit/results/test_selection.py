@@ -12,6 +12,9 @@ import pytest
 
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.noise import Noise, ratio_noise
+from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.selection import Gain, gain_over_default, top, top_with_default
 from tests.unit.builders import at_most, goal, measurement, objectives, ranking, record, variant
@@ -164,12 +167,58 @@ def best_and_default(best: Measurement, default: Measurement, by: Goal | None = 
 
 
 def test_the_windows_of_both_tell_the_noise_of_the_gain() -> None:
+    """Half the 95 % interval of a ratio of 2; each side has a share in the noise of the other."""
     gain = best_and_default(
         measurement(200, windows=(190, 200, 210)), measurement(100, windows=(95, 105))
     )
     assert gain.percent == pytest.approx(100)
-    assert gain.noise == pytest.approx(math.hypot(0.05, 0.05) * 200)
+    best = Noise(error=math.sqrt((2 * 0.0025 + 0.01 / 3) / 3), freedom=3)
+    base = Noise(error=math.sqrt((0.005 + 2 * 0.01 / 3) / 3), freedom=3)
+    noise = ratio_noise(best, base)
+    assert noise is not None
+    assert gain.noise == pytest.approx(200 * noise.reach)
     assert gain.is_clear
+
+
+def test_measurements_of_others_make_the_interval_of_a_gain_narrower() -> None:
+    best, base = measurement(200, windows=(194, 200, 206)), measurement(100, windows=(97, 103))
+    alone = best_and_default(best, base)
+    others = [
+        record(
+            variant(f"m_config_{size}", max_batch_size=size), measurement(90, windows=(87, 90, 93))
+        )
+        for size in range(4, 14)
+    ]
+    among = gain_over_default(
+        ranking(
+            record(variant("m_config_0", max_batch_size=2), best),
+            record(variant("m_config_default"), base),
+            *others,
+        )
+    )
+    assert among is not None
+    assert among.noise is not None
+    assert alone.noise is not None
+    assert among.noise < 0.9 * alone.noise
+
+
+def test_repetitions_tell_the_noise_of_a_gain_by_any_metric() -> None:
+    def repeated(of: ModelVariant, *latencies: float) -> list[TrialRecord]:
+        return [
+            record(of, measurement(9, p99), repetition=number)
+            for number, p99 in enumerate(latencies)
+        ]
+
+    found = ranking(
+        *repeated(variant("m_config_0", max_batch_size=2), 4.9, 5.1),
+        *repeated(variant("m_config_default"), 9.9, 10.1),
+        by=goal(wished=objectives(perf_latency_p99=1)),
+    )
+    gain = gain_over_default(found)
+    assert gain is not None
+    assert gain.percent == pytest.approx(100)
+    assert gain.noise is not None
+    assert 10 < gain.noise < 30
 
 
 def test_a_gain_below_its_noise_is_not_clear() -> None:
