@@ -20,8 +20,10 @@ from model_analyzer.reports.build import Detail, Origin, Summary, build_detail
 from model_analyzer.reports.document import results_document, variant_document
 from model_analyzer.reports.images import to_png, to_svg
 from model_analyzer.reports.plots import Chart
+from model_analyzer.reports.remarks import miss_text
 from model_analyzer.reports.rows import to_csv
 from model_analyzer.reports.write import ExportDirectory
+from model_analyzer.results.answer import Answer
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.rows import Row, rows_of
 from model_analyzer.results.selection import top
@@ -103,23 +105,24 @@ def configuration_difference(ranking: Ranking, originals: Mapping[str, ModelConf
 
 
 def write_best(
-    directory: ExportDirectory, ranking: Ranking, difference: str | None, *folders: str
+    directory: ExportDirectory, answer: Answer, difference: str | None, *folders: str
 ) -> Sequence[Path]:
     """The recommended configurations, ready to deploy, below the `folders`, and the `difference`
-    from the original ones, if it is known; the paths.
+    from the original ones, if it is known; the paths. What misses the constraints says so first.
     """
-    if not ranking.results:
-        for model in ranking.model.split(","):
+    if answer.best is None:
+        for model in answer.ranking.model.split(","):
             directory.remove(*folders, model)  # what an earlier run wrote is no longer true
         return []
+    head = "" if answer.is_met else f"# {miss_text(answer)}\n"
     paths = [
-        directory.write(text, *folders, model, "config.pbtxt")
-        for model, text in configurations_of(ranking.results[0]).items()
+        directory.write(head + text, *folders, model, "config.pbtxt")
+        for model, text in configurations_of(answer.best).items()
     ]
     if difference is not None:
         paths += [
-            directory.write(difference + "\n", *folders, variant.model, "config.diff")
-            for variant in ranking.results[0].variants
+            directory.write(f"{head}{difference}\n", *folders, variant.model, "config.diff")
+            for variant in answer.best.variants
         ]
     return paths
 
@@ -222,7 +225,7 @@ def _write_charts(
 
 def write_results(
     directory: ExportDirectory,
-    rankings: Sequence[Ranking],
+    answers: Sequence[Answer],
     origin: Origin,
     formats: Collection[OutputFormat],
     *,
@@ -231,16 +234,16 @@ def write_results(
     """All results for machines; the paths."""
     paths = []
     if OutputFormat.JSON in formats:
-        text = results_text(rankings, origin, complete=complete)
+        text = results_text(answers, origin, complete=complete)
         paths.append(directory.write(text, "results", "results.json"))
     tables = _TABLES.intersection(formats)
-    rows = _rows(rankings) if tables else ()
+    rows = _rows([answer.ranking for answer in answers]) if tables else ()
     return [*paths, *_write_rows(directory, rows, tables, "results")]
 
 
-def results_text(rankings: Sequence[Ranking], origin: Origin, *, complete: bool | None) -> str:
+def results_text(answers: Sequence[Answer], origin: Origin, *, complete: bool | None) -> str:
     """The content of results.json."""
-    return json.dumps(results_document(rankings, origin, complete=complete), indent=1) + "\n"
+    return json.dumps(results_document(answers, origin, complete=complete), indent=1) + "\n"
 
 
 def _rows(rankings: Sequence[Ranking]) -> Sequence[Row]:

@@ -19,8 +19,10 @@ from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.trials import Trial
 from model_analyzer.reports.build import Origin
 from model_analyzer.reports.headline import headline
+from model_analyzer.reports.remarks import remarks_of
+from model_analyzer.results.answer import Answer
+from model_analyzer.results.circumstances import LeftOut
 from model_analyzer.results.ranking import Ranking, VariantResult
-from model_analyzer.results.selection import gain_over_default
 
 # Of the layout: raised whenever a reader of the last one would misread this one.
 RESULTS_VERSION = 2
@@ -35,9 +37,9 @@ def results_schema() -> dict[str, Any]:
 
 
 def results_document(
-    rankings: Sequence[Ranking], origin: Origin, *, complete: bool | None
+    answers: Sequence[Answer], origin: Origin, *, complete: bool | None
 ) -> dict[str, Any]:
-    """Rankings with everything that they are made of; `complete` tells whether all searches came
+    """Answers with everything that they are made of; `complete` tells whether all searches came
     to their end, None that nobody knows.
     """
     gpus = len(origin.devices)
@@ -60,9 +62,9 @@ def results_document(
                 "unit": METRICS[tag].unit,
                 "better": METRICS[tag].better.value,
             }
-            for tag in _tags(rankings)
+            for tag in _tags([answer.ranking for answer in answers])
         },
-        "models": [_model(ranking, gpus) for ranking in rankings],
+        "models": [_model(answer, gpus) for answer in answers],
     }
 
 
@@ -100,20 +102,35 @@ def _all_values(measurement: Measurement) -> Iterator[Mapping[str, float]]:
         yield from model.composing.values()
 
 
-def _model(ranking: Ranking, gpus: int) -> dict[str, Any]:
+def _model(answer: Answer, gpus: int) -> dict[str, Any]:
+    ranking, conclusion = answer.ranking, answer.ranking.conclusion
     names = ranking.model.split(",")
     trials = [*(item.trial for item in ranking.measured), *(item.trial for item in ranking.failed)]
     default = ranking.default
     return {
         "model": ranking.model,
-        "sentence": "".join(headline(ranking, gpus=gpus)),
+        "sentence": "".join(headline(answer, gpus=gpus)),
+        "verdict": answer.verdict.value,
+        "remarks": list(remarks_of(answer)),
         "goals": [_goal(name, goal) for name, goal in zip(names, ranking.goal.models, strict=True)],
+        "unmeasured_objectives": [_tag(tag) for tag in ranking.unmeasured],
         "server": thaw(trials[0].setup.meaning) if trials else None,
-        "recommended": _recommended(ranking) if ranking.results else None,
-        "conclusion": None if ranking.conclusion is None else _concluded(ranking.conclusion),
+        "recommended": None if answer.best is None else _recommended(answer, answer.best),
+        "conclusion": None if conclusion is None else _concluded(conclusion),
         "default": None if default is None else default.name,
+        "circumstances": None if ranking.group is None else ranking.group.number,
+        "left_out": [_left_out(part) for part in ranking.left_out],
         "variants": [variant_document(result, ranking, gpus=gpus) for result in ranking.results],
         "failures": [_failed(item) for item in ranking.failed],
+    }
+
+
+def _left_out(part: LeftOut) -> dict[str, Any]:
+    return {
+        "reason": part.reason,
+        "measurements": part.measurements,
+        "failures": part.failures,
+        "circumstances": part.circumstances,
     }
 
 
@@ -141,17 +158,24 @@ def _tag(tag: str) -> str:
     return ALIASES.get(tag, tag)
 
 
-def _recommended(ranking: Ranking) -> dict[str, Any]:
+def _recommended(answer: Answer, best: VariantResult) -> dict[str, Any]:
     """The variant and the load to deploy: the first of the ranking, whether it passes or not."""
-    best = ranking.results[0]
-    gain = gain_over_default(ranking)
+    ranking, gain, compliance = answer.ranking, answer.gain, answer.compliance
     return {
         "variant": best.name,
         "loads": _loads(best.best.trial),
         "metrics": _values(best.best.measurement),
+        "times_measured": answer.times,
         "satisfies_constraints": best.passes,
         "shortfall_percent": ranking.goal.shortfall(best.best.measurement),
         "constraints": list(_verdicts(ranking, best.best.measurement)),
+        "compliance": None
+        if compliance is None
+        else {
+            "kept": compliance.kept,
+            "measurements": len(compliance.measurements),
+            "chance_percent": 100 * compliance.chance,
+        },
         "gain_over_default": None
         if gain is None
         else {
@@ -159,14 +183,15 @@ def _recommended(ranking: Ranking) -> dict[str, Any]:
             "noise_percent": gain.noise,
             "is_clear": gain.is_clear,
         },
-        "ties": [
-            {
-                "variant": item.trial.variants,
-                "loads": _loads(item.trial),
-                "metrics": _values(item.measurement),
-            }
-            for item in ranking.ties
-        ],
+        "ties": [_item(item) for item in ranking.ties],
+    }
+
+
+def _item(item: MeasuredTrial) -> dict[str, Any]:
+    return {
+        "variant": item.trial.variants,
+        "loads": _loads(item.trial),
+        "metrics": _values(item.measurement),
     }
 
 
@@ -174,6 +199,7 @@ def _concluded(conclusion: Conclusion) -> dict[str, Any]:
     return {
         "trials": conclusion.trials,
         "reason": conclusion.explanation,
+        "limit": conclusion.limit,
         "margin_percent": 100 * conclusion.margin,
         "chance_percent": 100 * conclusion.chance,
         "expected_gain_percent": 100 * conclusion.gain if conclusion.feasible else None,
@@ -216,6 +242,7 @@ def _measured(item: MeasuredTrial, ranking: Ranking) -> dict[str, Any]:
     return {
         "trial": item.trial.key,
         "loads": _loads(item.trial),
+        "times_measured": len(item.runs),
         "satisfies_constraints": ranking.goal.passes(measurement),
         "shortfall_percent": ranking.goal.shortfall(measurement),
         "metrics": _values(measurement),

@@ -20,8 +20,9 @@ from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.reports.build import Origin
 from model_analyzer.reports.commented_yaml import Noted, comment, to_yaml
 from model_analyzer.reports.loads import load_text
+from model_analyzer.reports.remarks import miss_text, remarks_of
 from model_analyzer.reports.tables import show
-from model_analyzer.results.ranking import Ranking
+from model_analyzer.results.answer import Answer
 
 # Memory that is asked for, over what was measured: other loads take more.
 _HEADROOM = 1.25
@@ -36,17 +37,18 @@ _PORTS = {"http": 8000, "grpc": 8001, "metrics": 8002}
 
 
 def manifest(
-    ranking: Ranking,
+    answer: Answer,
     origin: Origin,
     configurations: Mapping[str, str],
     *,
     throughput: float | None = None,
 ) -> str:
-    """ConfigMap, Deployment and Service for the best of a ranking, which has results.
+    """ConfigMap, Deployment and Service for what is recommended, with the remarks about it.
 
     `configurations` are the config.pbtxt of its models and of all that they call, by model.
     There are as many replicas as serve `throughput` inferences per second, or one.
     """
+    ranking = answer.ranking
     best = ranking.results[0]
     name = _object_name(ranking.model)
     files = _file_names(configurations)
@@ -55,8 +57,8 @@ def manifest(
         f"from checkpoint {origin.checkpoint}, by {origin.tool}, {origin.written}",
     ]
     if not best.passes:
-        missed = ranking.goal.shortfall(best.best.measurement)
-        head.append(f"It misses the constraints by {missed:.0f} %: it is the nearest to them.")
+        head.insert(0, miss_text(answer))
+    head += remarks_of(answer)
     objects = [
         {
             "apiVersion": "v1",

@@ -30,6 +30,21 @@ def certainty_text(certainty: Certainty) -> str:
     return f"{certainty.explanation}: {100 * certainty.chance:.0f} % chance that {left}{further}."
 
 
+def miss_text(answer: Answer) -> str:
+    """By how much the best measured misses the constraints, for the first line of a file."""
+    ranking = answer.ranking
+    measurement = ranking.results[0].best.measurement
+    values = [
+        f"{METRICS[ALIASES.get(constraint.tag, constraint.tag)].name} {show(value)} ({constraint})"
+        for index, model in enumerate(ranking.goal.models)
+        for constraint in model.constraints
+        if (value := measurement.model_value(index, constraint.tag)) is not None
+        and constraint.excess(value)
+    ]
+    missed = show(ranking.goal.shortfall(measurement))
+    return f"Misses the constraints by {missed} %: {', '.join(values)}"
+
+
 def remarks_of(answer: Answer) -> Sequence[str]:
     """A sentence for each thing that makes the answer less than it seems."""
     ranking = answer.ranking
