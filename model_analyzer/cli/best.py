@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from model_analyzer.cli.checkpoint.goal import goal_of, goal_options, subject_of, subjects_of
+from model_analyzer.cli.checkpoint.goal import goal_options, goals_of, subject_of, subjects_of
 from model_analyzer.cli.checkpoint.options import (
     checkpoint_argument,
     directory_options,
@@ -23,7 +23,7 @@ from model_analyzer.cli.uninterrupted import uninterrupted
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, CheckpointError
 
 if TYPE_CHECKING:
-    from model_analyzer.domain.goals import Goal, ModelGoal
+    from model_analyzer.domain.goals import GoalOverride
     from model_analyzer.domain.models import ModelConfig
     from model_analyzer.domain.settings import ReportSettings
     from model_analyzer.reports.build import Origin
@@ -49,7 +49,7 @@ def best() -> click.Command:
     help="YAML file of the run: its goals and its checkpoint directory are used.",
 )
 @click.option("-m", "--model", metavar="MODEL", help="Of this model; needed if there are several.")
-@goal_options
+@goal_options("those of the run, else perf_throughput")
 @click.option(
     "--format",
     "form",
@@ -77,8 +77,7 @@ def _best(
     prefix: str,
     config_file: Path | None,
     model: str | None,
-    metrics: str,
-    constraints: Sequence[str],
+    asked: GoalOverride,
     form: str,
     diff: bool,
     throughput: str | None,
@@ -99,7 +98,6 @@ def _best(
     wanted = _number(throughput)
     if wanted is not None and form != _KUBERNETES and output_dir is None:
         raise wrong("--throughput", "only a manifest has replicas: give --format kubernetes")
-    own = goal_of(metrics, constraints)
 
     with uninterrupted():
         from model_analyzer.cli.checkpoint.output import found
@@ -111,7 +109,8 @@ def _best(
     checkpoint = found(which, settings.checkpoint_directory, settings.checkpoint_prefix)
     profile = checkpoint.profile
     names = _chosen(checkpoint, model, several=form == _JSON or output_dir is not None)
-    rankings = [rank(profile, name, _goal(ctx, name, settings, own)) for name in names]
+    goals = goals_of(checkpoint, names, asked, settings)
+    rankings = [rank(profile, name, goals[name]) for name in names]
     origin = origin_of(profile, checkpoint.path)
     _tell(rankings, origin)
     has_all = all(ranking.results for ranking in rankings)
@@ -177,21 +176,6 @@ def _settings(
     variables = read_environment(os.environ)
     resolved = resolve_report(entries, yaml, Path.cwd(), command=BEST, environment=variables)
     return resolved.settings
-
-
-def _goal(ctx: click.Context, names: str, settings: ReportSettings, own: ModelGoal) -> Goal:
-    """By what models are judged: `own` where the command line said so, else the YAML file."""
-    from dataclasses import replace
-
-    from model_analyzer.domain.goals import Goal
-
-    given = {
-        field: getattr(own, field)
-        for name, field in (("metrics", "objectives"), ("constraints", "constraints"))
-        if _given(ctx, name)
-    }
-    goals = [settings.goals.get(name, settings.default_goal) for name in names.split(",")]
-    return Goal(models=tuple(replace(goal, **given) for goal in goals))
 
 
 def _chosen(checkpoint: Checkpoint, model: str | None, *, several: bool) -> Sequence[str]:

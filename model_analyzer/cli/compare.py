@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from model_analyzer.cli.checkpoint.goal import goal_of, goal_options, subjects_of
+from model_analyzer.cli.checkpoint.goal import goal_options, subjects_of
 from model_analyzer.cli.checkpoint.options import (
     directory_options,
     metric,
@@ -21,7 +21,7 @@ from model_analyzer.cli.complete import complete_metrics
 from model_analyzer.errors import EXIT_OK, EXIT_REGRESSION, CheckpointError
 
 if TYPE_CHECKING:
-    from model_analyzer.domain.goals import ModelGoal
+    from model_analyzer.domain.goals import GoalOverride, ModelGoal
     from model_analyzer.reports.comparison import ComparisonReport, Side
     from model_analyzer.results.gate import Rule
     from model_analyzer.results.ranking import Ranking
@@ -38,7 +38,7 @@ def compare() -> click.Command:
 @click.argument("base")
 @click.argument("new")
 @directory_options
-@goal_options
+@goal_options("perf_throughput")
 @click.option(
     "--metrics",
     "shown",
@@ -71,8 +71,7 @@ def _compare(
     new: str,
     directory: Path,
     prefix: str,
-    metrics: str,
-    constraints: Sequence[str],
+    asked: GoalOverride,
     shown: str,
     rules: Sequence[str],
     strict: bool,
@@ -89,18 +88,18 @@ def _compare(
       model-analyzer compare old/checkpoints new/checkpoints
       model-analyzer compare 0 1 --fail-on 'perf_throughput<-3%' --fail-on 'perf_latency_p99>20'
     """
-    goal = goal_of(metrics, constraints)
     judged = [_rule(text) for text in rules]
     tags = [metric(tag.strip(), "--metrics") for tag in shown.split(",")]
     tags += [rule.tag for rule in judged]
 
     from model_analyzer.cli.checkpoint.output import put, warn
+    from model_analyzer.domain.goals import ModelGoal
     from model_analyzer.reports.comparison import verdict_lines
     from model_analyzer.reports.write import encoded
 
     report = _report(
         (base, _found(base, directory, prefix)), (new, _found(new, directory, prefix)),
-        goal, tags, judged, strict=strict,
+        asked.over(ModelGoal()), tags, judged, strict=strict,
     )  # fmt: skip
     content = _rendered(report, form)
     if content is None and output is None:

@@ -397,7 +397,7 @@ def _measure(session: _Session, interrupts: Interrupts, tracker: Tracker) -> boo
             return False
         names = VariantNames.known(session.state.profile.variants)
         session.state.record_search(
-            subject.name, search_settings(settings, subject.name.split(","))
+            subject.name, search_settings(settings, subject.name.split(",")), subject.goal
         )
         tracker.model_started(index)
         search = choose(

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from model_analyzer.cli.console import View
 from model_analyzer.cli.export import check_installed, origin_of, write_detail, write_measurements
-from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.errors import EXIT_OK, ConfigError, Problem
 from model_analyzer.reports.write import ExportDirectory
@@ -28,7 +28,7 @@ def run(settings: ReportSettings, verbosity: int) -> int:
     profile = loaded.profile
     results: dict[str, tuple[VariantResult, Ranking]] = {}
     for model in {record.trial.models: None for record in profile.records}:
-        goals = [settings.goals.get(name, settings.default_goal) for name in model.split(",")]
+        goals = [settings.asked_goal(name).over(ModelGoal()) for name in model.split(",")]
         goal = Goal(models=tuple(goals))
         ranking = rank(profile, model, goal)
         results |= {result.name: (result, ranking) for result in ranking.results}

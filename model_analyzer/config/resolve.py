@@ -27,7 +27,7 @@ from model_analyzer.config.rules import (
     remarks_about,
 )
 from model_analyzer.config.table import FILE, PROFILE, REPORT, Given, read
-from model_analyzer.domain.goals import Constraint, ModelGoal, Objective
+from model_analyzer.domain.goals import Constraint, GoalOverride, ModelGoal
 from model_analyzer.domain.models import thaw
 from model_analyzer.domain.secrets import masked_url, masked_values
 from model_analyzer.domain.settings import (
@@ -104,7 +104,7 @@ def resolve_profile(
     sections = _sections(command, {**values, **unset})
     settings = ProfileSettings(
         models=tuple(models),
-        goal=_goal(Given(), values),
+        goal=_goal(Given(), given),
         composing=_composing(values),
         bls_calls=tuple(entry.name for entry in values["bls_composing_models"]),
         config_file=values["config_file"],
@@ -159,7 +159,7 @@ def resolve_report(
     `profile_models` in the same file are used.
     """
     problems = Problems()
-    _, values = _values(command, (command_line, environment, yaml), cwd, problems)
+    given, values = _values(command, (command_line, environment, yaml), cwd, problems)
     problems.raise_any()
     models: Sequence[ModelEntry] = values.get("profile_models") or ()
     variants: Sequence[ReportedVariant] = values["report_model_configs"] or ()
@@ -172,8 +172,8 @@ def resolve_report(
         formats=values["output_formats"],
         offline=offline,
         always_gpus=values["always_report_gpu_metrics"],
-        goals={model.name: _goal(model.given, values) for model in models},
-        default_goal=_goal(Given(), values),
+        goals={model.name: _asked_goal(model.given, given) for model in models},
+        default_goal=_asked_goal(Given(), given),
         checkpoint_directory=values["checkpoint_directory"],
         checkpoint_prefix=values["checkpoint_prefix"],
         checkpoint_file=values["checkpoint_load_file"],
@@ -276,7 +276,7 @@ def _model(
     return ModelSettings(
         name=entry.name,
         cpu_only=own.get("cpu_only", False),
-        goal=_goal(entry.given, values),
+        goal=_goal(entry.given, given),
         batch_sizes=tuple(batch_sizes),
         load_kind=kind,
         loads=tuple(loads),
@@ -386,39 +386,52 @@ def _own_or_global(
     return MappingProxyType(dict(own[key] if key in own else values[key]))
 
 
-def _goal(given: Given, values: Mapping[str, Any]) -> ModelGoal:
-    own = given.values
-    objectives = (
-        own.get("objectives") or values["objectives"] or (Objective(tag="perf_throughput"),)
-    )
-    constraints = own["constraints"] if "constraints" in own else values["constraints"]
-    return ModelGoal(
-        objectives=objectives,
-        constraints=_with_shorthands(constraints, values),
-        weighting=own.get("weighting", 1.0),
+def _goal(own: Given, given: Given) -> ModelGoal:
+    """The goal of a model: what it does not set itself, it takes from the global options."""
+    return _asked_goal(own, given).over(ModelGoal())
+
+
+def _asked_goal(own: Given, given: Given) -> GoalOverride:
+    """What of a goal was given, with the model itself or for all."""
+    values = {**given.values, **own.values}
+    constraints = values.get("constraints")
+    shorthands = _shorthands(values)
+    return GoalOverride(
+        objectives=own.values.get("objectives") or given.values.get("objectives") or None,
+        constraints=None if constraints is None else tightest((*constraints, *shorthands)),
+        bounds=shorthands if constraints is None else (),
+        weighting=own.values.get("weighting"),
     )
 
 
-def _with_shorthands(
-    constraints: Sequence[Constraint], values: Mapping[str, Any]
+def _shorthands(values: Mapping[str, Any]) -> tuple[Constraint, ...]:
+    """What `latency_budget` and `min_throughput` bound."""
+    return shorthand_bounds(values.get("latency_budget"), values.get("min_throughput"))
+
+
+def shorthand_bounds(
+    latency_budget: float | None, min_throughput: float | None
 ) -> tuple[Constraint, ...]:
-    """`latency_budget` and `min_throughput` added; of several bounds on a metric the tightest
-    counts.
-    """
-    bounds = list(constraints)
-    if values["latency_budget"] is not None:
-        bounds.append(Constraint(tag="perf_latency_p99", maximum=values["latency_budget"]))
-    if values["min_throughput"] is not None:
-        bounds.append(Constraint(tag="perf_throughput", minimum=values["min_throughput"]))
-    tightest: dict[str, Constraint] = {}
+    """The constraints that these options stand for."""
+    bounds = []
+    if latency_budget is not None:
+        bounds.append(Constraint(tag="perf_latency_p99", maximum=latency_budget))
+    if min_throughput is not None:
+        bounds.append(Constraint(tag="perf_throughput", minimum=min_throughput))
+    return tuple(bounds)
+
+
+def tightest(bounds: Sequence[Constraint]) -> tuple[Constraint, ...]:
+    """One constraint for each metric; of several bounds on a metric the tightest counts."""
+    merged: dict[str, Constraint] = {}
     for bound in bounds:
-        known = tightest.get(bound.tag, bound)
-        tightest[bound.tag] = Constraint(
+        known = merged.get(bound.tag, bound)
+        merged[bound.tag] = Constraint(
             tag=bound.tag,
             minimum=max(filter(_is_set, (known.minimum, bound.minimum)), default=None),
             maximum=min(filter(_is_set, (known.maximum, bound.maximum)), default=None),
         )
-    return tuple(tightest.values())
+    return tuple(merged.values())
 
 
 def _is_set(limit: float | None) -> TypeGuard[float]:

@@ -88,6 +88,30 @@ class ModelGoal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GoalOverride:
+    """The parts of a `ModelGoal` that somebody asked for; None leaves a part as it is.
+
+    `constraints` replace all others, `bounds` only those on their own metrics.
+    """
+
+    objectives: tuple[Objective, ...] | None = None
+    constraints: tuple[Constraint, ...] | None = None
+    bounds: tuple[Constraint, ...] = ()
+    weighting: float | None = None
+
+    def over(self, goal: ModelGoal) -> ModelGoal:
+        """The goal with these parts in place of its own."""
+        constraints = goal.constraints if self.constraints is None else self.constraints
+        bounded = {ALIASES.get(bound.tag, bound.tag) for bound in self.bounds}
+        others = [one for one in constraints if ALIASES.get(one.tag, one.tag) not in bounded]
+        return ModelGoal(
+            objectives=goal.objectives if self.objectives is None else self.objectives,
+            constraints=(*others, *self.bounds),
+            weighting=goal.weighting if self.weighting is None else self.weighting,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
     """What a trial is judged by: one `ModelGoal` for each of its models, in their order."""
 

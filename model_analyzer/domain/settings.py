@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from model_analyzer.domain.goals import ModelGoal
+from model_analyzer.domain.goals import GoalOverride, ModelGoal
 from model_analyzer.domain.trials import LoadKind
 
 
@@ -377,8 +377,8 @@ class ProfileSettings:
 class ReportSettings:
     """Everything that `report` needs.
 
-    `plots` are those of each variant; `goals` those of the models that the YAML file names,
-    `default_goal` that of all others.
+    `plots` are those of each variant; `goals` what was asked for of the models that the YAML
+    file names, `default_goal` of all others.
     """
 
     variants: tuple[str, ...]
@@ -386,9 +386,13 @@ class ReportSettings:
     formats: tuple[OutputFormat, ...]
     offline: bool
     always_gpus: bool
-    goals: Mapping[str, ModelGoal]
-    default_goal: ModelGoal
+    goals: Mapping[str, GoalOverride]
+    default_goal: GoalOverride
     checkpoint_directory: Path
     checkpoint_prefix: str
     checkpoint_file: Path | None
     export_path: Path
+
+    def asked_goal(self, model: str) -> GoalOverride:
+        """What was asked for of a model."""
+        return self.goals.get(model, self.default_goal)

@@ -16,18 +16,22 @@ from typing import TYPE_CHECKING, Any
 
 from model_analyzer import __version__
 from model_analyzer.domain.conclusions import Conclusion
+from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement, Values
 from model_analyzer.domain.models import empty, freeze, thaw
 from model_analyzer.domain.profiles import Device, MeasuredTrial, Profile
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.codec import (
     decode_device,
+    decode_goal,
     encode_conclusion,
     encode_device,
+    encode_goal,
     encode_server_only,
 )
 from model_analyzer.state.files import (
     FORMAT,
+    GOALS,
     HEADER,
     METADATA,
     SEARCH,
@@ -105,6 +109,13 @@ class Checkpoint:
             server_only=self.server_only,
             conclusions=self.conclusions,
         )
+
+    def goal_of(self, subject: str) -> Goal | None:
+        """What the last search of a model, or of several (`a,b`), was for; None where that is not
+        known: of checkpoints of other programs, and of those from before it was kept.
+        """
+        search = self.searches.get(subject)
+        return None if search is None else decode_goal(search.get(GOALS))
 
     @property
     def missing(self) -> Mapping[str, int]:
@@ -365,8 +376,9 @@ def metadata_entry(key: str, value: Any) -> Entry:
     return {"entry": METADATA, "key": key, "value": thaw(value)}
 
 
-def search_entry(subject: str, search: Mapping[str, Any]) -> Entry:
-    return {**thaw(search), "entry": SEARCH, "subject": subject}
+def search_entry(subject: str, search: Mapping[str, Any], goal: Goal | None = None) -> Entry:
+    goals = {} if goal is None else {GOALS: encode_goal(goal)}
+    return {**thaw(search), **goals, "entry": SEARCH, "subject": subject}
 
 
 def read_header(path: Path) -> Header | None:

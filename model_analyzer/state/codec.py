@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Any
 
 from model_analyzer.domain.conclusions import Conclusion, StopReason
+from model_analyzer.domain.goals import Constraint, Goal, ModelGoal, Objective
 from model_analyzer.domain.measurements import (
     Measurement,
     ModelMeasurement,
@@ -25,6 +26,7 @@ from model_analyzer.domain.measurements import (
     Outcome,
     Values,
 )
+from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.models import ModelVariant, empty, fingerprint, freeze, thaw
 from model_analyzer.domain.profiles import Device, TrialRecord
 from model_analyzer.domain.secrets import masked_values
@@ -214,6 +216,14 @@ def _whole(value: Any) -> int:
     raise ValueError("no whole number where one should be")
 
 
+def _number(value: Any) -> float:
+    """One that goals may have."""
+    if type(value) in _NUMBERS and value >= 0 and isfinite(value):
+        number: float = value
+        return number
+    raise ValueError("no number from 0 on where one should be")
+
+
 def _mapping(value: Any) -> Mapping[str, Any]:
     if isinstance(value, dict):
         frozen: Mapping[str, Any] = freeze(value)
@@ -296,6 +306,46 @@ def _stop_reason(text: str) -> StopReason:
     if text in StopReason.__members__:
         return StopReason[text]
     return _REASONS_IN_WORDS.get(text, StopReason.UNKNOWN)
+
+
+def encode_goal(goal: Goal) -> Sequence[Entry]:
+    """What each model of a search is tuned for, in their order."""
+    return [thaw(asdict(model)) for model in goal.models]
+
+
+def decode_goal(models: Any) -> Goal | None:
+    """The goal of a search; None where there is none, or this program cannot judge by it."""
+    try:
+        goal = Goal(models=tuple(map(_model_goal, models)))
+    except _INCOMPLETE:
+        return None
+    is_known = all(tag in METRICS for tag in goal.tags)
+    return goal if goal.models and is_known else None
+
+
+def _model_goal(model: Mapping[str, Any]) -> ModelGoal:
+    objectives = [
+        Objective(tag=_text(one["tag"]), weight=_number(one["weight"]))
+        for one in model["objectives"]
+    ]
+    if not (model["weighting"] and any(objective.weight for objective in objectives)):
+        raise ValueError("no weight where one should be")
+    return ModelGoal(
+        objectives=tuple(objectives),
+        constraints=tuple(
+            Constraint(
+                tag=_text(one["tag"]),
+                minimum=_number_or_none(one["minimum"]),
+                maximum=_number_or_none(one["maximum"]),
+            )
+            for one in model["constraints"]
+        ),
+        weighting=_number(model["weighting"]),
+    )
+
+
+def _number_or_none(value: Any) -> float | None:
+    return None if value is None else _number(value)
 
 
 @lru_cache(maxsize=1024)

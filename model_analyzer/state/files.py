@@ -41,6 +41,7 @@ FORMAT = 2
 HEADER = "header"
 METADATA = "metadata"
 SEARCH = "search"
+GOALS = "goals"  # of a search, a list with one for each model; there were none at first
 _END = "end"
 
 # the metadata that hold what only upstream has a use for

@@ -12,6 +12,7 @@ from types import MappingProxyType, TracebackType
 from typing import Any
 
 from model_analyzer.domain.conclusions import Conclusion
+from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Outcome, Values
 from model_analyzer.domain.profiles import Device, Profile, TrialRecord
 from model_analyzer.domain.trials import Failure, Trial
@@ -26,7 +27,7 @@ from model_analyzer.state.checkpoint import (
     search_entry,
 )
 from model_analyzer.state.codec import Encoder, encode_conclusion, encode_server_only
-from model_analyzer.state.files import write_whole
+from model_analyzer.state.files import GOALS, write_whole
 from model_analyzer.state.journal import Journal
 from model_analyzer.state.layout import Layout
 from model_analyzer.state.lines import Entry, encode
@@ -180,11 +181,18 @@ class ProfileState:
         self._append([encode_server_only(gpus)])
         self._server_only = MappingProxyType(dict(gpus))
 
-    def record_search(self, subject: str, search: Mapping[str, Any]) -> None:
-        """Keeps by what search the coming trials are chosen: what a replay needs."""
-        entry = search_entry(subject, search)
-        if self._searches.get(subject) != entry:
-            self._searches[subject] = entry
+    def record_search(self, subject: str, search: Mapping[str, Any], goal: Goal) -> None:
+        """Keeps by what search the coming trials are chosen: what a replay needs; and what it is
+        for: by that, others rank what was measured.
+        """
+        entry = search_entry(subject, search, goal)
+        known = self._searches.get(subject, {})
+        if known == entry:
+            return
+        self._searches[subject] = entry
+        if len(self._records) and known.get(GOALS) != entry[GOALS]:
+            self._append([entry])  # it changes the answer, even if nothing more is measured
+        else:
             self._pending.append(entry)  # on its own it is not worth a checkpoint
 
     def record_conclusion(self, subject: str, conclusion: Conclusion) -> None:

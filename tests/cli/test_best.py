@@ -16,7 +16,7 @@ from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.trials import Load, ServerSetup, Trial, Workload
 from model_analyzer.reports.document import results_schema
 from model_analyzer.state.profile_state import ProfileState
-from tests.unit.builders import failure, measurement, trial, variant
+from tests.unit.builders import at_most, failure, goal, measurement, objectives, trial, variant
 
 FAILED = 1
 USAGE = 2
@@ -92,6 +92,30 @@ def test_goals_come_from_the_command_line_or_from_the_yaml_of_the_run(
     assert "max_batch_size: 1" in best("--metric", "perf_latency_p99")[1]
     assert "max_batch_size: 1" in best("-f", "c.yaml", "--metric", "perf_latency_p99")[1]
     assert "could not be checked" in best("--constraint", "gpu_used_memory<5")[2]
+
+
+def test_goals_are_those_of_the_run_where_no_others_are_given(best: Run, tmp_path: Path) -> None:
+    with ProfileState(tmp_path / "checkpoints") as state:
+        wished = objectives(perf_throughput=10)
+        state.record_search("m", {}, goal(*at_most(perf_latency_p99=20), wished=wished))
+    (tmp_path / "empty.yaml").write_text("checkpoint_directory: checkpoints\n")
+    (tmp_path / "budget.yaml").write_text("latency_budget: 30\n")
+    (tmp_path / "objectives.yaml").write_text("objectives: [perf_latency_p99]\n")
+
+    for arguments, size, said in (
+        ([], 4, "goals of the run: Throughput; Max p99 Latency: 20 ms"),
+        (["-f", "empty.yaml"], 4, "goals of the run: Throughput; Max p99 Latency: 20 ms"),
+        (["-f", "objectives.yaml"], 1, "goals of the run: Max p99 Latency: 20 ms"),
+        (["--min-throughput", "200"], 4, "goals of the run: Throughput; Max p99 Latency: 20 ms"),
+        (["-f", "budget.yaml"], 2, ""),
+        (["-f", "budget.yaml", "--latency-budget", "20"], 4, ""),
+        (["--latency-budget", "30"], 2, ""),
+        (["--constraint", "none"], 2, ""),
+    ):
+        status, output, error = best(*arguments)
+        assert (status, f"max_batch_size: {size}\n" in output) == (0, True), arguments
+        told = [line for line in error.splitlines() if "goals of the run" in line]
+        assert told == ([f"model-analyzer: {said}"] if said else []), arguments
 
 
 def test_what_it_changes(best: Run) -> None:
@@ -184,3 +208,15 @@ def test_what_cannot_be_used_is_told_in_one_line(
     assert (found, output) == (status, "")
     assert message in error.splitlines()[-1]
     assert "Traceback" not in error
+
+
+def test_a_run_keeps_its_goals_even_if_nothing_more_is_measured_for_them(setting, run) -> None:
+    directory = setting.directory / "checkpoints"
+    setting.profile()
+    assert run("best", "-s", str(directory))[2].count("goals of the run") == 0
+
+    for budget in ("9999", "8888", "8888"):
+        assert setting.profile("--latency-budget", budget)[0] == 0
+        error = run("best", "-s", str(directory))[2]
+        assert f"goals of the run: Throughput; Max p99 Latency: {budget} ms" in error
+    assert setting.checkpoints == ["0.ckpt", "1.ckpt", "2.ckpt"]

@@ -17,7 +17,17 @@ import pytest
 from model_analyzer.domain.models import ModelVariant, freeze
 from model_analyzer.state.checkpoint import load
 from model_analyzer.state.profile_state import ProfileState
-from tests.unit.builders import conclusion, failure, measurement, trial, variant
+from tests.unit.builders import (
+    at_least,
+    at_most,
+    conclusion,
+    failure,
+    goal,
+    measurement,
+    objectives,
+    trial,
+    variant,
+)
 
 FAILED = 1
 USAGE = 2
@@ -140,7 +150,7 @@ def test_show_tells_how_it_was_searched_and_what_came_of_it(call: Run, checkpoin
     best = trial(size(1), concurrency=8)
     search = {"search.mode": "adaptive", "quick.max_concurrency": "64", "adaptive.max_trials": "9"}
     with ProfileState(checkpoints) as state:
-        state.record_search("m", search)
+        state.record_search("m", search, goal())
         state.record_conclusion("m", conclusion(best, trials=5))
         state.save()
 
@@ -223,6 +233,62 @@ def test_best_answers_another_question(call: Run) -> None:
     assert "m_config_default" in output.split("gives")[0]
     _, output, _ = call("best", "0", "--metric", "perf_throughput:9,perf_latency_p99:1")
     assert "m_config_1" in output.split("gives")[0]
+
+
+def goals_told(error: str) -> str:
+    """The goals that are said to be those of the run."""
+    return "\n".join(
+        line.removeprefix("model-analyzer: ")
+        for line in error.splitlines()
+        if "goals of the run" in line
+    )
+
+
+def test_best_uses_the_goals_of_the_run(call: Run, checkpoints: Path) -> None:
+    with ProfileState(checkpoints) as state:
+        state.record_search("m", {}, goal(*at_most(perf_latency_p99=20)))
+        state.record_search("n", {}, goal())
+
+    status, output, error = call("best", "--model", "m")
+    assert status == 0
+    assert "m_config_2" in output.split("gives")[0]
+    assert goals_told(error) == "goals of the run: Throughput; Max p99 Latency: 20 ms"
+    error = call("best")[2]
+    assert goals_told(error) == "goals of the run for m: Throughput; Max p99 Latency: 20 ms"
+
+    for arguments, chosen in (
+        (["--latency-budget", "26"], "m_config_1"),
+        (["--constraint", "perf_latency_p99<26"], "m_config_1"),
+        (["--constraint", "none"], "m_config_1"),
+        (["--metric", "perf_latency_p99", "--constraint", "none"], "m_config_default"),
+    ):
+        status, output, error = call("best", "--model", "m", *arguments)
+        assert (status, goals_told(error)) == (0, ""), arguments
+        assert chosen in output.split("gives")[0], arguments
+    _, output, error = call("best", "--model", "m", "--metric", "perf_latency_p99")
+    assert "m_config_default" in output.split("gives")[0]
+    assert goals_told(error) == "goals of the run: Max p99 Latency: 20 ms"
+
+
+def test_a_bound_takes_the_place_of_that_of_the_run_on_the_same_metric(
+    call: Run, checkpoints: Path
+) -> None:
+    wished = objectives(perf_latency_p99=2, perf_throughput=1)
+    bounds = at_most(perf_latency_p99=10) + at_least(perf_throughput=60)
+    with ProfileState(checkpoints) as state:
+        state.record_search("m", {}, goal(*bounds, wished=wished))
+
+    _, output, error = call("best", "--model", "m", "--min-throughput", "200")
+
+    assert "no configuration meets the constraints" in output
+    assert goals_told(error) == (
+        "goals of the run: p99 Latency (weight 2), Throughput (weight 1); Max p99 Latency: 10 ms"
+    )
+    _, output, _ = call(
+        "best", "--model", "m", "--min-throughput", "200", "--latency-budget", "20",
+        "--constraint", "perf_latency_p99<99",
+    )  # fmt: skip
+    assert "m_config_2" in output.split("gives")[0]
 
 
 def test_best_writes_what_can_be_deployed(call: Run, tmp_path: Path) -> None:
@@ -442,6 +508,8 @@ def test_merge_refuses_other_hardware(call: Run, tmp_path: Path) -> None:
         (["best", "--model", "x"], FAILED, "nothing was measured of model 'x': there is m, n"),
         (["best", "--metric", "x"], USAGE, "--metric: no metric is called 'x'"),
         (["best", "--metric", "perf_throughput:x"], USAGE, "--metric"),
+        (["best", "--latency-budget", "0"], USAGE, "--latency-budget: must be above 0, found 0"),
+        (["best", "--min-throughput", "x"], USAGE, "--min-throughput: expected a number"),
         (["best", "--constraint", "x"], USAGE, "write one like perf_latency_p99<20"),
         (["best", "--constraint", "perf_throughput<5"], USAGE, "takes the bound 'min'"),
         (["merge", "checkpoints", "--output-dir", "x"], USAGE, "at least two"),

@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from model_analyzer.cli.checkpoint.goal import goal_of, goal_options, subject_of, subjects_of
+from model_analyzer.cli.checkpoint.goal import goal_options, goals_of, subject_of, subjects_of
 from model_analyzer.cli.checkpoint.options import (
     checkpoint_argument,
     directory_options,
@@ -18,12 +18,15 @@ from model_analyzer.cli.checkpoint.options import (
 from model_analyzer.cli.uninterrupted import uninterrupted
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
 
+if TYPE_CHECKING:
+    from model_analyzer.domain.goals import GoalOverride
+
 
 @click.command()
 @checkpoint_argument
 @directory_options
 @click.option("--model", metavar="MODEL", help="Of this model only.")
-@goal_options
+@goal_options("those of the run, else perf_throughput")
 @click.option(
     "--top-n", type=click.IntRange(1), default=3, metavar="N", show_default=True,
     help="How many variants of each model are shown and written.",
@@ -38,12 +41,11 @@ def best(
     directory: Path,
     prefix: str,
     model: str | None,
-    metrics: str,
-    constraints: Sequence[str],
+    asked: GoalOverride,
     top_n: int,
     output_dir: Path | None,
 ) -> int:
-    """Find the best variants by other objectives and constraints.
+    """Find the best variants by the goals of the run, or by others.
 
     Nothing is measured for it.
 
@@ -51,13 +53,10 @@ def best(
     Example:
       model-analyzer checkpoint best --constraint 'perf_latency_p99<20' --output-dir deploy
     """
-    goal = goal_of(metrics, constraints)
-
     with uninterrupted():
         from model_analyzer.cli.checkpoint.output import found, warn
         from model_analyzer.cli.console import View
         from model_analyzer.cli.export import origin_of, write_variants
-        from model_analyzer.domain.goals import Goal
         from model_analyzer.reports.build import build_summary
         from model_analyzer.reports.tables import answer_table
         from model_analyzer.reports.write import ExportDirectory
@@ -66,14 +65,15 @@ def best(
 
     checkpoint = found(which, directory, prefix)
     models = subjects_of(checkpoint)
-    chosen = models if model is None else (subject_of(checkpoint, model),)
+    chosen = list(models) if model is None else [subject_of(checkpoint, model)]
+    goals = goals_of(checkpoint, chosen, asked)
     view = View(0)
     origin = origin_of(checkpoint.profile, checkpoint.path)
     has_all = True
     paths: list[Path] = []
     target = ExportDirectory(output_dir, "--output-dir") if output_dir is not None else None
     for name in chosen:
-        ranking = rank(checkpoint.profile, name, Goal(models=(goal,) * models[name]))
+        ranking = rank(checkpoint.profile, name, goals[name])
         summary = build_summary(ranking, best=top_n, origin=origin, difference="", complete=True)
         view.answer(
             summary.sentence,

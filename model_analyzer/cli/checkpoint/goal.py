@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -14,32 +15,119 @@ from model_analyzer.cli.checkpoint.options import wrong
 from model_analyzer.cli.complete import complete_metrics
 
 if TYPE_CHECKING:
-    from model_analyzer.domain.goals import Constraint, ModelGoal, Objective
+    from model_analyzer.domain.goals import Constraint, Goal, GoalOverride, ModelGoal, Objective
+    from model_analyzer.domain.settings import ReportSettings
     from model_analyzer.state.checkpoint import Checkpoint
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_NO_CONSTRAINTS = "none"
 _CONSTRAINT = re.compile(r"\s*([\w/]+)\s*(<=?|>=?)\s*(.*?)\s*", re.DOTALL)
 
 
-def goal_options(command: F) -> F:
-    """`metrics` and `constraints`, for `goal_of`."""
-    command = click.option(
-        "--constraint",
-        "constraints",
-        multiple=True,
-        metavar="CONDITION",
-        help="What has to hold, such as 'perf_latency_p99<20'. Can be repeated.",
-    )(command)
-    return click.option(
-        "--metric",
-        "metrics",
-        default="perf_throughput",
-        metavar="METRIC[:WEIGHT],...",
-        show_default=True,
-        shell_complete=complete_metrics,
-        help="What is to be good.",
-    )(command)
+def goal_options(otherwise: str) -> Callable[[F], F]:
+    """The goal that is asked for, as a parameter `asked` (`GoalOverride`); `otherwise` tells what
+    counts where nothing is.
+    """
+
+    def decorate(command: F) -> F:
+        @wraps(command)
+        def with_goal(
+            *arguments: Any,
+            metrics: str | None,
+            constraints: Sequence[str],
+            latency_budget: str | None,
+            min_throughput: str | None,
+            **others: Any,
+        ) -> Any:
+            asked = _asked(metrics, constraints, latency_budget, min_throughput)
+            return command(*arguments, asked=asked, **others)
+
+        options = (
+            click.option(
+                "--metric",
+                "metrics",
+                metavar="METRIC[:WEIGHT],...",
+                shell_complete=complete_metrics,
+                help=f"Metrics to optimize.  [default: {otherwise}]",
+            ),
+            click.option(
+                "--constraint",
+                "constraints",
+                multiple=True,
+                metavar="CONDITION",
+                help="Constraint, for example 'perf_latency_p99<20'; 'none' for no constraints."
+                " Can be repeated.",
+            ),
+            click.option(
+                "--latency-budget", metavar="MS", help="Highest p99 latency allowed, in ms."
+            ),
+            click.option(
+                "--min-throughput",
+                metavar="N",
+                help="Lowest throughput allowed, in inferences per second.",
+            ),
+        )
+        decorated: Any = with_goal
+        for option in reversed(options):
+            decorated = option(decorated)
+        return cast(F, decorated)
+
+    return decorate
+
+
+def goals_of(
+    checkpoint: Checkpoint,
+    subjects: Sequence[str],
+    asked: GoalOverride,
+    settings: ReportSettings | None = None,
+) -> Mapping[str, Goal]:
+    """By what each of the subjects is judged: what the command line asked for, then the YAML file
+    (`settings`), then the run that is in the checkpoint, then the default.
+
+    Where the run decides, that is said.
+    """
+    from model_analyzer.cli.checkpoint.output import warn
+    from model_analyzer.domain.goals import Goal, GoalOverride, ModelGoal
+
+    goals = {}
+    of_run: dict[str, str] = {}
+    for subject in subjects:
+        names = subject.split(",")
+        run = checkpoint.goal_of(subject)
+        known = run.models if run is not None and len(run.models) == len(names) else None
+        models = []
+        for index, name in enumerate(names):
+            base = ModelGoal() if known is None else known[index]
+            in_file = settings.asked_goal(name) if settings is not None else GoalOverride()
+            models.append(asked.over(in_file.over(base)))
+            if models[-1] != asked.over(in_file.over(ModelGoal())):
+                of_run[name] = _shared_text(models[-1], base)
+        goals[subject] = Goal(models=tuple(models))
+    if len(of_run) == sum(len(goal.models) for goal in goals.values()) and _is_same(of_run):
+        of_run = {"": next(iter(of_run.values()))}
+    for name, text in of_run.items():
+        warn(f"goals of the run{f' for {name}' if name else ''}: {text}")
+    return goals
+
+
+def _is_same(texts: Mapping[str, str]) -> bool:
+    return len(set(texts.values())) == 1
+
+
+def _shared_text(goal: ModelGoal, run: ModelGoal) -> str:
+    """What of a goal is that of the run."""
+    from model_analyzer.domain.metrics import ALIASES, METRICS
+
+    wishes = []
+    if goal.objectives == run.objectives:
+        for objective in run.objectives:
+            name = METRICS[ALIASES.get(objective.tag, objective.tag)].name
+            weight = f" (weight {objective.weight:g})" if len(run.objectives) > 1 else ""
+            wishes.append(f"{name}{weight}")
+    bounds = [str(bound) for bound in goal.constraints if bound in run.constraints]
+    weighting = [f"weighting {run.weighting:g}"] if run.weighting != 1 else []
+    return "; ".join([*filter(None, [", ".join(wishes)]), *bounds, *weighting])
 
 
 def subjects_of(checkpoint: Checkpoint) -> Mapping[str, int]:
@@ -80,14 +168,38 @@ def subject_of(checkpoint: Checkpoint, model: str) -> str:
             )
 
 
-def goal_of(metrics: str, constraints: Sequence[str]) -> ModelGoal:
-    """What a model is judged by. Raises ConfigError."""
-    from model_analyzer.domain.goals import ModelGoal
+def _asked(
+    metrics: str | None,
+    constraints: Sequence[str],
+    latency_budget: str | None,
+    min_throughput: str | None,
+) -> GoalOverride:
+    """What these options ask for. Raises ConfigError."""
+    from model_analyzer.config.resolve import shorthand_bounds, tightest
+    from model_analyzer.domain.goals import GoalOverride
 
-    return ModelGoal(
-        objectives=_objectives(metrics),
-        constraints=tuple(constraint for text in constraints for constraint in _constraint(text)),
+    bounds = shorthand_bounds(
+        _bound(latency_budget, "--latency-budget"), _bound(min_throughput, "--min-throughput")
     )
+    listed = [
+        constraint
+        for text in constraints
+        if text.strip() != _NO_CONSTRAINTS
+        for constraint in _constraint(text)
+    ]
+    return GoalOverride(
+        objectives=None if metrics is None else _objectives(metrics),
+        constraints=tightest((*listed, *bounds)) if constraints else None,
+        bounds=() if constraints else bounds,
+    )
+
+
+def _bound(text: str | None, flag: str) -> float | None:
+    """Judged as the option of `profile` is. Raises ConfigError."""
+    from model_analyzer.config.kinds import Number
+    from model_analyzer.config.nodes import Node
+
+    return None if text is None else Number(0, above=True).parse(Node(text, flag))
 
 
 def _objectives(text: str) -> tuple[Objective, ...]:

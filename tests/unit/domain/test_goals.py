@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model_analyzer.domain.goals import Constraint, Goal, ModelGoal
+from model_analyzer.domain.goals import Constraint, Goal, GoalOverride, ModelGoal
 from model_analyzer.domain.measurements import Columns, Measurement
 from model_analyzer.domain.metrics import Source
 from tests.unit.builders import at_least, at_most, goal, measurement, objectives, together
@@ -362,3 +362,23 @@ def test_a_goal_of_a_model_reads_as_people_write_it() -> None:
     assert str(
         ModelGoal(objectives=both, constraints=at_most(perf_latency_p99=40), weighting=2)
     ) == ("perf_throughput: 10, perf_latency_p99: 2.5; Max p99 Latency: 40 ms; weighting 2")
+
+
+# ------------------------------------------------------------------------------------ overrides
+
+
+def test_what_nobody_asked_for_stays() -> None:
+    run = ModelGoal(
+        objectives=objectives(perf_latency_p99=1), constraints=at_most(cpu_used_ram=9), weighting=2
+    )
+    assert GoalOverride().over(run) == run
+    assert GoalOverride(constraints=()).over(run) == replace(run, constraints=())
+    wished = objectives(perf_throughput=1)
+    assert GoalOverride(objectives=wished).over(run) == replace(run, objectives=wished)
+    assert GoalOverride(weighting=3.0).over(run) == replace(run, weighting=3)
+
+
+def test_a_bound_replaces_only_those_on_its_metric() -> None:
+    run = ModelGoal(constraints=at_most(perf_latency_p99=10, cpu_used_ram=9))
+    asked = GoalOverride(bounds=at_most(perf_latency_p99=30))
+    assert asked.over(run).constraints == at_most(cpu_used_ram=9, perf_latency_p99=30)

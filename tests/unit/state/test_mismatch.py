@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.models import ModelFacts, freeze
 from model_analyzer.domain.profiles import Device
 from model_analyzer.state.checkpoint import Checkpoint, load
@@ -21,6 +22,7 @@ from tests.unit.state.samples import measurement, trial
 HOST = {"Host": "here", "Processor": "CPU, 8 cores"}
 SERVER = "Triton 2.51.0 (local)"
 SEARCH = {"search.mode": "brute", "search.max_instance_count": "5"}
+GOAL = Goal(models=(ModelGoal(),))
 
 
 def device(uuid: str) -> Device:
@@ -32,7 +34,7 @@ def known(tmp_path: Path) -> Checkpoint:
     """Model "m", measured on GPU-a."""
     with ProfileState(tmp_path) as state:
         state.describe(devices=[device("GPU-a")], host={**HOST, "Server": SERVER})
-        state.record_search("m", SEARCH)
+        state.record_search("m", SEARCH, GOAL)
         state.record(trial(1), measurement())
         state.save()
     return load(tmp_path)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from model_analyzer.domain.goals import Constraint, Goal, ModelGoal, Objective
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.models import freeze
 from model_analyzer.domain.profiles import Device, TrialRecord
@@ -245,3 +246,82 @@ def test_repetitions_come_back_as_trials_of_their_own(reload: Reload) -> None:
         (one, measurement(1.0)),
         (again, measurement(2.0)),
     ]
+
+
+# ---------------------------------------------------------------------------------------- goals
+
+GOAL = Goal(
+    models=(
+        ModelGoal(
+            objectives=(
+                Objective(tag="perf_latency_p99", weight=2.5),
+                Objective(tag="gpu_power_usage"),
+            ),
+            constraints=(
+                Constraint(tag="perf_latency_p99", maximum=20.5),
+                Constraint(tag="perf_throughput", minimum=3),
+            ),
+            weighting=4,
+        ),
+        ModelGoal(),
+    )
+)
+
+
+def test_the_goal_of_a_search_comes_back_as_it_was(tmp_path: Path) -> None:
+    with ProfileState(tmp_path) as state:
+        state.record_search("a,b", {}, GOAL)
+        assert state.save() is None, "nothing was measured for it yet"
+        state.record(trial(), measurement())
+        state.save()
+
+    loaded = load(tmp_path)
+
+    assert loaded.goal_of("a,b") == GOAL
+    assert loaded.goal_of("a,b").identity == GOAL.identity  # type: ignore[union-attr]
+    assert loaded.goal_of("a") is None
+    assert Checkpoint.from_bytes(loaded.to_bytes()).goal_of("a,b") == GOAL
+
+
+def test_another_goal_for_the_same_measurements_is_kept(tmp_path: Path) -> None:
+    plain = Goal(models=(ModelGoal(),))
+    strict = Goal(models=(ModelGoal(constraints=GOAL.models[0].constraints),))
+    for goal in (plain, strict, strict):
+        with ProfileState(tmp_path) as state:
+            state.record_search("m", {"search.mode": "brute"}, goal)
+            state.record(trial(), measurement())
+            state.save()
+
+    assert load(tmp_path).goal_of("m") == strict
+    assert [path.name for path in sorted(tmp_path.glob("*.ckpt"))] == ["0.ckpt", "1.ckpt"]
+
+
+@pytest.mark.parametrize(
+    "goals",
+    [
+        None,
+        [],
+        "perf_throughput",
+        [{"objectives": [], "constraints": [], "weighting": 1}],
+        [{"objectives": [{"tag": "perf_throughput", "weight": 1}], "constraints": []}],
+        [{"objectives": [{"tag": "later", "weight": 1}], "constraints": [], "weighting": 1}],
+        [
+            {
+                "objectives": [{"tag": "perf_throughput", "weight": 1}],
+                "constraints": [{"tag": "perf_latency_p99", "minimum": None, "maximum": "20"}],
+                "weighting": 1,
+            }
+        ],
+        [
+            {
+                "objectives": [{"tag": "perf_throughput", "weight": 1}],
+                "constraints": [],
+                "weighting": 0,
+            }
+        ],
+    ],
+)
+def test_goals_that_cannot_be_used_are_none(goals: Any) -> None:
+    """As in checkpoints from before they were kept, or with metrics of a newer program."""
+    assert Checkpoint(searches={"m": {"goals": goals}}).goal_of("m") is None
+    assert Checkpoint(searches={"m": {}}).goal_of("m") is None
