@@ -8,13 +8,14 @@ import logging
 from collections.abc import Sequence
 
 from model_analyzer.cli.answer import answer
+from model_analyzer.cli.circumstances import ranked
 from model_analyzer.cli.console import View
 from model_analyzer.cli.export import check_installed, originals_of
 from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
 from model_analyzer.reports.write import ExportDirectory
-from model_analyzer.results.ranking import rank
 from model_analyzer.state.checkpoint import load_chosen
 
 log = logging.getLogger(__name__)
@@ -32,18 +33,19 @@ def run(settings: ProfileSettings, remarks: Sequence[str], verbosity: int) -> in
     loaded = load_chosen(checkpoint.load_file, checkpoint.directory, checkpoint.prefix)
     for sentence in loaded.damage:
         view.say(f"{sentence}: using what is intact")
-    groups = (
-        [settings.models] if settings.search.together else [(model,) for model in settings.models]
-    )
+    subjects = _subjects(loaded.profile, settings)
+    goals = {model.name: model.goal for model in settings.models}
     rankings = [
-        rank(
+        ranked(
             loaded.profile,
-            ",".join(model.name for model in group),
-            Goal(models=tuple(model.goal for model in group)),
+            subject,
+            Goal(models=tuple(goals.get(name, settings.goal) for name in subject.split(","))),
+            settings.export.circumstances,
+            settings,
         )
-        for group in groups
+        for subject in subjects
     ]
-    answer(
+    answers = answer(
         loaded.profile,
         loaded.path,
         rankings,
@@ -53,4 +55,25 @@ def run(settings: ProfileSettings, remarks: Sequence[str], verbosity: int) -> in
         originals=originals_of(loaded.profile),
         complete=None,
     )
-    return EXIT_OK if all(ranking.results for ranking in rankings) else EXIT_RUN_FAILED
+    is_missed = settings.export.fail_on_miss and not all(each.is_met for each in answers)
+    has_all = all(ranking.results for ranking in rankings)
+    return EXIT_OK if has_all and not is_missed else EXIT_RUN_FAILED
+
+
+def _subjects(profile: Profile, settings: ProfileSettings) -> Sequence[str]:
+    """What was measured of the models that are asked for: each by itself, or else the models that
+    it was measured together with.
+    """
+    names = [model.name for model in settings.models]
+    if settings.search.together:
+        return [",".join(names)]
+    measured = {record.trial.models: None for record in profile.records}
+    subjects: dict[str, None] = {}
+    for name in names:
+        groups = [models for models in measured if name in models.split(",")]
+        if name in measured or not groups:
+            groups = [name]
+        else:
+            log.warning("%s was measured together with others: %s", name, "; ".join(groups))
+        subjects |= dict.fromkeys(groups)
+    return list(subjects)

@@ -33,6 +33,7 @@ from model_analyzer.reports.tables import (
     server_table,
 )
 from model_analyzer.reports.write import ExportDirectory
+from model_analyzer.results.answer import Answer, answers_of
 from model_analyzer.results.ranking import Ranking, rank_across
 from model_analyzer.results.selection import top, top_with_default
 
@@ -51,11 +52,12 @@ def answer(
     *,
     originals: Mapping[str, ModelConfig],
     complete: bool | None,
-) -> None:
+) -> Sequence[Answer]:
     """Tables, reports and configurations to deploy; then the answer on the screen.
 
     `originals` are the configurations in the model repository, by name of model; `complete`
-    tells whether all searches came to their end, None that nobody knows.
+    tells whether all searches came to their end, None that nobody knows. Returns the answers for
+    the rankings.
     """
     export = settings.export
     origin = origin_of(profile, checkpoint)
@@ -69,13 +71,15 @@ def answer(
             measured,
             [name for ranking in rankings for name in ranking.model.split(",")],
         )
+    answers = answers_of(_with_best_of_all(rankings, settings))
     summaries = []
     deployable: list[Path] = []
-    for ranking in _with_best_of_all(rankings, settings):
+    for each in answers:
+        ranking = each.ranking
         difference = configuration_difference(ranking, originals)
         count = export.best_of_all if ranking.is_across_models else export.best
         summary = build_summary(
-            ranking,
+            each,
             best=count,
             origin=origin,
             difference=difference,
@@ -85,12 +89,13 @@ def answer(
         )
         summaries.append((ranking, summary))
         if not ranking.is_across_models:
-            deployable += write_best(directory, ranking, difference, "best")
+            deployable += write_best(directory, each, difference, "best")
+    answers = [each for each in answers if not each.ranking.is_across_models]
     paths: list[Path] = []
     if not export.skip_summary:
         if OutputFormat.CSV in export.formats:
             paths += _write_tables(directory, tables)
-        paths += write_results(directory, rankings, origin, export.formats, complete=complete)
+        paths += write_results(directory, answers, origin, export.formats, complete=complete)
         for _, summary in summaries:
             paths += write_summary(directory, summary, export.formats)
         _write_details(rankings, settings, directory, origin)
@@ -105,17 +110,18 @@ def answer(
             if ranking.is_across_models
             else top_with_default(ranking, export.best)
         )
-        view.answer(summary.sentence, answer_table(shown, ranking.goal, gpus=gpus))
+        view.answer(summary, answer_table(shown, ranking.goal, gpus=gpus))
         for remark in summary.remarks:
             log.warning("%s", remark)
     if error_log:
         log.warning("Some trials failed: see %s", error_log)
     for path in (*paths, *(path for path in deployable if path.suffix == ".pbtxt")):
         view.print(f"wrote {path}")
-    for ranking in rankings:
-        if ranking.results and checkpoint is not None:
-            command = _deploy_command(ranking, checkpoint, settings)
-            view.print(f"to deploy {ranking.model} on Kubernetes: {command}")
+    for each in answers:
+        if each.is_met and checkpoint is not None:
+            command = _deploy_command(each.ranking, checkpoint, settings)
+            view.print(f"to deploy {each.ranking.model} on Kubernetes: {command}")
+    return answers
 
 
 def _deploy_command(ranking: Ranking, checkpoint: Path, settings: ProfileSettings) -> str:

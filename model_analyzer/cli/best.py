@@ -19,6 +19,8 @@ from model_analyzer.cli.checkpoint.options import (
     path_option,
     wrong,
 )
+from model_analyzer.cli.circumstances import circumstances_option
+from model_analyzer.cli.miss import allow_miss_option, is_shown
 from model_analyzer.cli.uninterrupted import uninterrupted
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, CheckpointError
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from model_analyzer.domain.settings import ReportSettings
     from model_analyzer.reports.build import Origin
     from model_analyzer.reports.write import ExportDirectory
+    from model_analyzer.results.answer import Answer
     from model_analyzer.results.ranking import Ranking
     from model_analyzer.state.checkpoint import Checkpoint
 
@@ -64,6 +67,8 @@ def best() -> click.Command:
     metavar="NUMBER",
     help="Inferences per second that all replicas of the manifest are to serve.",
 )
+@circumstances_option
+@allow_miss_option
 @path_option(
     "--output-dir",
     metavar="DIR",
@@ -81,6 +86,8 @@ def _best(
     form: str,
     diff: bool,
     throughput: str | None,
+    circumstances: int | None,
+    allow_miss: bool,
     output_dir: Path | None,
 ) -> int:
     """Print the recommended configuration, to be deployed.
@@ -101,35 +108,37 @@ def _best(
 
     with uninterrupted():
         from model_analyzer.cli.checkpoint.output import found
+        from model_analyzer.cli.circumstances import ranked, run_of
         from model_analyzer.cli.export import origin_of, originals_of, results_text
         from model_analyzer.reports.write import ExportDirectory
-        from model_analyzer.results.ranking import rank
+        from model_analyzer.results.answer import answer_of
 
     settings = _settings(ctx, config_file, directory, prefix)
     checkpoint = found(which, settings.checkpoint_directory, settings.checkpoint_prefix)
     profile = checkpoint.profile
     names = _chosen(checkpoint, model, several=form == _JSON or output_dir is not None)
     goals = goals_of(checkpoint, names, asked, settings)
-    rankings = [rank(profile, name, goals[name]) for name in names]
+    run = run_of(config_file)
+    answers = [answer_of(ranked(profile, name, goals[name], circumstances, run)) for name in names]
     origin = origin_of(profile, checkpoint.path)
-    _tell(rankings, origin)
-    has_all = all(ranking.results for ranking in rankings)
+    _show(answers, origin)
+    shown = [answer for answer in answers if is_shown(answer, allow_miss=allow_miss)]
     if output_dir is not None:
         target = ExportDirectory(output_dir, "--output-dir")
-        for ranking in rankings:
-            _write(target, ranking, origin, originals_of(profile), wanted)
+        for answer in shown:
+            _write(target, answer, origin, originals_of(profile), wanted)
     elif form == _JSON:
-        click.echo(results_text(rankings, origin, complete=None), nl=False)
-    elif has_all:
-        (ranking,) = rankings
+        click.echo(results_text(answers, origin, complete=None), nl=False)
+    elif shown:
+        (answer,) = shown
         match form:
             case "diff":
-                click.echo(_difference(ranking, originals_of(profile)), nl=False)
+                click.echo(_difference(answer, originals_of(profile)), nl=False)
             case "kubernetes":
-                click.echo(_manifest(ranking, origin, wanted), nl=False)
+                click.echo(_manifest(answer, origin, wanted), nl=False)
             case _:
-                click.echo(_configuration(ranking, model), nl=False)
-    return EXIT_OK if has_all else EXIT_RUN_FAILED
+                click.echo(_configuration(answer, model), nl=False)
+    return EXIT_OK if len(shown) == len(answers) else EXIT_RUN_FAILED
 
 
 def _given(ctx: click.Context, name: str) -> bool:
@@ -190,54 +199,54 @@ def _chosen(checkpoint: Checkpoint, model: str | None, *, several: bool) -> Sequ
     return names
 
 
-def _tell(rankings: Sequence[Ranking], origin: Origin) -> None:
+def _show(answers: Sequence[Answer], origin: Origin) -> None:
     """What is recommended and why, where it does not get in the way."""
     from model_analyzer.cli.checkpoint.output import warn
-    from model_analyzer.reports.build import unchecked_remarks
     from model_analyzer.reports.headline import headline
+    from model_analyzer.reports.remarks import certainty_text, remarks_of
 
-    for ranking in rankings:
-        click.echo("".join(headline(ranking, gpus=len(origin.devices))), err=True)
-        for remark in unchecked_remarks(ranking.results[:1], ranking.goal):
+    for answer in answers:
+        click.echo("".join(headline(answer, gpus=len(origin.devices))), err=True)
+        for remark in filter(None, (certainty_text(answer), *remarks_of(answer))):
             warn(remark)
 
 
-def _configuration(ranking: Ranking, model: str | None) -> str:
+def _configuration(answer: Answer, model: str | None) -> str:
     """The config.pbtxt of the model, or of the only one that was measured."""
     from model_analyzer.cli.checkpoint.output import warn
-    from model_analyzer.cli.export import configurations_of
+    from model_analyzer.cli.export import configurations_of, head_of
 
-    texts = configurations_of(ranking.results[0])
-    chosen = ranking.model if model is None else model
+    texts = configurations_of(answer.ranking.results[0])
+    chosen = answer.ranking.model if model is None else model
     if chosen not in texts:
         raise wrong("--model", f"each has a config.pbtxt: name one of {', '.join(texts)}")
     calls = [
         part.model
-        for variant in ranking.results[0].variants
+        for variant in answer.ranking.results[0].variants
         if variant.model == chosen
         for part in variant.with_parts()
         if part is not variant
     ]
     if calls:
         warn(f"{chosen} calls {', '.join(calls)}: see --model for theirs, --output-dir for all")
-    return texts[chosen]
+    return head_of(answer) + texts[chosen]
 
 
-def _difference(ranking: Ranking, originals: Mapping[str, ModelConfig]) -> str:
+def _difference(answer: Answer, originals: Mapping[str, ModelConfig]) -> str:
     from model_analyzer.cli.checkpoint.output import warn
-    from model_analyzer.cli.export import configuration_difference
+    from model_analyzer.cli.export import configuration_difference, head_of
 
-    unknown = _without_original(ranking, originals)
+    unknown = _without_original(answer.ranking, originals)
     if unknown:
         raise CheckpointError(
             f"{', '.join(unknown)}: the configuration in the model repository was not measured, so"
             " there is nothing to compare with: see --format pbtxt"
         )
-    text = configuration_difference(ranking, originals)
+    text = configuration_difference(answer.ranking, originals)
     if not text:
         warn("it is the configuration in the model repository: there is nothing to change")
         return ""
-    return f"{text}\n"
+    return f"{head_of(answer)}{text}\n"
 
 
 def _without_original(ranking: Ranking, originals: Mapping[str, ModelConfig]) -> Sequence[str]:
@@ -248,17 +257,17 @@ def _without_original(ranking: Ranking, originals: Mapping[str, ModelConfig]) ->
     return [part.model for part in parts if part.model not in originals]
 
 
-def _manifest(ranking: Ranking, origin: Origin, throughput: float | None) -> str:
+def _manifest(answer: Answer, origin: Origin, throughput: float | None) -> str:
     from model_analyzer.cli.export import configurations_of
     from model_analyzer.reports.kubernetes import manifest
 
-    texts = configurations_of(ranking.results[0])
-    return manifest(ranking, origin, texts, throughput=throughput)
+    texts = configurations_of(answer.ranking.results[0])
+    return manifest(answer, origin, texts, throughput=throughput)
 
 
 def _write(
     directory: ExportDirectory,
-    ranking: Ranking,
+    answer: Answer,
     origin: Origin,
     originals: Mapping[str, ModelConfig],
     throughput: float | None,
@@ -266,12 +275,11 @@ def _write(
     """What is printed otherwise, as files below the directory."""
     from model_analyzer.cli.export import configuration_difference, write_best
 
-    if not ranking.results:
-        return
+    ranking = answer.ranking
     is_known = not _without_original(ranking, originals)
     difference = configuration_difference(ranking, originals) if is_known else None
-    paths = list(write_best(directory, ranking, difference))
-    text = _manifest(ranking, origin, throughput)
+    paths = list(write_best(directory, answer, difference))
+    text = _manifest(answer, origin, throughput)
     paths.append(directory.write(text, ranking.model, "kubernetes.yaml"))
     for path in paths:
         click.echo(f"wrote {path}")

@@ -13,7 +13,7 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TextIO, cast
+from typing import TYPE_CHECKING, TextIO, cast
 
 from rich import box
 from rich.console import Console
@@ -26,6 +26,9 @@ from model_analyzer.cli.progress.live import LiveView
 from model_analyzer.cli.progress.plain import Lines
 from model_analyzer.domain.settings import ProgressMode
 from model_analyzer.reports.tables import Table, show
+
+if TYPE_CHECKING:
+    from model_analyzer.reports.build import Summary
 
 log = logging.getLogger(__name__)
 
@@ -180,14 +183,17 @@ class View:
         is_wanted = mode is ProgressMode.AUTO and not self.is_verbose and not is_ci(os.environ)
         return ProgressMode.LIVE if is_wanted and is_able else ProgressMode.PLAIN
 
-    def answer(self, sentence: str, table: Table) -> None:
-        """The result of one model: the sentence and the best configurations."""
+    def answer(self, summary: Summary, table: Table) -> None:
+        """The result of one model: the sentence, the best configurations, and how sure that is."""
         if self._verbosity < 0:
             return
+        color = "yellow" if summary.is_unsure or not summary.is_met else "green"
         self._console.print()
-        self._console.print(Text(sentence, style="bold green" if table.rows else "bold red"))
+        self._console.print(Text(summary.sentence, style=f"bold {color if table.rows else 'red'}"))
         if table.rows:
             self._console.print(rich_table(table))
+        if summary.certainty:
+            self.print(summary.certainty)
 
     def print(self, text: str) -> None:
         """A plain line of result."""

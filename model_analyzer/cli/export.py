@@ -104,6 +104,14 @@ def configuration_difference(ranking: Ranking, originals: Mapping[str, ModelConf
     return "\n".join(lines)
 
 
+def head_of(answer: Answer) -> str:
+    """The first line of files with an answer that misses the constraints; for others "".
+
+    A comment in config.pbtxt; programs that apply a diff skip what stands before it.
+    """
+    return "" if answer.is_met else f"# {miss_text(answer)}\n"
+
+
 def write_best(
     directory: ExportDirectory, answer: Answer, difference: str | None, *folders: str
 ) -> Sequence[Path]:
@@ -114,7 +122,7 @@ def write_best(
         for model in answer.ranking.model.split(","):
             directory.remove(*folders, model)  # what an earlier run wrote is no longer true
         return []
-    head = "" if answer.is_met else f"# {miss_text(answer)}\n"
+    head = head_of(answer)
     paths = [
         directory.write(head + text, *folders, model, "config.pbtxt")
         for model, text in configurations_of(answer.best).items()

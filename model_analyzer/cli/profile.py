@@ -134,7 +134,7 @@ def _run(
             with interrupts.interruptible():
                 session.server.begin_stop()
                 rankings = _rankings(session)
-                answer(
+                answers = answer(
                     session.state.profile,
                     None if settings.checkpoint.disabled else session.state.newest,
                     rankings,
@@ -152,6 +152,8 @@ def _run(
     if error is not None:
         raise error
     if is_cut_short or not all(ranking.results for ranking in rankings):
+        return EXIT_RUN_FAILED
+    if settings.export.fail_on_miss and not all(each.is_met for each in answers):
         return EXIT_RUN_FAILED
     return EXIT_OK
 

@@ -4,15 +4,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from difflib import get_close_matches
 
+from model_analyzer.cli.circumstances import ranked, run_of
 from model_analyzer.cli.console import View
 from model_analyzer.cli.export import check_installed, origin_of, write_detail, write_measurements
 from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.errors import EXIT_OK, ConfigError, Problem
 from model_analyzer.reports.write import ExportDirectory
-from model_analyzer.results.ranking import Ranking, VariantResult, rank
+from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.state.checkpoint import load_chosen
 
 
@@ -26,15 +29,10 @@ def run(settings: ReportSettings, verbosity: int) -> int:
     for sentence in loaded.damage:
         view.say(f"{sentence}: using what is intact")
     profile = loaded.profile
-    results: dict[str, tuple[VariantResult, Ranking]] = {}
-    for model in {record.trial.models: None for record in profile.records}:
-        goals = [settings.asked_goal(name).over(ModelGoal()) for name in model.split(",")]
-        goal = Goal(models=tuple(goals))
-        ranking = rank(profile, model, goal)
-        results |= {result.name: (result, ranking) for result in ranking.results}
-    problems = [_unknown(name, list(results)) for name in settings.variants if name not in results]
-    if problems:
-        raise ConfigError(*problems)
+    results = _results(profile, settings, view)
+    names = [name for name in settings.variants if name not in results]
+    if names:
+        raise ConfigError(*(_unknown(name, profile, list(results)) for name in names))
     directory = ExportDirectory(settings.export_path)
     origin = origin_of(profile, loaded.path)
     for name in settings.variants:
@@ -56,7 +54,34 @@ def run(settings: ReportSettings, verbosity: int) -> int:
     return EXIT_OK
 
 
-def _unknown(name: str, known: list[str]) -> Problem:
+def _results(
+    profile: Profile, settings: ReportSettings, view: View
+) -> Mapping[str, tuple[VariantResult, Ranking]]:
+    """By name, what was measured of each variant: under the circumstances that are ranked, or else
+    under others, which is said of the variants that are asked for.
+    """
+    run_settings = run_of(settings.config_file)
+    results: dict[str, tuple[VariantResult, Ranking]] = {}
+    for model in {record.trial.models: None for record in profile.records}:
+        goals = [settings.asked_goal(name).over(ModelGoal()) for name in model.split(",")]
+        goal = Goal(models=tuple(goals))
+        ranking = ranked(profile, model, goal, settings.circumstances, run_settings)
+        results |= {result.name: (result, ranking) for result in ranking.results}
+        for part in ranking.left_out:
+            if settings.circumstances is None and part.circumstances is not None:
+                other = ranked(profile, model, goal, part.circumstances)
+                for result in other.results:
+                    if result.name not in results:
+                        results[result.name] = (result, other)
+                        if result.name in settings.variants:
+                            view.say(f"{result.name} was {part.reason}")
+    return results
+
+
+def _unknown(name: str, profile: Profile, known: list[str]) -> Problem:
+    if any(record.trial.variants == name for record in profile.measured):
+        what = "was measured, but the model has changed since, or under other circumstances"
+        return Problem(where=name, what=what, hint="`model-analyzer checkpoint trials` shows it")
     near = get_close_matches(name, known, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"it has: {', '.join(known[:12])}"
     return Problem(where=name, what="no measurement of this variant in the checkpoint", hint=hint)

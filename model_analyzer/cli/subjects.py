@@ -30,7 +30,7 @@ def subjects_of(settings: ProfileSettings, facts: Mapping[str, ModelFacts]) -> S
         SearchedModel(
             facts=facts[model.name],
             settings=model,
-            inputs=_inputs(model),
+            inputs=inputs_of(model),
             times_tokens=settings.load_generator.model_type is ModelType.LLM,
             composing=settings.composing,
         )
@@ -59,7 +59,7 @@ def _check_feasible(settings: ProfileSettings, facts: Mapping[str, ModelFacts]) 
         raise ConfigError(*problems)
 
 
-def _inputs(model: ModelSettings) -> str:
+def inputs_of(model: ModelSettings) -> str:
     """A fingerprint of the files that the model's perf_analyzer flags name."""
     prints = [
         fingerprint_files(Path.cwd() / path) for _, path in named_files(model.perf_analyzer_flags)

@@ -583,6 +583,17 @@ OPTIONS: Sequence[Option] = (
         help="Write no detailed reports.",
     ),
     Option(
+        key="circumstances", flags=("--circumstances",), kind=Integer(1), default=None,
+        target="export.circumstances", group=EXPORT, commands=(ANALYZE, REPORT),
+        help="Rank what was measured under these circumstances: a number that `checkpoint show`"
+        " lists. Default: those of the configuration file, else those with most measurements.",
+    ),
+    Option(
+        key="fail_on_miss", flags=("--fail-on-miss",), kind=Boolean(), default=False,
+        target="export.fail_on_miss", group=EXPORT,
+        help="End with status 1 where no configuration of a model keeps the constraints.",
+    ),
+    Option(
         key="report_model_configs", flags=("-n", "--report-model-configs"),
         kind=ReportedVariants(), group=EXPORT, commands=(REPORT,),
         help="The variants to report, such as add_sub_config_2.",
@@ -609,5 +620,5 @@ def options_of(command: str) -> Sequence[Option]:
     return [
         replace(option, default=option.defaults.get(name, option.default))
         for option in OPTIONS
-        if name in option.commands
+        if name in option.commands or command in option.commands
     ]

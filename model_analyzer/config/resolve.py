@@ -172,6 +172,8 @@ def resolve_report(
         formats=values["output_formats"],
         offline=offline,
         always_gpus=values["always_report_gpu_metrics"],
+        circumstances=values["circumstances"],
+        config_file=values["config_file"],
         goals={model.name: _asked_goal(model.given, given) for model in models},
         default_goal=_asked_goal(Given(), given),
         checkpoint_directory=values["checkpoint_directory"],

@@ -320,6 +320,8 @@ class ExportSettings:
     """What is written at the end, and where.
 
     `best` variants of each model are reported, and the `best_of_all` models, if that is not 0.
+    `circumstances` is the number of those whose measurements are ranked, None for the present ones.
+    Where nothing keeps the constraints, a run fails with `fail_on_miss`.
     """
 
     path: Path
@@ -335,6 +337,8 @@ class ExportSettings:
     plots: tuple[PlotSettings, ...]
     skip_summary: bool
     skip_detailed: bool
+    fail_on_miss: bool
+    circumstances: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -386,6 +390,8 @@ class ReportSettings:
     formats: tuple[OutputFormat, ...]
     offline: bool
     always_gpus: bool
+    circumstances: int | None
+    config_file: Path | None
     goals: Mapping[str, GoalOverride]
     default_goal: GoalOverride
     checkpoint_directory: Path

@@ -117,6 +117,11 @@ class Load:
         return ", ".join(parts)
 
 
+def conditions_of(flags: Mapping[str, Any], inputs: str) -> str:
+    """Fingerprint of the perf_analyzer flags that change what is measured, and of the inputs."""
+    return fingerprint([_meaning(flags), inputs])
+
+
 @dataclass(frozen=True, kw_only=True)
 class Workload:
     """One variant under one load, with the user's own perf_analyzer flags.
@@ -142,7 +147,7 @@ class Workload:
 
         Only measurements under equal conditions can be compared.
         """
-        return fingerprint([self.telling_flags, self.inputs])
+        return conditions_of(self.flags, self.inputs)
 
     @property
     def telling_flags(self) -> Mapping[str, Any]:

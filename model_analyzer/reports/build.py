@@ -21,7 +21,7 @@ from model_analyzer.reports.loads import under
 from model_analyzer.reports.method import method_of
 from model_analyzer.reports.parameters import Importance, importance_rows
 from model_analyzer.reports.plots import Chart, detailed_charts, summary_charts
-from model_analyzer.reports.remarks import remarks_of
+from model_analyzer.reports.remarks import certainty_text, remarks_of
 from model_analyzer.reports.tables import (
     Table,
     composing_table,
@@ -59,7 +59,8 @@ class Summary:
     """The answer for one model.
 
     `headline` is a sentence in parts, of which every second one (1, 3, …) is to be stressed. Where
-    it `is_unsure`, something better was probably missed, or a constraint may not be kept.
+    it `is_unsure`, something better was probably missed, or a constraint may not be kept;
+    `certainty` says how sure the search is, "" where none says so.
     `recommended` is the name of the first variant and what it is, both "" without any. `gpus` is
     a line about the GPUs whose metrics are shown, or "". `method` says how it was measured, as
     names with texts.
@@ -69,6 +70,7 @@ class Summary:
     headline: tuple[str, ...]
     verdict: Verdict
     is_unsure: bool
+    certainty: str
     recommended: tuple[str, str]
     figures: tuple[Figure, ...]
     limits: tuple[Limit, ...]
@@ -86,6 +88,11 @@ class Summary:
     difference: str
     method: tuple[tuple[str, str], ...]
     origin: Origin
+
+    @property
+    def is_met(self) -> bool:
+        """Whether what is recommended keeps the constraints."""
+        return self.verdict not in (Verdict.NEAREST, Verdict.NOTHING)
 
     @property
     def sentence(self) -> str:
@@ -147,6 +154,7 @@ def build_summary(
         headline=headline(answer, gpus=gpus),
         verdict=answer.verdict,
         is_unsure=answer.is_unsure,
+        certainty=certainty_text(answer),
         recommended=_recommended(ranking, gpus),
         figures=figures_of(answer),
         limits=limits_of(answer),

@@ -19,7 +19,7 @@ from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.trials import Trial
 from model_analyzer.reports.build import Origin
 from model_analyzer.reports.headline import headline
-from model_analyzer.reports.remarks import remarks_of
+from model_analyzer.reports.remarks import certainty_text, remarks_of
 from model_analyzer.results.answer import Answer
 from model_analyzer.results.circumstances import LeftOut
 from model_analyzer.results.ranking import Ranking, VariantResult
@@ -111,6 +111,7 @@ def _model(answer: Answer, gpus: int) -> dict[str, Any]:
         "model": ranking.model,
         "sentence": "".join(headline(answer, gpus=gpus)),
         "verdict": answer.verdict.value,
+        "certainty": certainty_text(answer) or None,
         "remarks": list(remarks_of(answer)),
         "goals": [_goal(name, goal) for name, goal in zip(names, ranking.goal.models, strict=True)],
         "unmeasured_objectives": [_tag(tag) for tag in ranking.unmeasured],

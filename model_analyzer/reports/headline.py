@@ -13,7 +13,7 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.ties import cost
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.loads import under
-from model_analyzer.reports.tables import instances_text, show
+from model_analyzer.reports.tables import instances_text, percent_text, show
 from model_analyzer.results.answer import Answer, Verdict
 from model_analyzer.results.ranking import Ranking, VariantResult
 
@@ -35,7 +35,7 @@ def headline(answer: Answer, *, gpus: int) -> tuple[str, ...]:
         return (
             count + "no configuration meets the constraints; the nearest is ",
             best.name,
-            f" ({what}): {values}, which misses them by {show(missed)} %.",
+            f" ({what}): {values}, which misses them by {percent_text(missed)}.",
         )
     once = " (measured once)" if answer.times == 1 else ""
     return (

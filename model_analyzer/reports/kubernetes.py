@@ -20,7 +20,7 @@ from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.reports.build import Origin
 from model_analyzer.reports.commented_yaml import Noted, comment, to_yaml
 from model_analyzer.reports.loads import load_text
-from model_analyzer.reports.remarks import miss_text, remarks_of
+from model_analyzer.reports.remarks import certainty_text, miss_text, remarks_of
 from model_analyzer.reports.tables import show
 from model_analyzer.results.answer import Answer
 
@@ -58,7 +58,7 @@ def manifest(
     ]
     if not best.passes:
         head.insert(0, miss_text(answer))
-    head += remarks_of(answer)
+    head += filter(None, (certainty_text(answer), *remarks_of(answer)))
     objects = [
         {
             "apiVersion": "v1",

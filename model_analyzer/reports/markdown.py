@@ -21,6 +21,8 @@ def render_summary(report: Summary) -> str:
         for index, part in enumerate(report.headline)
     )
     lines = [f"# Result summary: {escaped(report.model)}", "", sentence, ""]
+    if report.certainty:
+        lines += [escaped(report.certainty), ""]
     for remark in report.remarks:
         lines += ["> [!WARNING]", f"> {escaped(remark)}", ""]
     if report.gpus:

@@ -9,25 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.loads import under
-from model_analyzer.reports.tables import show
-from model_analyzer.results.answer import Answer, Certainty, Compliance
+from model_analyzer.reports.tables import percent_text, show
+from model_analyzer.results.answer import Answer, Compliance
 from model_analyzer.results.ranking import Ranking, VariantResult
 
 
-def certainty_text(certainty: Certainty) -> str:
-    """How sure the search is, why it stopped, and how to go on."""
+def certainty_text(answer: Answer) -> str:
+    """How sure the search is, why it stopped, and how to go on; "" where no search says so."""
+    certainty = answer.certainty
+    if certainty is None:
+        return ""
     left = (
         f"a configuration more than {100 * certainty.margin:.0f} % better was not tried"
         if certainty.is_feasible
         else "a configuration that keeps the constraints was not tried"
     )
     further = f"; {certainty.option} continues" if certainty.option else ""
-    return f"{certainty.explanation}: {100 * certainty.chance:.0f} % chance that {left}{further}."
+    return (
+        f"The search stopped: {certainty.explanation}. There is a"
+        f" {100 * certainty.chance:.0f} % chance that {left}{further}."
+    )
 
 
 def miss_text(answer: Answer) -> str:
@@ -35,21 +40,20 @@ def miss_text(answer: Answer) -> str:
     ranking = answer.ranking
     measurement = ranking.results[0].best.measurement
     values = [
-        f"{METRICS[ALIASES.get(constraint.tag, constraint.tag)].name} {show(value)} ({constraint})"
+        _bounded_text(constraint, [value])
         for index, model in enumerate(ranking.goal.models)
         for constraint in model.constraints
         if (value := measurement.model_value(index, constraint.tag)) is not None
         and constraint.excess(value)
     ]
-    missed = show(ranking.goal.shortfall(measurement))
-    return f"Misses the constraints by {missed} %: {', '.join(values)}"
+    missed = percent_text(ranking.goal.shortfall(measurement))
+    return f"Misses the constraints by {missed}: {', '.join(values)}"
 
 
 def remarks_of(answer: Answer) -> Sequence[str]:
     """A sentence for each thing that makes the answer less than it seems."""
     ranking = answer.ranking
     return [
-        *_certainty(answer),
         *_compliance(answer),
         *_rivals(answer),
         *_unmeasured(ranking),
@@ -57,12 +61,6 @@ def remarks_of(answer: Answer) -> Sequence[str]:
         *_failed_elsewhere(ranking),
         *(part.sentence for part in ranking.left_out),
     ]
-
-
-def _certainty(answer: Answer) -> Iterator[str]:
-    if answer.certainty is not None:
-        text = certainty_text(answer.certainty)
-        yield text[0].upper() + text[1:]
 
 
 def _compliance(answer: Answer) -> Iterator[str]:
@@ -81,28 +79,28 @@ def _bounded_values(goal: Goal, compliance: Compliance) -> Iterator[str]:
     """What was measured of each bounded metric, beside its bounds."""
     for index, model in enumerate(goal.models):
         for constraint in model.constraints:
-            measured = [
-                "not measured" if value is None else show(value)
-                for value in _values(compliance.measurements, index, constraint.tag)
-            ]
-            metric = METRICS[ALIASES.get(constraint.tag, constraint.tag)]
-            yield f"{metric.name} {', '.join(measured)} {metric.unit}; {constraint}"
+            values = [one.model_value(index, constraint.tag) for one in compliance.measurements]
+            yield _bounded_text(constraint, [value for value in values if value is not None])
 
 
-def _values(measurements: Sequence[Measurement], index: int, tag: str) -> Iterator[float | None]:
-    return (measurement.model_value(index, tag) for measurement in measurements)
+def _bounded_text(constraint: Constraint, values: Sequence[float]) -> str:
+    metric = METRICS[ALIASES.get(constraint.tag, constraint.tag)]
+    texts = " and ".join(map(show, values)) or "not measured"
+    return f"{metric.name} {texts} {metric.unit}, {constraint}"
 
 
 def _rivals(answer: Answer) -> Iterator[str]:
-    """What measured better and is not recommended: a single measurement may be noise, and what was
-    repeated may break a constraint.
-    """
+    """What measured better and is not recommended, and why."""
+    own = answer.compliance
     for rival in answer.rivals:
         measured = f"{rival.item.trial} measured {rival.gain_percent:.1f} % better"
-        if len(rival.item.runs) == 1:
+        if own is not None and rival.chance < own.chance:
+            yield (
+                f"{measured}, but is less likely to keep the constraints"
+                f" ({100 * rival.chance:.0f} % against {100 * own.chance:.0f} %)."
+            )
+        elif len(rival.item.runs) == 1:
             yield f"{measured}, but only once: other measurements suggest that this is noise."
-        elif answer.ranking.goal.has_constraints:
-            yield f"{measured}, but is less sure to keep the constraints."
         else:
             yield f"{measured}, which is within noise."
 

@@ -41,6 +41,11 @@ class Table:
         return text.getvalue() + "\n"
 
 
+def percent_text(percent: float) -> str:
+    """A part of something, in whole percent where that says enough."""
+    return f"{percent:.0f} %" if percent >= 1 else f"{percent:.2g} %"
+
+
 def show(cell: Cell) -> str:
     """A cell as text: numbers with as many decimals as mean something, at least one."""
     if not isinstance(cell, float):

@@ -7,7 +7,7 @@ Terminal, page, `results.json`, `best`, manifests and the live view all show thi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -15,7 +15,7 @@ from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.ties import assurance
-from model_analyzer.results.ranking import Ranking, VariantResult
+from model_analyzer.results.ranking import NO_GAIN, Ranking, VariantResult
 from model_analyzer.results.selection import Gain, gain_over_default
 
 # With a higher chance of something better, the answer is unsure.
@@ -23,9 +23,6 @@ _UNSURE = 0.5
 
 # A chance to keep the constraints below this is told.
 _SAFE = 0.8
-
-# Gains that round to less than this many percent are none.
-_NO_GAIN = 0.5
 
 # A search that stopped at a limit is offered this multiple of it.
 _FURTHER = 2
@@ -78,10 +75,13 @@ class Compliance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rival:
-    """A trial that measured better than the recommendation by so many percent."""
+    """A trial that measured better than the recommendation by so many percent; `chance` is the
+    probability that it keeps the constraints.
+    """
 
     item: MeasuredTrial
     gain_percent: float
+    chance: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,14 +127,14 @@ class Answer:
 
 def answer_of(ranking: Ranking) -> Answer:
     """The answer that a ranking gives."""
-    gain = gain_over_default(ranking)
+    gain, chance = gain_over_default(ranking), _chances(ranking)
     return Answer(
         ranking=ranking,
         verdict=_verdict(ranking, gain),
         gain=gain,
         certainty=_certainty(ranking),
-        compliance=_compliance(ranking),
-        rivals=tuple(_rivals(ranking)),
+        compliance=_compliance(ranking, chance),
+        rivals=tuple(_rivals(ranking, chance)),
     )
 
 
@@ -148,7 +148,7 @@ def _verdict(ranking: Ranking, gain: Gain | None) -> Verdict:
         return Verdict.KEEP
     if default is None or gain is None or not default.passes:
         return Verdict.RECOMMENDED
-    is_gain = gain.is_clear and gain.percent >= _NO_GAIN
+    is_gain = gain.is_clear and gain.percent >= NO_GAIN
     return Verdict.RECOMMENDED if is_gain else Verdict.EQUAL
 
 
@@ -171,20 +171,18 @@ def _certainty(ranking: Ranking) -> Certainty | None:
     )
 
 
-def _compliance(ranking: Ranking) -> Compliance | None:
+def _compliance(ranking: Ranking, chance: Callable[[MeasuredTrial], float]) -> Compliance | None:
     if not (ranking.results and ranking.goal.has_constraints):
         return None
     best = ranking.results[0].best
-    repetitions = {item.trial.first.key: ranking.measurements_of(item) for item in ranking.measured}
-    own = repetitions[best.trial.first.key]
     return Compliance(
-        kept=sum(map(ranking.goal.passes, own)),
-        measurements=tuple(own),
-        chance=assurance(ranking.goal, repetitions)(best.trial.first.key),
+        kept=sum(map(ranking.goal.passes, best.runs)),
+        measurements=best.runs,
+        chance=chance(best),
     )
 
 
-def _rivals(ranking: Ranking) -> Iterator[Rival]:
+def _rivals(ranking: Ranking, chance: Callable[[MeasuredTrial], float]) -> Iterator[Rival]:
     """The best one of those that measured better, keep the constraints, and are no tie."""
     if not ranking.any_passes:
         return
@@ -197,8 +195,14 @@ def _rivals(ranking: Ranking) -> Iterator[Rival]:
     ]
     for item in ranking.goal.best_first(others, _measurement)[:1]:
         gain = ranking.goal.gain_percent(item.measurement, best.measurement)
-        if gain > 0:
-            yield Rival(item=item, gain_percent=gain)
+        if gain >= NO_GAIN:
+            yield Rival(item=item, gain_percent=gain, chance=chance(item))
+
+
+def _chances(ranking: Ranking) -> Callable[[MeasuredTrial], float]:
+    """The probability that something measured keeps the constraints."""
+    chance = assurance(ranking.goal, {id(item): item.runs for item in ranking.measured})
+    return lambda item: chance(id(item))
 
 
 def _measurement(item: MeasuredTrial) -> Measurement:

@@ -21,7 +21,7 @@ from model_analyzer.domain.differences import (
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelConfig, ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.trials import Trial, Workload
+from model_analyzer.domain.trials import ServerSetup, Trial, Workload
 from model_analyzer.domain.words import counted
 
 # So many differences are named, the others are counted.
@@ -43,6 +43,24 @@ class Circumstances:
             setup=trial.setup.identity,
             conditions=tuple(work.conditions for work in trial.workloads),
         )
+
+    def holds_for(self, trial: Trial) -> bool:
+        return Circumstances.of(trial) == self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intended:
+    """The circumstances that a configuration file asks for. On which server version and GPUs, it
+    does not say; so `setup` is without them.
+    """
+
+    setup: ServerSetup
+    conditions: tuple[str, ...]
+
+    def holds_for(self, trial: Trial) -> bool:
+        """Whether a trial was measured so; what upstream measured has no setup to compare."""
+        is_alike = not trial.setup.launch or not any(setup_differences(trial.setup, self.setup))
+        return is_alike and self.conditions == Circumstances.of(trial).conditions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +124,7 @@ class Comparable:
 def comparable(
     records: Sequence[TrialRecord],
     *,
-    circumstances: Circumstances | int | None = None,
+    circumstances: Circumstances | Intended | int | None = None,
     bases: tuple[str, ...] | None = None,
 ) -> Comparable:
     """Those records of one model (or of several, measured together) that can be compared.
@@ -198,12 +216,12 @@ def _groups(records: Sequence[TrialRecord], stale: Sequence[str]) -> tuple[Group
     )
 
 
-def _chosen(groups: Sequence[Group], circumstances: Circumstances | int | None) -> Group:
+def _chosen(groups: Sequence[Group], circumstances: Circumstances | Intended | int | None) -> Group:
     if isinstance(circumstances, int):
         if not 1 <= circumstances <= len(groups):
             raise ValueError(f"there is no group {circumstances}: there are 1 to {len(groups)}")
         return groups[circumstances - 1]
-    present = [group for group in groups if group.circumstances == circumstances]
+    present = [group for group in groups if circumstances and circumstances.holds_for(group.sample)]
     return max(present or groups, key=lambda group: (group.current, group.newest))
 
 

@@ -16,7 +16,16 @@ from model_analyzer.domain.noise import NoiseModel
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
 from model_analyzer.domain.ties import assurance, assured_first, cost, tied
 from model_analyzer.domain.trials import Failure
-from model_analyzer.results.circumstances import Circumstances, Group, LeftOut, comparable
+from model_analyzer.results.circumstances import (
+    Circumstances,
+    Group,
+    Intended,
+    LeftOut,
+    comparable,
+)
+
+# Gains that round to less than this many percent are none.
+NO_GAIN = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +123,7 @@ def rank(
     model: str,
     goal: Goal,
     *,
-    circumstances: Circumstances | int | None = None,
+    circumstances: Circumstances | Intended | int | None = None,
     bases: tuple[str, ...] | None = None,
 ) -> Ranking:
     """The ranking of `model` from what can be compared; for `circumstances` and `bases` see
@@ -134,6 +143,7 @@ def rank(
     concluded = profile.conclusions.get(model)
     conclusion = concluded if _counts(concluded, chosen.records, goal) else None
     ordered, ties = _ordered(measured, judged, conclusion)
+    ordered = _default_first(ordered, judged)
     return Ranking(
         model=model,
         goal=judged,
@@ -270,6 +280,26 @@ def _ordered(
         [means[chosen], *(means[key] for key in order if key != chosen)],
         tuple(means[key] for key in equal if key != chosen),
     )
+
+
+def _default_first(ordered: Sequence[MeasuredTrial], goal: Goal) -> Sequence[MeasuredTrial]:
+    """The same, but nobody has to change anything for a gain that rounds to nothing: then the
+    default configuration comes first, unless it needs more resources.
+    """
+    best = next(iter(ordered), None)
+    default = next((item for item in ordered if _is_default(item)), None)
+    if best is None or default is None or default is best:
+        return ordered
+    if goal.passes(default.measurement) != goal.passes(best.measurement):
+        return ordered
+    gain = goal.gain_percent(best.measurement, default.measurement)
+    if abs(gain) >= NO_GAIN or cost(*default[:2]) > cost(*best[:2]):
+        return ordered
+    return [default, *(item for item in ordered if item is not default)]
+
+
+def _is_default(item: MeasuredTrial) -> bool:
+    return all(work.variant.is_default for work in item.trial.workloads)
 
 
 def _results(ordered: Sequence[MeasuredTrial], goal: Goal) -> Sequence[VariantResult]:

@@ -11,10 +11,10 @@ from typing import Any
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Outcome
-from model_analyzer.domain.models import ModelFacts, ModelVariant, VariantNames, empty
+from model_analyzer.domain.models import ModelFacts, ModelVariant, empty
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import ComposingSettings, ModelSettings, SearchSettings
-from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
+from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload, conditions_of
 
 # For what a search leaves to chance. Any will do, as long as it stays: a search is continued by
 # repeating it.
@@ -57,7 +57,7 @@ class SearchedModel:
     @property
     def conditions(self) -> str:
         """How it is measured, whatever variant and load: see `Workload.conditions`."""
-        return self.workload(VariantNames().default(self.facts), 1, 1).conditions
+        return conditions_of(self.settings.perf_analyzer_flags, self.inputs)
 
     @property
     def varied(self) -> Mapping[str, VariedModel]:

@@ -11,6 +11,7 @@ from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.measurements import Measurement, Notice, NoticeKind
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.reports.build import Detail, Summary, build_detail, build_summary
+from model_analyzer.results.answer import answer_of
 from model_analyzer.results.ranking import Ranking, rank
 from model_analyzer.state.checkpoint import read_file
 from tests.unit.builders import (
@@ -84,7 +85,7 @@ def records(
 
 def summary(found: Ranking, *, complete: bool = True, offline: bool = False) -> Summary:
     return build_summary(
-        found,
+        answer_of(found),
         best=3,
         origin=origin(System="Linux 6.1", Server="tritonserver 2.51.0"),
         difference=DIFFERENCE,

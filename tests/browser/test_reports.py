@@ -16,6 +16,7 @@ from playwright.sync_api import Page, expect
 
 from model_analyzer.reports.build import build_summary
 from model_analyzer.reports.write import ExportDirectory
+from model_analyzer.results.answer import answer_of
 from tests.browser.conftest import Opened, render
 from tests.browser.pages import PAGES, detail, hostile, met, summary
 from tests.unit.builders import origin, ranking, record, variant
@@ -317,7 +318,9 @@ def test_a_text_that_looks_like_a_formula_stays_a_text_in_csv(
     found = ranking(record(evil, met().measured[0].measurement))
     path = tmp_path / "page.html"
     path.write_text(
-        render(build_summary(found, best=1, origin=origin(), difference="", complete=True))
+        render(
+            build_summary(answer_of(found), best=1, origin=origin(), difference="", complete=True)
+        )
     )
     page = open_file(path).page
     with page.expect_download() as download:

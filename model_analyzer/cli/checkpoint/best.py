@@ -15,6 +15,8 @@ from model_analyzer.cli.checkpoint.options import (
     directory_options,
     path_option,
 )
+from model_analyzer.cli.circumstances import circumstances_option
+from model_analyzer.cli.miss import allow_miss_option, is_shown
 from model_analyzer.cli.uninterrupted import uninterrupted
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
 
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     "--top-n", type=click.IntRange(1), default=3, metavar="N", show_default=True,
     help="How many variants of each model are shown and written.",
 )  # fmt: skip
+@circumstances_option
+@allow_miss_option
 @path_option(
     "--output-dir",
     metavar="DIR",
@@ -43,6 +47,8 @@ def best(
     model: str | None,
     asked: GoalOverride,
     top_n: int,
+    circumstances: int | None,
+    allow_miss: bool,
     output_dir: Path | None,
 ) -> int:
     """Find the best variants by the goals of the run, or by others.
@@ -55,12 +61,13 @@ def best(
     """
     with uninterrupted():
         from model_analyzer.cli.checkpoint.output import found, warn
+        from model_analyzer.cli.circumstances import ranked
         from model_analyzer.cli.console import View
         from model_analyzer.cli.export import origin_of, write_variants
         from model_analyzer.reports.build import build_summary
         from model_analyzer.reports.tables import answer_table
         from model_analyzer.reports.write import ExportDirectory
-        from model_analyzer.results.ranking import rank
+        from model_analyzer.results.answer import answer_of
         from model_analyzer.results.selection import top_with_default
 
     checkpoint = found(which, directory, prefix)
@@ -73,16 +80,18 @@ def best(
     paths: list[Path] = []
     target = ExportDirectory(output_dir, "--output-dir") if output_dir is not None else None
     for name in chosen:
-        ranking = rank(checkpoint.profile, name, goals[name])
-        summary = build_summary(ranking, best=top_n, origin=origin, difference="", complete=True)
+        answer = answer_of(ranked(checkpoint.profile, name, goals[name], circumstances))
+        ranking = answer.ranking
+        summary = build_summary(answer, best=top_n, origin=origin, difference="", complete=True)
         view.answer(
-            summary.sentence,
+            summary,
             answer_table(top_with_default(ranking, top_n), ranking.goal, gpus=len(origin.devices)),
         )
         for remark in summary.remarks:
             warn(remark)
-        has_all = has_all and bool(ranking.results)
-        if target is not None:
+        is_usable = is_shown(answer, allow_miss=allow_miss)
+        has_all = has_all and is_usable
+        if target is not None and is_usable:
             paths += write_variants(target, ranking, top_n, gpus=len(origin.devices))
     for path in paths:
         view.print(f"wrote {path}")

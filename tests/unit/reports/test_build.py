@@ -19,6 +19,7 @@ from model_analyzer.reports.build import (
 )
 from model_analyzer.reports.headline import headline
 from model_analyzer.reports.verdict import figures_of
+from model_analyzer.results.answer import answer_of
 from model_analyzer.results.ranking import Ranking
 from tests.unit.builders import (
     at_least,
@@ -54,7 +55,7 @@ def best_against_default(
 
 
 def sentence(found: Ranking) -> str:
-    return "".join(headline(found, gpus=1))
+    return "".join(headline(answer_of(found), gpus=1))
 
 
 # ------------------------------------------------------------------------------------- headline
@@ -62,13 +63,13 @@ def sentence(found: Ranking) -> str:
 
 def test_the_best_is_named_with_its_settings_its_values_and_its_gain() -> None:
     found = best_against_default(measurement(250.5, 5.5), measurement(125.25, 3.5))
-    parts = headline(found, gpus=1)
+    parts = headline(answer_of(found), gpus=1)
     assert parts[1] == "m_config_4"
     assert "".join(parts) == (
         "In 2 measurements across 2 configurations, m_config_4 (2:GPU instances, max batch size 8,"
-        " dynamic batching on) gives 250.5 infer/sec at p99 5.5 ms with 4 concurrent requests:"
-        " 100 % better at maximizing throughput than the default configuration, which gives"
-        " 125.2 infer/sec at p99 3.5 ms with 4 concurrent requests."
+        " dynamic batching on) gives 250.5 infer/sec at p99 5.5 ms with 4 concurrent requests"
+        " (measured once): 100 % better at maximizing throughput than the default configuration,"
+        " which gives 125.2 infer/sec at p99 3.5 ms with 4 concurrent requests."
     )
 
 
@@ -78,11 +79,11 @@ def test_no_gain_is_told_over_a_default_that_only_had_another_load() -> None:
     found = ranking(record(DEFAULT, measurement(125.25, 3.5)), best)
 
     assert sentence(found).endswith(
-        " gives 250.5 infer/sec at p99 5.5 ms with 4 concurrent requests; the default configuration"
-        " gives 125.2 infer/sec at p99 3.5 ms with 1 concurrent request (the only load that it was"
-        " measured under)."
+        " gives 250.5 infer/sec at p99 5.5 ms with 4 concurrent requests (measured once); the"
+        " default configuration gives 125.2 infer/sec at p99 3.5 ms with 1 concurrent request (the"
+        " only load that it was measured under)."
     )
-    assert [figure.note for figure in figures_of(found)] == ["", ""]
+    assert [figure.note for figure in figures_of(answer_of(found))] == ["", ""]
 
 
 def test_a_gain_is_told_with_its_noise() -> None:
@@ -115,13 +116,13 @@ def test_a_failing_default_with_the_best_objective_is_not_the_answer() -> None:
         measurement(2663, 1.5),
         goal(*at_least(perf_throughput=3900), wished=objectives(perf_latency_p99=10)),
     )
-    assert headline(found, gpus=1)[1] == "m_config_4"
+    assert headline(answer_of(found), gpus=1)[1] == "m_config_4"
     assert "and fails the constraints" in sentence(found)
 
 
 def test_the_default_may_be_the_answer() -> None:
     found = best_against_default(measurement(100), measurement(200))
-    assert headline(found, gpus=1)[1] == "m_config_default"
+    assert headline(answer_of(found), gpus=1)[1] == "m_config_default"
     assert "it is the default configuration, and no other measured is better" in sentence(found)
 
 
@@ -198,7 +199,7 @@ def test_a_gain_of_several_models_is_told_to_be_a_mean() -> None:
     assert "gives 241.0 infer/sec (80.5 + 160.5) at average p99 5.5 ms" in text
     assert "% better by the objectives (Throughput, mean of the models) than" in text
     assert "which gives 1011.0 infer/sec (10.5 + 1000.5)" in text
-    gain, *of_each = figures_of(found)
+    gain, *of_each = figures_of(answer_of(found))
     assert gain.note == "mean of the models"
     assert [(figure.label, figure.value, figure.note) for figure in of_each[:2]] == [
         ("Throughput of a", "80.5", "default 10.5"),
@@ -218,7 +219,7 @@ def test_if_none_passes_the_nearest_is_named_with_what_it_misses() -> None:
     found = best_against_default(
         measurement(150, 12.5), measurement(100, 50.5), goal(*at_most(perf_latency_p99=10))
     )
-    parts = headline(found, gpus=1)
+    parts = headline(answer_of(found), gpus=1)
     assert "no configuration meets the constraints; the nearest is " in parts[0]
     assert parts[1] == "m_config_4"
     assert parts[2].endswith("which misses them by 25 %.")
@@ -231,20 +232,41 @@ def test_without_a_measured_default_nothing_is_compared() -> None:
     )
 
 
-@pytest.mark.parametrize("found", [ranking(), ranking(record(BEST, failure()))])
-def test_if_nothing_was_measured_the_sentence_says_so(found: Ranking) -> None:
-    assert headline(found, gpus=1) == ("No configuration of m could be measured.",)
+@pytest.mark.parametrize(
+    ("records", "expected"),
+    [
+        ([], "Nothing was measured of m."),
+        (
+            [record(BEST, failure())],
+            "No configuration of m could be measured: the only trial failed.",
+        ),
+        (
+            [record(BEST, failure()), record(DEFAULT, failure())],
+            "No configuration of m could be measured: all 2 trials failed.",
+        ),
+    ],
+)
+def test_if_there_is_no_answer_the_sentence_says_why(
+    records: list[TrialRecord], expected: str
+) -> None:
+    assert headline(answer_of(ranking(*records)), gpus=1) == (expected,)
 
 
 @pytest.mark.parametrize(
     ("load", "words"),
     [
-        ({"concurrency": 1}, "with 1 concurrent request;"),
-        ({"concurrency": 8, "batch_size": 4}, "with 8 concurrent requests of batch 4;"),
-        ({"concurrency": 90, "kind": LoadKind.REQUEST_RATE}, "under 90 requests/sec;"),
+        ({"concurrency": 1}, "with 1 concurrent request (measured once);"),
+        (
+            {"concurrency": 8, "batch_size": 4},
+            "with 8 concurrent requests of batch 4 (measured once);",
+        ),
+        (
+            {"concurrency": 90, "kind": LoadKind.REQUEST_RATE},
+            "under 90 requests/sec (measured once);",
+        ),
         (
             {"concurrency": 0, "kind": LoadKind.REQUEST_INTERVALS},
-            "under the given request intervals;",
+            "under the given request intervals (measured once);",
         ),
     ],
 )
@@ -262,7 +284,12 @@ def test_a_model_that_does_not_batch_is_not_described_as_if_it_did() -> None:
 
 def summary(found: Ranking, *, best: int = 3, complete: bool = True) -> Summary:
     return build_summary(
-        found, best=best, origin=origin(), difference="", complete=complete, offline=False
+        answer_of(found),
+        best=best,
+        origin=origin(),
+        difference="",
+        complete=complete,
+        offline=False,
     )
 
 
@@ -325,7 +352,10 @@ def test_what_measured_better_than_what_a_search_recommends_is_named() -> None:
     concluded = conclusion(sure.trial, trials=2, by=bound)
 
     (remark,) = summary(ranking(sure, bold, by=bound, conclusion=concluded), best=2).remarks
-    assert remark.startswith("m_config_1: concurrency=1 measured 12.0 % better.")
+    assert remark == (
+        "m_config_1: concurrency=1 measured 12.0 % better, but is less likely to keep the"
+        " constraints (85 % against 100 %)."
+    )
     best = conclusion(bold.trial, trials=2, by=bound)
     assert summary(ranking(sure, bold, by=bound, conclusion=best), best=2).remarks == ()
 
@@ -341,7 +371,7 @@ def test_without_constraints_nothing_breaks_one() -> None:
 
     (remark,) = summary(ranking(*sure, bold, conclusion=concluded), best=2).remarks
 
-    assert remark.endswith("by all measurements together that is luck.")
+    assert remark.endswith(" better, but only once: other measurements suggest that this is noise.")
 
 
 def test_that_what_is_recommended_failed_under_another_load_is_said() -> None:
@@ -368,7 +398,7 @@ def test_what_ties_is_not_trusted_less() -> None:
     assert [item.trial.variants for item in found.ties] == ["m_config_1"]
     assert report.remarks == ()
     assert report.sentence.endswith(
-        " Not to be told apart from it, but more costly: m_config_1 with 1 concurrent request."
+        " Within noise of it, but needs more resources: m_config_1 with 1 concurrent request."
     )
 
 
@@ -380,8 +410,8 @@ def test_what_ties_and_costs_the_same_is_not_said_to_cost_more() -> None:
     found = ranking(*chosen, *twice(other, 99, 101), *twice(dearer, 99, 101))
 
     assert sentence(found).endswith(
-        " Not to be told apart from it, and no more costly: m_config_1 with 1 concurrent request."
-        " Not to be told apart from it, but more costly: m_config_2 with 1 concurrent request."
+        " Within noise of it, and needs no more resources: m_config_1 with 1 concurrent request."
+        " Within noise of it, but needs more resources: m_config_2 with 1 concurrent request."
     )
 
 
@@ -507,7 +537,7 @@ def test_a_summary_names_the_gpus_that_were_observed(
     names: list[str], uuids: list[str], line: str
 ) -> None:
     report = build_summary(
-        on_gpus(*uuids), best=3, origin=origin(*names), difference="", complete=True
+        answer_of(on_gpus(*uuids)), best=3, origin=origin(*names), difference="", complete=True
     )
     assert report.gpus == line
     assert ("Max GPU Memory Usage (MB)" in report.table.headers) == bool(uuids)

@@ -34,6 +34,7 @@ from model_analyzer.reports.document import (
     variant_document,
 )
 from model_analyzer.reports.headline import headline
+from model_analyzer.results.answer import answer_of, answers_of
 from model_analyzer.results.ranking import Ranking, rank
 from tests.unit.builders import (
     at_least,
@@ -55,7 +56,7 @@ BEST = variant("m_config_4", max_batch_size=8, dynamic_batching={})
 
 def document(*rankings: Ranking, complete: bool | None = True) -> dict[str, Any]:
     """The document, as whoever reads the file sees it; it is as the schema says."""
-    made = results_document(rankings, origin("H200", CPU="16 cores"), complete=complete)
+    made = results_document(answers_of(rankings), origin("H200", CPU="16 cores"), complete=complete)
     read: dict[str, Any] = json.loads(json.dumps(made, allow_nan=False))
     jsonschema.Draft202012Validator(results_schema()).validate(read)
     return read
@@ -96,7 +97,7 @@ def test_what_is_recommended_with_its_gain_and_its_constraints() -> None:
     ]
     assert recommended["constraints"][2]["missed_by_percent"] == pytest.approx(100 / 6)
     assert recommended["gain_over_default"] is None
-    assert model["sentence"] == "".join(headline(found, gpus=1))
+    assert model["sentence"] == "".join(headline(answer_of(found), gpus=1))
     assert model["default"] == "m_config_default"
     assert [each["variant"] for each in model["variants"]] == ["m_config_default", "m_config_4"]
 
@@ -117,6 +118,7 @@ def test_what_a_search_came_to() -> None:
     assert with_one["conclusion"] == {
         "trials": 1,
         "reason": concluded.explanation,
+        "limit": 26,
         "margin_percent": pytest.approx(3),
         "chance_percent": pytest.approx(20),
         "expected_gain_percent": pytest.approx(1.3),
@@ -199,7 +201,7 @@ def test_models_measured_together_and_what_they_call_have_their_own_values() -> 
             ModelMeasurement(
                 values={"perf_throughput": 10.0}, composing={"p": {"perf_server_queue": 0.5}}
             ),
-            ModelMeasurement(values={"perf_throughput": 5.0}),
+            ModelMeasurement(values={"perf_throughput": 5.0, "perf_latency_p99": 3.0}),
         ),
         started=1_700_000_000.5,
     )

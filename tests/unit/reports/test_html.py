@@ -16,6 +16,7 @@ from model_analyzer.domain.measurements import Notice, NoticeKind
 from model_analyzer.domain.profiles import Device
 from model_analyzer.reports.build import Origin, build_detail, build_summary
 from model_analyzer.reports.html import render_detail, render_summary
+from model_analyzer.results.answer import answer_of
 from tests.unit.builders import (
     at_most,
     failure,
@@ -87,7 +88,12 @@ def report_on(name: str) -> tuple[Page, Page]:
         checkpoint=f"/checkpoint/{name}",
     )
     summary = build_summary(
-        found, best=3, origin=where, difference=f"+backend: {name}", complete=False, offline=False
+        answer_of(found),
+        best=3,
+        origin=where,
+        difference=f"+backend: {name}",
+        complete=False,
+        offline=False,
     )
     detail = build_detail(
         found.results[0], origin=where, configuration=f'name: "{name}"', plots=(), offline=False
@@ -181,7 +187,7 @@ def plain() -> tuple[Page, Page]:
         record(BEST, failure("the model ran out of memory", hint="use less"), concurrency=64),
     )
     summary = build_summary(
-        found,
+        answer_of(found),
         best=1,
         origin=origin("NVIDIA H200", System="Linux 6.1"),
         difference="-max_batch_size: 1\n+max_batch_size: 4",
@@ -234,9 +240,9 @@ def test_the_detail_shows_configuration_commands_and_both_charts(
 
 def test_a_summary_of_nothing_is_a_page_too() -> None:
     report = build_summary(
-        ranking(), best=3, origin=origin(), difference="", complete=True, offline=False
+        answer_of(ranking()), best=3, origin=origin(), difference="", complete=True, offline=False
     )
     page = Page(render_summary(report))
-    assert "No configuration of m could be measured." in page.text("p")
+    assert "Nothing was measured of m." in page.text("p")
     assert "svg" not in page.elements
     assert "table" not in page.elements

@@ -13,6 +13,7 @@ import yaml
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.reports.kubernetes import manifest
+from model_analyzer.results.answer import answer_of
 from tests.unit.builders import (
     at_most,
     goal,
@@ -43,7 +44,7 @@ def text(
     )
     where = origin(*gpus, Processor="AMD EPYC, 16 cores")
     return manifest(
-        found, where, {part.model: PBTXT for part in of.with_parts()}, throughput=wanted
+        answer_of(found), where, {part.model: PBTXT for part in of.with_parts()}, throughput=wanted
     )
 
 
@@ -179,5 +180,7 @@ def test_any_name_of_a_model_makes_objects_that_kubernetes_takes() -> None:
 
 def test_what_misses_the_constraints_says_so() -> None:
     found = ranking(record(ON_CPU, measurement(10, 50.5)), by=goal(*at_most(perf_latency_p99=10)))
-    written = manifest(found, origin(), {"m": PBTXT})
-    assert "# It misses the constraints by 405 %: it is the nearest to them." in written
+    written = manifest(answer_of(found), origin(), {"m": PBTXT})
+    assert written.startswith(
+        "# Misses the constraints by 405 %: p99 Latency 50.5 ms, Max p99 Latency: 10 ms\n"
+    )

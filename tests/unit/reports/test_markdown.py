@@ -9,6 +9,7 @@ from model_analyzer.reports.build import build_detail, build_summary
 from model_analyzer.reports.markdown import render_detail, render_summary
 from model_analyzer.reports.markup import escaped, fenced, markdown_table
 from model_analyzer.reports.tables import Table
+from model_analyzer.results.answer import answer_of
 from tests.unit.builders import (
     at_most,
     failure,
@@ -33,7 +34,7 @@ def summary(name: str = "m", *, complete: bool = True) -> str:
         by=goal(*at_most(perf_latency_p99=10)),
     )
     report = build_summary(
-        found, best=3, origin=origin("H200", CPU="16 cores"), difference=f"-a\n+{name}",
+        answer_of(found), best=3, origin=origin("H200", CPU="16 cores"), difference=f"-a\n+{name}",
         complete=complete,
     )  # fmt: skip
     return render_summary(report)

@@ -16,7 +16,8 @@ from model_analyzer.reports.front import front_charts, front_of
 from model_analyzer.reports.method import method_of
 from model_analyzer.reports.parameters import importance_rows, parameter_name
 from model_analyzer.reports.plots import Chart
-from model_analyzer.reports.verdict import Verdict, figures_of, limits_of, verdict_of
+from model_analyzer.reports.verdict import figures_of, limits_of
+from model_analyzer.results.answer import Verdict, answer_of
 from model_analyzer.results.effects import effects
 from model_analyzer.results.ranking import Ranking
 from tests.unit.builders import (
@@ -58,10 +59,10 @@ def explorer(found: Ranking) -> Explorer:
 
 
 def test_a_configuration_is_recommended_only_if_it_keeps_the_constraints() -> None:
-    assert verdict_of(example()) is Verdict.RECOMMENDED
-    assert verdict_of(example(limit=1)) is Verdict.NEAREST
-    assert verdict_of(ranking(record(BEST, failure()))) is Verdict.NOTHING
-    assert verdict_of(ranking(record(DEFAULT, measurement(5, 5)))) is Verdict.KEEP
+    assert answer_of(example()).verdict is Verdict.RECOMMENDED
+    assert answer_of(example(limit=1)).verdict is Verdict.NEAREST
+    assert answer_of(ranking(record(BEST, failure()))).verdict is Verdict.NOTHING
+    assert answer_of(ranking(record(DEFAULT, measurement(5, 5)))).verdict is Verdict.KEEP
 
 
 @pytest.mark.parametrize(
@@ -75,11 +76,11 @@ def test_what_gains_nothing_clear_is_recommended_only_over_a_default_that_fails(
         record(BEST, measurement(101, 8.5, windows=[81, 121])),
         by=goal(*at_most(perf_latency_p99=limit)),
     )
-    assert verdict_of(found) is verdict
+    assert answer_of(found).verdict is verdict
 
 
 def test_figures_are_those_of_the_first_beside_the_default() -> None:
-    shown = [(one.label, one.value, one.note) for one in figures_of(example())]
+    shown = [(one.label, one.value, one.note) for one in figures_of(answer_of(example()))]
     assert shown == [
         ("Gain over the default", "+100 ± 44", ""),
         ("Throughput", "200", "default 100"),
@@ -88,14 +89,14 @@ def test_figures_are_those_of_the_first_beside_the_default() -> None:
 
 
 def test_no_gain_is_told_of_what_cannot_be_recommended() -> None:
-    assert figures_of(example(limit=1))[0].label == "Throughput"
-    assert figures_of(ranking()) == ()
+    assert figures_of(answer_of(example(limit=1)))[0].label == "Throughput"
+    assert figures_of(answer_of(ranking())) == ()
 
 
 def test_tokens_come_before_whole_answers() -> None:
     tokens = {"output_token_throughput": 900.0, "time_to_first_token_p99": 30.5}
     found = ranking(record(BEST, measurement(5, 500.5, **tokens)))
-    assert [one.label for one in figures_of(found)] == [
+    assert [one.label for one in figures_of(answer_of(found))] == [
         "Output Token Throughput", "p99 Time To First Token", "Throughput", "p99 Latency",
     ]  # fmt: skip
 
@@ -105,12 +106,12 @@ def test_each_constraint_is_kept_missed_or_unknown() -> None:
         record(BEST, measurement(50, 12)),
         by=goal(*at_most(perf_latency_p99=10, gpu_used_memory=100), *at_least(perf_throughput=50)),
     )
-    assert [(one.value, one.missed_by) for one in limits_of(found)] == [
+    assert [(one.value, one.missed_by) for one in limits_of(answer_of(found))] == [
         ("12", pytest.approx(20)),
         ("not measured", None),
         ("50", 0),
     ]
-    assert limits_of(ranking()) == ()
+    assert limits_of(answer_of(ranking())) == ()
 
 
 # ------------------------------------------------------------------------------------- method

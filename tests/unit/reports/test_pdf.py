@@ -12,6 +12,7 @@ from model_analyzer.errors import OutputError
 from model_analyzer.reports import pdf
 from model_analyzer.reports.build import build_detail, build_summary
 from model_analyzer.reports.templating import render
+from model_analyzer.results.answer import answer_of
 from tests.unit.builders import failure, measurement, origin, ranking, record, variant
 
 
@@ -36,7 +37,9 @@ def test_both_reports_can_be_printed_whatever_a_name_holds() -> None:
         model=evil,
     )
 
-    summary = build_summary(found, best=3, origin=origin(), difference=evil, complete=False)
+    summary = build_summary(
+        answer_of(found), best=3, origin=origin(), difference=evil, complete=False
+    )
     detail = build_detail(found.results[0], origin=origin(), configuration=evil)
 
     for document in (pdf.render_summary(summary), pdf.render_detail(detail)):
@@ -48,7 +51,7 @@ def test_paper_says_what_parameters_changed_and_how_it_was_measured() -> None:
         record(variant("m_config_0", max_batch_size=4), measurement(100, 6.5, requests=400)),
         record(variant("m_config_1", max_batch_size=8), measurement(250, 6.5, requests=900)),
     )
-    summary = build_summary(found, best=3, origin=origin(), difference="", complete=True)
+    summary = build_summary(answer_of(found), best=3, origin=origin(), difference="", complete=True)
 
     page = render("print_summary.html.j2", report=summary, title="Result summary", subject="m")
 

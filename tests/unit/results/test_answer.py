@@ -1,0 +1,94 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The answer as one value: verdict, certainty, compliance, and what measured better."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from model_analyzer.domain.conclusions import StopReason
+from model_analyzer.results.answer import Answer, Verdict, answer_of
+from tests.unit.builders import (
+    at_most,
+    conclusion,
+    goal,
+    measurement,
+    ranking,
+    record,
+    variant,
+)
+
+DEFAULT = variant("m_config_default", max_batch_size=1)
+SMALL = variant("m_config_0", max_batch_size=2)
+LARGE = variant("m_config_1", max_batch_size=8)
+BOUND = goal(*at_most(perf_latency_p99=10))
+
+
+def test_a_gain_that_rounds_to_nothing_keeps_the_default() -> None:
+    found = ranking(record(DEFAULT, measurement(1000)), record(SMALL, measurement(1004)))
+    assert answer_of(found).verdict is Verdict.KEEP
+    found = ranking(record(DEFAULT, measurement(1000)), record(SMALL, measurement(1006)))
+    assert answer_of(found).verdict is Verdict.RECOMMENDED
+    # a default that needs more than what is as good is no reason to stay
+    dear = variant("m_config_default", max_batch_size=64)
+    found = ranking(record(dear, measurement(1000)), record(SMALL, measurement(1004)))
+    assert answer_of(found).verdict is Verdict.EQUAL
+
+
+def concluded(chance: float, reason: StopReason, limit: int | None = 13) -> Answer:
+    sole = record(SMALL, measurement(100))
+    told = replace(conclusion(sole.trial, trials=1), chance=chance, reason=reason, limit=limit)
+    return answer_of(ranking(sole, conclusion=told))
+
+
+def test_an_answer_is_unsure_where_something_better_was_more_likely_missed_than_not() -> None:
+    for chance, is_unsure in ((0.74, True), (0.3, False)):
+        answer = concluded(chance, StopReason.LIMIT)
+        assert answer.certainty is not None
+        assert answer.certainty.chance == chance
+        assert answer.is_unsure == is_unsure
+    assert not answer_of(ranking(record(SMALL, measurement(1)))).is_unsure
+
+
+def test_what_makes_a_stopped_search_go_on_is_named() -> None:
+    options = {
+        reason: concluded(0.5, reason).certainty
+        for reason in (StopReason.LIMIT, StopReason.BUDGET, StopReason.NOTHING_WORTH)
+    }
+    assert [certainty and certainty.option for certainty in options.values()] == [
+        "--max-trials 26",
+        "a longer --budget",
+        "",
+    ]
+
+
+def test_a_recommendation_whose_repetitions_broke_a_constraint_says_so() -> None:
+    records = [
+        record(SMALL, measurement(2020, p99), repetition=number)
+        for number, p99 in enumerate((7.79, 10.75))
+    ]
+    answer = answer_of(ranking(*records, by=BOUND))
+    assert answer.compliance is not None
+    assert (answer.compliance.kept, len(answer.compliance.measurements)) == (1, 2)
+    assert 0 < answer.compliance.chance < 1
+    assert answer.is_unsure
+    assert answer_of(ranking(record(SMALL, measurement(1)))).compliance is None
+
+
+def test_where_nothing_keeps_the_constraints_the_answer_is_the_nearest() -> None:
+    answer = answer_of(ranking(record(SMALL, measurement(100, 20)), by=BOUND))
+    assert answer.verdict is Verdict.NEAREST
+    assert not answer.is_met
+    assert answer.best is not None
+    assert answer_of(ranking()).verdict is Verdict.NOTHING
+
+
+def test_what_measured_better_and_is_not_recommended_is_a_rival() -> None:
+    sure = record(SMALL, measurement(100, 8))
+    bold = record(LARGE, measurement(112, 9.99))
+    told = conclusion(sure.trial, trials=2, by=BOUND)
+    answer = answer_of(ranking(sure, bold, by=BOUND, conclusion=told))
+    assert [rival.item.trial.variants for rival in answer.rivals] == ["m_config_1"]
+    assert answer.compliance is not None
+    assert answer.rivals[0].chance < answer.compliance.chance
+    assert answer_of(ranking(sure, bold, by=BOUND)).rivals == ()
