@@ -163,7 +163,7 @@ def test_everything_as_files(best_of_several: Run, tmp_path: Path) -> None:
     status, output, error = best_of_several("--output-dir", "deploy")
 
     assert status == FAILED
-    assert "No configuration of f could be measured." in error
+    assert "No configuration of f could be measured: the only trial failed." in error
     files = [path for path in (tmp_path / "deploy").rglob("*") if path.is_file()]
     assert sorted(path.relative_to(tmp_path / "deploy").as_posix() for path in files) == [
         "a,b/kubernetes.yaml", "a/config.pbtxt", "b/config.pbtxt", "m/config.diff",

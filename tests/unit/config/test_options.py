@@ -13,7 +13,7 @@ import pytest
 
 from model_analyzer.config.model_options import MODEL_OPTIONS, PARAMETER_OPTIONS
 from model_analyzer.config.options import OPTIONS, options_of
-from model_analyzer.config.table import PROFILE, REPORT, Option
+from model_analyzer.config.table import ANALYZE, PROFILE, REPORT, Option
 from model_analyzer.domain.settings import ProfileSettings, Protocol, ServerRestart
 from tests.unit.builders import CWD, settings
 
@@ -22,7 +22,7 @@ SECTIONS = {
     name: section for name, section in get_type_hints(ProfileSettings).items()
     if is_dataclass(section) and name not in ("quick", "goal")
 }  # fmt: skip
-TARGETS = Counter(option.target for option in options_of(PROFILE) if option.target)
+TARGETS = Counter(option.target for option in options_of(ANALYZE) if option.target)
 
 
 def test_there_are_sections_to_look_at() -> None:
