@@ -220,7 +220,7 @@ def _values(
     """What was given, and the value of every option of `command` and of those that were given."""
     given = _given(command, sources, problems)
     defaults = {option.key: option.default for option in options_of(command)}
-    values = {
+    values: Mapping[str, Any] = {
         key: cwd / os.path.normpath(value) if isinstance(value, Path) else value
         for key, value in {**defaults, **given.values}.items()
     }
