@@ -128,7 +128,7 @@ def test_what_cannot_work_is_refused_before_a_server_starts(scene) -> None:
         profile_models={
             "shapes": {"parameters": {"batch_sizes": 16}},
             "scale": {"perf_analyzer_flags": {"request-intervals": "missing.txt"}},
-            "add_sub": {"perf_analyzer_flags": {"shape": "NOSUCH:4"}},
+            "add_sub": {"perf_analyzer_flags": {"shape": "INPUT0"}},
         },
     )  # fmt: skip
 
@@ -136,9 +136,20 @@ def test_what_cannot_work_is_refused_before_a_server_starts(scene) -> None:
     assert "client batch size 16 is above what any variant takes (8)" in output
     assert "input ROWS has a dimension of any size" in output
     assert "missing.txt does not exist" in output
-    assert "the model has no input 'NOSUCH'" in output
+    assert "'INPUT0' is not NAME:SIZE,SIZE" in output
     assert (scene.directory / "server.log").stat().st_size == 0
     assert not (scene.directory / "output_model_repository").exists()
+
+
+@pytest.mark.slow
+def test_a_shape_of_no_input_is_measured_with_a_warning(scene) -> None:
+    status, output = scene.profile(
+        *ONE, perf_analyzer_flags=flags(scene, shape=["NOSUCH:4", "INPUT0:16"])
+    )
+
+    assert status == 0, output
+    assert "perf_analyzer flag shape has no effect on 'NOSUCH'" in output
+    assert len(scene.rows) == 1
 
 
 # -- loads -----------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import ConfigError
 from model_analyzer.runner.files import fingerprint_files
 from model_analyzer.runner.load.command import named_files
-from model_analyzer.runner.load.feasible import impossible
+from model_analyzer.runner.load.feasible import impossible, without_effect
 from model_analyzer.search.choose import check
 from model_analyzer.search.plan import SearchedModel, Subject
 
@@ -57,6 +57,9 @@ def _check_feasible(settings: ProfileSettings, facts: Mapping[str, ModelFacts]) 
     ]
     if problems:
         raise ConfigError(*problems)
+    for model in settings.models:
+        for remark in without_effect(model, facts[model.name]):
+            log.warning("%s", remark)
 
 
 def inputs_of(model: ModelSettings) -> str:

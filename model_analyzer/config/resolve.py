@@ -25,6 +25,7 @@ from model_analyzer.config.rules import (
     check_models,
     is_request_rate_searched,
     remarks_about,
+    with_bounds_in_order,
 )
 from model_analyzer.config.table import FILE, PROFILE, REPORT, Given, read
 from model_analyzer.domain.goals import Constraint, GoalOverride, ModelGoal
@@ -221,10 +222,11 @@ def _values(
     """What was given, and the value of every option of `command` and of those that were given."""
     given = _given(command, sources, problems)
     defaults = {option.key: option.default for option in options_of(command)}
-    values = {
+    values: Mapping[str, Any] = {
         key: cwd / os.path.normpath(value) if isinstance(value, Path) else value
         for key, value in {**defaults, **given.values}.items()
     }
+    values = with_bounds_in_order(given, values)
     for rule in RULES[command]:
         problems.add(rule(given, values))
     return given, values
@@ -351,6 +353,9 @@ def _optuna(given: Given, settings: OptunaSettings) -> OptunaSettings:
         settings,
         min_percentage=share("min", settings.min_percentage),
         max_percentage=share("max", settings.max_percentage),
+        limit_gives_way=given.values.keys().isdisjoint(
+            ("max_percentage_of_search_space", "optuna_max_trials")
+        ),
     )
 
 

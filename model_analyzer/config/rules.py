@@ -31,6 +31,16 @@ _REQUEST_RATE = (
     "run_config_search_max_request_rate",
 )
 
+# Options that are a minimum and the maximum that belongs to it.
+_BOUNDS = (
+    *(
+        (f"run_config_search_min_{quantity}", f"run_config_search_max_{quantity}")
+        for quantity in ("concurrency", "request_rate", "instance_count", "model_batch_size")
+    ),
+    ("min_percentage_of_search_space", "max_percentage_of_search_space"),
+    ("optuna_min_trials", "optuna_max_trials"),
+)
+
 _TOGETHER = "run_config_profile_models_concurrently_enable"
 _COMPOSING = ("bls_composing_models", "ensemble_composing_models")
 
@@ -67,18 +77,33 @@ def _needs_repository(given: Given, values: Mapping[str, Any]) -> Iterator[Probl
         )
 
 
+def with_bounds_in_order(given: Given, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The values, where a bound that nobody gave gives way to one that somebody did: above a
+    given minimum, or below a given maximum, it becomes the same.
+    """
+    in_order = dict(values)
+    for low, high in _crossed(values):
+        if low in given.values and high not in given.values:
+            in_order[high] = values[low]
+        elif high in given.values and low not in given.values:
+            in_order[low] = values[high]
+    return in_order
+
+
 def _minimum_below_maximum(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
-    bounds = [
-        (f"run_config_search_min_{what}", f"run_config_search_max_{what}")
-        for what in ("concurrency", "request_rate", "instance_count", "model_batch_size")
-    ]
-    bounds.append(("min_percentage_of_search_space", "max_percentage_of_search_space"))
-    bounds.append(("optuna_min_trials", "optuna_max_trials"))
-    for low_key, high_key in bounds:
-        low, high = values[low_key], values[high_key]
-        if low is not None and high is not None and low > high:
-            where = given.where.get(low_key) or given.where.get(high_key, low_key)
-            yield Problem(where=where, what=f"{low_key} ({low}) is above {high_key} ({high})")
+    for low, high in _crossed(values):
+        yield Problem(
+            where=given.where.get(low, low),
+            what=f"{low} ({values[low]}) is above {high} ({values[high]})",
+        )
+
+
+def _crossed(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Each pair of options whose minimum is above its maximum."""
+    for low, high in _BOUNDS:
+        least, most = values.get(low), values.get(high)
+        if least is not None and most is not None and least > most:
+            yield low, high
 
 
 def _different_ports(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:

@@ -229,8 +229,9 @@ class QuickSettings:
 class OptunaSettings:
     """How long an Optuna search goes on: shares of the space, in percent, and numbers of trials.
 
-    What nobody gave is None; of each pair one is not. `early_exit_threshold` is the number of
-    trials without a new best before it stops.
+    What nobody gave is None; of each pair one is not. A limit that nobody gave gives way to a
+    larger minimum: `limit_gives_way`. `early_exit_threshold` is the number of trials without a
+    new best before it stops.
     """
 
     min_percentage: int | None
@@ -239,6 +240,7 @@ class OptunaSettings:
     max_trials: int | None
     early_exit_threshold: int
     use_concurrency_formula: bool
+    limit_gives_way: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

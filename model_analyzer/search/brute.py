@@ -21,8 +21,13 @@ from model_analyzer.domain.models import ModelVariant, VariantNames
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.trials import Failure, Trial
-from model_analyzer.search.plan import Plan, Subject, doubling, load_values
-from model_analyzer.search.variants import automatic_parameters, listed_groups, make_variant
+from model_analyzer.search.plan import Plan, Subject, load_values
+from model_analyzer.search.variants import (
+    brute_groups,
+    count_brute_variants,
+    is_manual,
+    make_variant,
+)
 
 log = logging.getLogger(__name__)
 
@@ -65,24 +70,15 @@ class BruteSearch:
         self._subject = subject
         self._settings = settings
         self._names = names
+        self._is_manual = is_manual(self._model, settings)
         # Listed values are what the user wants measured; searched ones may be cut short.
         self._stops_early = settings.early_exit or not subject.lists_loads
 
     @property
-    def is_manual(self) -> bool:
-        lists = bool(self._model.settings.parameters)
-        # what a model calls is varied by other searches: here its own loads are measured
-        return self._settings.disable or lists or bool(self._model.facts.composing)
-
-    @property
     def most_trials(self) -> int:
         """How many trials there are if no rule stops anything, and none is illegal."""
-        if self.is_manual:
-            variants = sum(map(len, listed_groups(self._model.settings)))
-        else:
-            variants = len(self._instance_counts()) * len(self._batch_limits())
         return (
-            (1 + variants)
+            (1 + count_brute_variants(self._model, self._settings))
             * len(self._model.settings.batch_sizes)
             * len(load_values(self._model, self._settings))
         )
@@ -99,7 +95,7 @@ class BruteSearch:
 
     def plan(self) -> Plan:
         log.info("")
-        log.info("Starting %s brute search", "manual" if self.is_manual else "automatic")
+        log.info("Starting %s brute search", "manual" if self._is_manual else "automatic")
         log.info("")
         default = self._names.default(self._model.facts)
         records = (yield from self._sweep_variant(default)).records
@@ -127,37 +123,15 @@ class BruteSearch:
 
     @property
     def _limits_batches(self) -> bool:
-        return self._settings.early_exit or not self.is_manual
+        return self._settings.early_exit or not self._is_manual
 
     def _groups(self) -> Iterable[Iterable[ModelVariant]]:
         """Variants in the order in which they are tried; the batch limit varies inside a group."""
-        if self.is_manual:
+        groups = brute_groups(self._model, self._settings)
+        if self._is_manual:
             # all variants get their names before the first is measured
-            return [
-                [self._variant(parameters) for parameters in group]
-                for group in listed_groups(self._model.settings)
-            ]
-        varied = self._model.varied[self._model.facts.name]
-        return (
-            (
-                self._variant(automatic_parameters(varied, count, limit))
-                for limit in self._batch_limits()
-            )
-            for count in self._instance_counts()
-        )
-
-    # -- automatic ---------------------------------------------------------------------------
-
-    def _instance_counts(self) -> Sequence[int]:
-        lowest = max(self._settings.min_instance_count, 1)
-        return range(lowest, self._settings.max_instance_count + 1)
-
-    def _batch_limits(self) -> Sequence[int | None]:
-        if not self._model.facts.supports_batching:
-            return (None,)
-        return doubling(self._settings.min_model_batch_size, self._settings.max_model_batch_size)
-
-    # -- common ------------------------------------------------------------------------------
+            return [[*map(self._variant, group)] for group in groups]
+        return (map(self._variant, group) for group in groups)
 
     def _variant(self, parameters: Mapping[str, Any]) -> ModelVariant:
         return make_variant(self._model.facts, parameters, self._names)

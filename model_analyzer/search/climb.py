@@ -5,7 +5,8 @@
 Around a home, a few coordinates are measured that differ in as many dimensions as possible; what
 they gained over it says in which direction the next home lies, and how far. Where constraints
 begin to fail, the walk looks at every adjacent coordinate instead and takes the best that passes.
-It ends when home stays where it is.
+It ends when home stays where it is. Trials that failed leave gaps in what a direction is read from:
+where there were any, every coordinate adjacent to the best is tried before the end.
 """
 
 from __future__ import annotations
@@ -41,12 +42,22 @@ class Climb:
         self._around = Neighbourhood(space, space.start)
         self._visits = Counter([space.start])
         self._is_careful = False
+        self._has_ended = False
 
     def after(self, coordinate: Coordinate, measurement: Measurement | None) -> Coordinate | None:
         """The coordinate to measure next, or None at the end of the walk. A coordinate may come
         again, to be told again what is known.
         """
         self._measured[coordinate] = measurement
+        if not self._has_ended:
+            following = self._walk_on(coordinate)
+            if following is not None:
+                return following
+            self._has_ended = True
+        return self._gap_beside_best()
+
+    def _walk_on(self, coordinate: Coordinate) -> Coordinate | None:
+        """The next coordinate of the walk, `coordinate` being the latest."""
         if coordinate == self._home and self._has_gone_too_far:
             return self._step_back()
         if self._looks_all_around:
@@ -103,7 +114,7 @@ class Climb:
 
     def _step_back(self) -> Coordinate | None:
         """Goes to the coordinate around here that is nearest to the best so far, carefully."""
-        seen = [at for at, measurement in self._measured.items() if measurement is not None]
+        seen = self._seen
         if not seen:
             return None
         best = self._best(seen)
@@ -111,6 +122,19 @@ class Climb:
         moved = self._move(nearest)
         self._is_careful = True
         return moved
+
+    def _gap_beside_best(self) -> Coordinate | None:
+        """A coordinate adjacent to the best that was not tried yet, if any trial has failed."""
+        seen = self._seen
+        if not seen or len(seen) == len(self._measured):
+            return None
+        adjacent = Neighbourhood(self._space, self._best(seen)).adjacent
+        return next((near for near in adjacent if near not in self._measured), None)
+
+    @property
+    def _seen(self) -> Sequence[Coordinate]:
+        """Every coordinate that gave a measurement, in order."""
+        return [at for at, measurement in self._measured.items() if measurement is not None]
 
     def _best_around(self) -> Coordinate:
         """The best that passes around home, or home."""

@@ -140,7 +140,7 @@ def trial_counts(size: int, settings: OptunaSettings) -> tuple[int, int]:
     """The least and the largest number of trials in a space of that size, the default apart.
 
     Of a share and a number, the smaller one is the limit and the larger one the minimum, which
-    is not above it. There is one trial at least, and none twice.
+    is not above it, unless nobody gave the limit. There is one trial at least, and none twice.
     """
 
     def given(share: int | None, number: int | None) -> Sequence[int]:
@@ -150,8 +150,10 @@ def trial_counts(size: int, settings: OptunaSettings) -> tuple[int, int]:
     def kept(count: int, most: int) -> int:
         return min(max(count, 1), most)
 
-    most = kept(min(given(settings.max_percentage, settings.max_trials)), size)
-    return kept(max(given(settings.min_percentage, settings.min_trials)), most), most
+    least = max(given(settings.min_percentage, settings.min_trials))
+    most = min(given(settings.max_percentage, settings.max_trials))
+    most = kept(max(least, most) if settings.limit_gives_way else most, size)
+    return kept(least, most), most
 
 
 def _tell(scored: tuple[Trial, float | None], best: tuple[Trial, float]) -> None:

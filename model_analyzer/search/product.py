@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Several models at once, with what is listed for each: every combination is measured.
+"""Several models at once, each with every variant of a brute search: every combination is measured.
 
 First the defaults of all models with each other, then their other variants with each other; the
 first model varies slowest. Nothing is cut short: a list says what is wanted.
@@ -18,21 +18,23 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.trials import Trial, Workload
 from model_analyzer.search.plan import Plan, SearchedModel, Subject, load_values
-from model_analyzer.search.variants import listed_variants
+from model_analyzer.search.variants import brute_groups, is_manual, make_variant
 
 log = logging.getLogger(__name__)
 
 
 class ProductSearch:
-    """The search over all combinations of the models' listed variants and loads."""
+    """The search over all combinations of the models' variants and loads."""
 
     def __init__(self, subject: Subject, settings: SearchSettings, names: VariantNames) -> None:
         self._subject = subject
+        self._is_manual = all(is_manual(model, settings) for model in subject.models)
         self._defaults = [
             _workloads(model, [names.default(model.facts)], settings) for model in subject.models
         ]
         self._others = [
-            _workloads(model, listed_variants(model, names), settings) for model in subject.models
+            _workloads(model, _variants(model, settings, names), settings)
+            for model in subject.models
         ]
 
     @property
@@ -45,7 +47,7 @@ class ProductSearch:
         return (trial for trial in self._combinations() if trial.is_legal)
 
     def plan(self) -> Plan:
-        log.info("Starting manual brute search")
+        log.info("Starting %s brute search", "manual" if self._is_manual else "automatic")
         records = []
         for trial in self._combinations():
             if not trial.is_legal:
@@ -64,6 +66,17 @@ class ProductSearch:
             if trial.key not in known:
                 known.add(trial.key)
                 yield trial
+
+
+def _variants(
+    model: SearchedModel, settings: SearchSettings, names: VariantNames
+) -> Sequence[ModelVariant]:
+    """Every variant of the model; the default one where nothing is varied."""
+    groups = brute_groups(model, settings)
+    variants = [
+        make_variant(model.facts, parameters, names) for group in groups for parameters in group
+    ]
+    return variants or [names.default(model.facts)]
 
 
 def _workloads(

@@ -19,9 +19,9 @@ from model_analyzer.domain.models import (
     step_models,
     thaw,
 )
-from model_analyzer.domain.settings import ModelSettings
+from model_analyzer.domain.settings import ModelSettings, SearchSettings
 from model_analyzer.errors import ConfigError, Problem
-from model_analyzer.search.plan import SearchedModel, VariedModel
+from model_analyzer.search.plan import SearchedModel, VariedModel, doubling
 
 log = logging.getLogger(__name__)
 
@@ -199,11 +199,39 @@ def listed_groups(settings: ModelSettings) -> Sequence[Sequence[Mapping[str, Any
     ]
 
 
-def listed_variants(model: SearchedModel, names: VariantNames) -> Sequence[ModelVariant]:
-    """Every listed variant of the model; the default one where nothing is listed."""
-    groups = listed_groups(model.settings)
-    if not groups:
-        return [names.default(model.facts)]
-    return [
-        make_variant(model.facts, parameters, names) for group in groups for parameters in group
-    ]
+def is_manual(model: SearchedModel, settings: SearchSettings) -> bool:
+    """Whether a brute search takes the listed variants of the model alone, and varies no sizes."""
+    # what a model calls is varied by other searches: here its own loads are measured
+    return settings.disable or bool(model.settings.parameters or model.facts.composing)
+
+
+def brute_groups(
+    model: SearchedModel, settings: SearchSettings
+) -> Iterable[Sequence[Mapping[str, Any]]]:
+    """The parameters of every variant of a brute search, in order, without the default; inside a
+    group, only the batch limit differs.
+    """
+    if is_manual(model, settings):
+        return listed_groups(model.settings)
+    varied = model.varied[model.facts.name]
+    return (
+        [automatic_parameters(varied, count, limit) for limit in _batch_limits(model, settings)]
+        for count in _instance_counts(settings)
+    )
+
+
+def count_brute_variants(model: SearchedModel, settings: SearchSettings) -> int:
+    """How many variants `brute_groups` has."""
+    if is_manual(model, settings):
+        return sum(map(len, listed_groups(model.settings)))
+    return len(_instance_counts(settings)) * len(_batch_limits(model, settings))
+
+
+def _instance_counts(settings: SearchSettings) -> Sequence[int]:
+    return range(max(settings.min_instance_count, 1), settings.max_instance_count + 1)
+
+
+def _batch_limits(model: SearchedModel, settings: SearchSettings) -> Sequence[int | None]:
+    if not model.facts.supports_batching:
+        return (None,)
+    return doubling(settings.min_model_batch_size, settings.max_model_batch_size)

@@ -60,9 +60,20 @@ class Journal:
             self._size = 0
 
     def close(self) -> None:
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
+        """Closes the file, and removes it where nothing is in it; twice is fine."""
+        if self._file < 0:
+            return
+        self._remove_if_empty()
+        os.close(self._file)
+        self._file = -1
+
+    def _remove_if_empty(self) -> None:
+        try:
+            ours = os.fstat(self._file)
+            if ours.st_size == 0 and os.path.samestat(ours, os.stat(self._path)):
+                os.unlink(self._path)
+        except OSError:
+            pass  # an empty journal does no harm
 
     def _cut(self, size: int) -> bool:
         try:

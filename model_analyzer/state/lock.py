@@ -4,11 +4,13 @@
 
 On one machine the kernel keeps the lock, and drops it when its owner dies. Between machines that
 share a directory not every file system does, so an owner also shows that it is alive: the time
-of the lock file goes forward while it holds the lock. Readers take no lock.
+of the lock file goes forward while it holds the lock. Who leaves removes the file. Readers take no
+lock.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import re
@@ -29,19 +31,11 @@ class Lock:
 
     def __init__(self, path: Path) -> None:
         """Raises CheckpointError, with the owner's process and machine, where it is taken."""
+        self._path = path
+        self._name = f"process {os.getpid()} on {socket.gethostname()}"
         self._released = threading.Event()
-        try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        except OSError as error:
-            raise CheckpointError(
-                f"{path}: cannot be opened: {error.strerror}; choose another"
-                " --checkpoint-directory (--checkpoint-load-directory goes on from this one)"
-            ) from error
-        try:
-            self._take(path)
-        except BaseException:
-            os.close(self._file)
-            raise
+        while not self._take():
+            pass  # its last owner has just removed the file that was opened
         self._signs = threading.Thread(target=self._show_life, daemon=True)
         self._signs.start()
 
@@ -51,27 +45,72 @@ class Lock:
             return
         self._released.set()
         self._signs.join()
-        try:
-            os.ftruncate(self._file, 0)  # an owner's name in it means that one has died
-        except OSError:
-            pass  # on a full or vanished disk the name may stay: it names a process that is gone
+        self._remove_file()
         os.close(self._file)
 
-    def _take(self, path: Path) -> None:
+    def _take(self) -> bool:
+        """Opens the file, takes the right and writes our name into it; False where the file has
+        been removed in between, so that the path is another one now, or none.
+        """
+        try:
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            raise CheckpointError(
+                f"{self._path}: cannot be opened: {error.strerror}; choose another"
+                " --checkpoint-directory (--checkpoint-load-directory goes on from this one)"
+            ) from error
+        is_taken = False
+        try:
+            self._lock_file()
+            is_taken = self._is_in_place()
+            if is_taken:
+                self._replace_owner()
+        except BaseException:
+            os.close(self._file)
+            raise
+        if not is_taken:
+            os.close(self._file)
+        return is_taken
+
+    def _lock_file(self) -> None:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise _taken(path, self._owner()) from error
+            raise _taken(self._path, self._owner()) from error
+
+    def _replace_owner(self) -> None:
+        """Writes our name in place of a dead owner's; on another machine it may be alive."""
         owner = self._owner()
         elsewhere = re.fullmatch(r"process \d+ on (.+)", owner)
         age_s = time.time() - os.fstat(self._file).st_mtime
         if elsewhere and elsewhere[1] != socket.gethostname() and age_s < _DEAD_AFTER_S:
-            raise _taken(path, owner)
+            raise _taken(self._path, owner)
         try:
             os.ftruncate(self._file, 0)
-            os.pwrite(self._file, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+            os.pwrite(self._file, f"{self._name}\n".encode(), 0)
         except OSError as error:
-            raise CheckpointError(f"{path}: cannot be written: {error.strerror}") from error
+            raise CheckpointError(f"{self._path}: cannot be written: {error.strerror}") from error
+
+    def _is_in_place(self) -> bool:
+        """Whether the path is the file that we have opened."""
+        try:
+            return os.path.samestat(os.fstat(self._file), os.stat(self._path))
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            if error.errno == errno.ESTALE:  # on a network file system that is how it is removed
+                return False
+            raise CheckpointError(f"{self._path}: cannot be read: {error.strerror}") from error
+
+    def _remove_file(self) -> None:
+        """Removes the file while the right to it is still ours, unless it is somebody else's by
+        now: one that took us for dead, or found the directory without it.
+        """
+        try:
+            if self._owner() == self._name and self._is_in_place():
+                os.unlink(self._path)
+        except (OSError, CheckpointError):
+            pass  # on a vanished or read-only disk it may stay: it names a process that is gone
 
     def _owner(self) -> str:
         return os.pread(self._file, 200, 0).decode(errors="replace").strip()

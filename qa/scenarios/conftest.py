@@ -177,7 +177,8 @@ class Scenario:
 
     @property
     def checkpoints(self) -> list[str]:
-        return sorted(path.name for path in (self.directory / "checkpoints").glob("*.ckpt"))
+        """Everything in the checkpoint directory, as scripts count it."""
+        return sorted(path.name for path in (self.directory / "checkpoints").iterdir())
 
 
 @pytest.fixture(scope="session")

@@ -197,7 +197,7 @@ def test_of_several_models_one_is_named(best_of_several: Run) -> None:
         (["-s", "nowhere"], FAILED, "nowhere"),
         (["-f", "nowhere.yaml"], USAGE, "nowhere.yaml"),
         (["--constraint", "x"], USAGE, "write one like perf_latency_p99<20"),
-        (["--output-dir", "checkpoints/lock"], FAILED, "check --output-dir"),
+        (["--output-dir", "checkpoints/0.ckpt"], FAILED, "check --output-dir"),
     ],
 )
 def test_what_cannot_be_used_is_told_in_one_line(

@@ -85,28 +85,17 @@ def _are_intervals(path: Path) -> bool:
 
 
 def _shapes(where: str, flags: Mapping[str, Flag], facts: ModelFacts) -> Iterator[Problem]:
-    inputs: Sequence[Mapping[str, Any]] = facts.config.get("input", ())
-    names = [tensor["name"] for tensor in inputs]
-    given = flags.get("shape", ())
-    shaped = set()
-    for text in (given,) if isinstance(given, str) else given:
-        found = _SHAPE.fullmatch(text)
-        if found is None:
+    inputs = _inputs(facts)
+    for text in _given_shapes(flags):
+        if not _SHAPE.fullmatch(text):
             yield Problem(
                 where=where,
                 what=f"perf_analyzer flag shape: {text!r} is not NAME:SIZE,SIZE,…",
-                hint=f"inputs are {', '.join(names)}",
+                hint=f"inputs are {_names(inputs)}",
             )
-        elif found[1] not in names:
-            yield Problem(
-                where=where,
-                what=f"perf_analyzer flag shape: the model has no input {found[1]!r}",
-                hint=f"inputs are {', '.join(names)}",
-            )
-        else:
-            shaped.add(found[1])
     if any(name == "input-data" for name, _ in named_files(flags)):
         return  # the data may bring their shapes
+    shaped = _shaped(flags)
     for tensor in inputs:
         is_free = any(int(size) < 0 for size in tensor.get("dims", ()))
         if is_free and not tensor.get("optional") and tensor["name"] not in shaped:
@@ -115,3 +104,35 @@ def _shapes(where: str, flags: Mapping[str, Flag], facts: ModelFacts) -> Iterato
                 what=f"input {tensor['name']} has a dimension of any size",
                 hint=f"give perf_analyzer_flags: {{shape: ['{tensor['name']}:SIZE,…']}}",
             )
+
+
+def without_effect(model: ModelSettings, facts: ModelFacts) -> Iterator[str]:
+    """Flags that perf_analyzer takes and does nothing with, such as shapes of other inputs."""
+    inputs = _inputs(facts)
+    names = {tensor["name"] for tensor in inputs}
+    for name in _shaped(model.perf_analyzer_flags):
+        if name not in names:
+            yield (
+                f"model {model.name}: perf_analyzer flag shape has no effect on {name!r}, which"
+                f" is not an input (inputs are {_names(inputs)})"
+            )
+
+
+def _given_shapes(flags: Mapping[str, Flag]) -> Sequence[str]:
+    given = flags.get("shape", ())
+    return (given,) if isinstance(given, str) else given
+
+
+def _shaped(flags: Mapping[str, Flag]) -> Sequence[str]:
+    """The inputs whose shapes are given."""
+    matches = map(_SHAPE.fullmatch, _given_shapes(flags))
+    return [match[1] for match in matches if match]
+
+
+def _inputs(facts: ModelFacts) -> Sequence[Mapping[str, Any]]:
+    inputs: Sequence[Mapping[str, Any]] = facts.config.get("input", ())
+    return inputs
+
+
+def _names(inputs: Sequence[Mapping[str, Any]]) -> str:
+    return ", ".join(tensor["name"] for tensor in inputs)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import FrozenInstanceError
 from pathlib import Path
 from typing import Any
@@ -184,11 +185,46 @@ def test_a_lower_bound_is_not_above_the_upper_one(what: str) -> None:
     assert settings(f"{low}: 4\n{high}: 4")
 
 
-def test_a_lower_bound_is_compared_with_the_default_of_the_upper_one() -> None:
-    (problem,) = profile_problems("", run_config_search_min_instance_count="6")
-    assert problem.startswith("--run-config-search-min-instance-count: ")
-    (problem,) = profile_problems("run_config_search_min_concurrency: 2048")
-    assert problem.endswith("(2048) is above run_config_search_max_concurrency (1024)")
+@pytest.mark.parametrize(
+    ("text", "bounds"),
+    [
+        ("run_config_search_min_concurrency: 2048", {"min": 2048, "max": 2048}),
+        ("run_config_search_min_request_rate: 10000", {"min": 10000, "max": 10000}),
+        ("run_config_search_max_request_rate: 8", {"min": 8, "max": 8}),
+        ("run_config_search_min_instance_count: 6", {"min": 6, "max": 6}),
+        ("run_config_search_min_model_batch_size: 256", {"min": 256, "max": 256}),
+        ("run_config_search_max_concurrency: 2", {"min": 1, "max": 2}),
+    ],
+)
+def test_a_default_bound_gives_way_to_a_given_one(text: str, bounds: Mapping[str, int]) -> None:
+    search = settings(text).search
+    quantity = text.partition(":")[0].partition("_search_")[2][4:]
+    assert {end: getattr(search, f"{end}_{quantity}") for end in bounds} == bounds
+
+
+@pytest.mark.parametrize(
+    ("text", "shares"),
+    [
+        ("max_percentage_of_search_space: 3", (3, 3)),
+        ("min_percentage_of_search_space: 20", (20, 20)),
+        ("max_percentage_of_search_space: 30", (5, 30)),
+    ],
+)
+def test_a_default_share_gives_way_to_a_given_one(text: str, shares: tuple[int, int]) -> None:
+    optuna = settings(text).optuna
+    assert (optuna.min_percentage, optuna.max_percentage) == shares
+
+
+@pytest.mark.parametrize(
+    ("text", "gives_way"),
+    [
+        ("optuna_min_trials: 60", True),
+        ("optuna_min_trials: 60\nmax_percentage_of_search_space: 10", False),
+        ("min_percentage_of_search_space: 5\noptuna_max_trials: 10", False),
+    ],
+)
+def test_the_limit_of_optuna_gives_way_where_nobody_gave_it(text: str, gives_way: bool) -> None:
+    assert settings(text).optuna.limit_gives_way is gives_way
 
 
 def test_endpoints_do_not_share_a_port() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.models import ModelFacts
-from model_analyzer.runner.load.feasible import impossible
+from model_analyzer.runner.load.feasible import impossible, without_effect
 from tests.unit.builders import settings
 
 FIXED = {"name": "IN", "data_type": "TYPE_FP32", "dims": (4,)}
@@ -98,16 +98,27 @@ def test_intervals_are_whole_microseconds(tmp_path: Path, text: str, count: int)
 @pytest.mark.parametrize(
     ("shape", "words"),
     [
-        ("OTHER:4", "no input 'OTHER'"),
         ("IN", "'IN' is not NAME:SIZE,SIZE"),
         ("IN:4,x", "'IN:4,x' is not NAME:SIZE,SIZE"),
     ],
 )
-def test_a_shape_is_of_an_input_of_the_model(tmp_path: Path, shape: str, words: str) -> None:
+def test_a_shape_has_a_name_and_sizes(tmp_path: Path, shape: str, words: str) -> None:
     (problem,) = problems(f"perf_analyzer_flags: {{shape: ['IN:4', '{shape}']}}", tmp_path)
 
     assert words in problem
     assert "inputs are IN" in problem
+
+
+def test_a_shape_of_no_input_is_taken_with_a_remark(tmp_path: Path) -> None:
+    text = "perf_analyzer_flags: {shape: ['IN:4', 'OTHER:4']}"
+    model = settings(text).models[0]
+    facts = ModelFacts(name="m", config={"name": "m", "input": (FIXED,)}, files="f")
+
+    assert problems(text, tmp_path) == []
+    assert [*without_effect(model, facts)] == [
+        "model m: perf_analyzer flag shape has no effect on 'OTHER', which is not an input"
+        " (inputs are IN)"
+    ]
 
 
 def test_an_input_of_any_size_needs_a_shape_or_data(tmp_path: Path) -> None:

@@ -168,6 +168,7 @@ def shares(
     trials: tuple[int | None, int | None] = (None, None),
     early_exit: int = 10,
     formula: bool = False,
+    limit_gives_way: bool = False,
 ) -> OptunaSettings:
     """How long an Optuna search goes on; the defaults are those of the program."""
     return OptunaSettings(
@@ -177,6 +178,7 @@ def shares(
         max_trials=trials[1],
         early_exit_threshold=early_exit,
         use_concurrency_formula=formula,
+        limit_gives_way=limit_gives_way,
     )
 
 

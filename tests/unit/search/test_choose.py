@@ -9,12 +9,15 @@ from collections.abc import Sequence
 import pytest
 
 from model_analyzer.domain.models import ModelFacts
-from model_analyzer.domain.settings import SearchMode, SearchSettings
+from model_analyzer.domain.settings import AdaptiveSettings, SearchMode, SearchSettings
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import ConfigError
 from model_analyzer.search.choose import check, mode_of
+from model_analyzer.search.expectation.search import Expectation
+from model_analyzer.search.forecast import forecast
 from model_analyzer.search.plan import Subject
 from tests.unit.search.surfaces import (
+    SHARES,
     UNBOUNDED,
     composing,
     counts,
@@ -95,6 +98,80 @@ def test_two_models_with_searching_disabled_are_measured_in_all_combinations() -
     # what is listed is the default again: that is known
     assert [trial.variants for trial in trials] == ["m_config_default,n_config_default"] * 16
     assert len({trial.key for trial in trials}) == 16
+
+
+TWO_SIZES_EACH = limits(instances=(1, 2), batch=(1, 2), concurrency=(1, 4))
+SIX_LISTED = {**counts(1, 2), "max_batch_size": (2, 4, 8)}
+
+
+@pytest.mark.parametrize(
+    ("what", "trials"),
+    [
+        # each: loads of the defaults, then those of four variants (2 instances, 2 batch limits)
+        (
+            together(subject(model("m"), loads=(1, 2)), subject(model("n"), loads=(4, 8))),
+            2 * 2 * (1 + 4 * 4),  # 68
+        ),
+        # of one model alone: the other is swept from 1 to 4
+        (
+            together(subject(model("m"), loads=(1, 2)), subject(model("n"))),
+            2 * 3 * (1 + 4 * 4),
+        ),
+        # listed variants of one model, sizes of the other
+        (
+            together(
+                subject(model("m"), loads=(1, 2, 4), parameters=SIX_LISTED),
+                subject(model("n"), loads=(1, 2)),
+            ),
+            3 * 2 * (1 + 6 * 4),  # 150
+        ),
+        (
+            together(
+                subject(model("m"), loads=(1, 2, 4), parameters=SIX_LISTED),
+                subject(model("n"), loads=(1, 2)),
+                subject(model("o"), loads=(1, 2)),
+            ),
+            3 * 2 * 2 * (1 + 6 * 4 * 4),  # 1164
+        ),
+        # a model that does not batch has no limit to vary
+        (
+            together(
+                subject(model("m"), loads=(1,)), subject(model("n", max_batch_size=0), loads=(1,))
+            ),
+            1 + 4 * 2,
+        ),
+    ],
+)
+def test_with_listed_loads_models_measured_together_are_searched_in_all_combinations(
+    what: Subject, trials: int
+) -> None:
+    asked = sequence(search(what, TWO_SIZES_EACH), saturating)
+
+    assert len({trial.key for trial in asked}) == len(asked) == trials
+    assert search(what, TWO_SIZES_EACH).most_trials == trials
+    found = forecast(what, TWO_SIZES_EACH, UNBOUNDED, SHARES, AdaptiveSettings(), best=3)
+    assert (found.is_exact, found.size, found.most_trials) == (True, trials, trials)
+    assert found.trials is not None
+    assert [trial.key for trial in found.trials] == [trial.key for trial in asked]
+    expected = Expectation(what, TWO_SIZES_EACH, UNBOUNDED, SHARES, AdaptiveSettings(), best=3)
+    for done, trial in enumerate(asked[:100]):
+        assert expected.remaining().trials == trials - done
+        expected.record(trial, saturating(trial))
+
+
+def test_models_measured_together_are_called_automatic_where_sizes_are_varied(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    what = together(subject(model("m"), loads=(1,)), subject(model("n"), loads=(1,)))
+
+    with caplog.at_level("INFO"):
+        search(what, TWO_SIZES_EACH).ask()
+        search(what, limits(disable=True)).ask()
+
+    assert [text for text in caplog.messages if text.startswith("Starting")] == [
+        "Starting automatic brute search",
+        "Starting manual brute search",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -279,6 +279,6 @@ def test_several_models_are_told_in_all_combinations() -> None:
     found = of(what)
 
     assert found.is_exact
-    assert found.size == 2 * (1 + 2)
+    assert found.size == 2 * (1 + (2 * 3) * 2)  # sizes of m, and what is listed of n
     assert varied(found)["n.instance_count"] == (1, 3)
     assert varied(found)["m.concurrency"] == (1, 2)

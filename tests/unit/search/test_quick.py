@@ -169,6 +169,35 @@ def test_neighbours_that_fail_are_passed_over() -> None:
     assert max(map(saturating_throughput, found)) == 8000
 
 
+@pytest.mark.parametrize("best_limit", [8, 16, 32])
+@pytest.mark.parametrize("growth", [0.3, 0.5, 1.0])
+@pytest.mark.parametrize("most", [1, 2])
+def test_where_larger_numbers_of_instances_fail_the_largest_that_loads_is_found(
+    best_limit: int, growth: float, most: int
+) -> None:
+    def throughput(limit: int, count: int) -> float:
+        return float(1000 * min(limit, best_limit) ** growth * count**growth)
+
+    def respond(trial: Trial) -> Outcome:
+        if instances(trial) > most:
+            return failure()
+        return measurement(throughput(batch_limit(trial), instances(trial)))
+
+    loaded = [step for step in walk(subject(), respond) if step[2] <= most]
+
+    best = max(throughput(limit, count) for _, limit, count, _ in loaded)
+    assert best == throughput(best_limit, most)
+
+
+def test_of_what_failed_nothing_is_looked_for_without_end() -> None:
+    def respond(trial: Trial) -> Outcome:
+        return failure() if instances(trial) > 1 else growing(trial)
+
+    found = walk(subject(), respond, bounds(batch=(None, 8)))
+
+    assert {(limit, count) for _, limit, count, _ in found} >= {(8, 1), (8, 2)}
+
+
 def test_when_all_around_is_measured_and_too_little_it_says_so(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

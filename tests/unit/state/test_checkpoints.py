@@ -54,7 +54,7 @@ def files(directory: Path) -> set[str]:
 def test_a_run_that_never_saved_has_lost_nothing(tmp_path: Path) -> None:
     record(tmp_path, [1, 2, 3], save=False)
 
-    assert files(tmp_path) == {"journal", "lock"}
+    assert files(tmp_path) == {"journal"}
     assert concurrencies(tmp_path) == [1, 2, 3]
 
 
@@ -158,7 +158,7 @@ def test_indices_are_compared_as_numbers(tmp_path: Path) -> None:
     record(tmp_path, [2], save=True)
     record(tmp_path, [3], save=True)
 
-    assert files(tmp_path) == {"9.ckpt", "10.ckpt", "11.ckpt", "journal", "lock"}
+    assert files(tmp_path) == {"9.ckpt", "10.ckpt", "11.ckpt"}
     assert concurrencies(tmp_path) == [1, 2, 3]
 
 
@@ -184,7 +184,7 @@ def test_saving_without_changes_writes_nothing(
         assert state.save() is None
 
     assert {name: (tmp_path / name).stat().st_mtime_ns for name in before} == before
-    assert files(tmp_path) == {"0.ckpt", "1.ckpt", "journal", "lock"}
+    assert files(tmp_path) == {"0.ckpt", "1.ckpt"}
     # after one was saved, the same words would deny it
     message = "No changes made to analyzer data, no checkpoint saved."
     assert caplog.messages.count(message) == 1
@@ -285,7 +285,7 @@ def test_what_a_dying_run_left_unfinished_is_no_obstacle(tmp_path: Path) -> None
     record(tmp_path, [2], save=True)
 
     assert concurrencies(tmp_path) == [1, 2]
-    assert files(tmp_path) == {"0.ckpt", "journal", "lock"}
+    assert files(tmp_path) == {"0.ckpt"}
 
 
 # -- the file ----------------------------------------------------------------------------------
@@ -408,7 +408,7 @@ def test_files_of_others_are_left_alone(tmp_path: Path, name: str) -> None:
     record(tmp_path, [1], save=True)
     record(tmp_path, [2], save=True)
 
-    assert files(tmp_path) == {name, "0.ckpt", "1.ckpt", "journal", "lock"}
+    assert files(tmp_path) == {name, "0.ckpt", "1.ckpt"}
     assert (tmp_path / name).read_bytes() == content
     assert concurrencies(tmp_path) == [1, 2]
 

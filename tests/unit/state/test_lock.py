@@ -4,15 +4,18 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import load
+from model_analyzer.state.lock import Lock
 from model_analyzer.state.profile_state import ProfileState
 from tests.unit.state.processes import acknowledged, kill, writer
 from tests.unit.state.samples import failure, measurement, trial
@@ -160,8 +163,87 @@ def test_an_owner_shows_life(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
             time.sleep(0.01)
 
 
-def test_who_leaves_takes_the_name_along(tmp_path: Path) -> None:
-    with ProfileState(tmp_path):
-        pass
+# -- the file goes with its owner ----------------------------------------------------------------
 
-    assert (tmp_path / "lock").read_text() == ""
+
+def test_who_leaves_takes_the_file_along(tmp_path: Path) -> None:
+    with ProfileState(tmp_path):
+        assert {path.name for path in tmp_path.iterdir()} == {"journal", "lock"}
+
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_killed_owner_leaves_files_that_are_no_obstacle(tmp_path: Path) -> None:
+    with writer(tmp_path, first=1) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        kill(process)
+    assert {path.name for path in tmp_path.iterdir()} == {"journal", "lock"}
+
+    with ProfileState(tmp_path) as state:
+        state.save()
+
+    assert [path.name for path in tmp_path.iterdir()] == ["0.ckpt"]
+
+
+def test_who_has_opened_a_file_that_is_removed_meanwhile_tries_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = Lock(tmp_path / "lock")
+    really_lock = fcntl.flock
+
+    def locked_after_the_first_has_left(file: int, operation: int) -> None:
+        first.release()
+        really_lock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", locked_after_the_first_has_left)
+    second = Lock(tmp_path / "lock")
+
+    assert (tmp_path / "lock").read_text().startswith(f"process {os.getpid()} on ")
+    with pytest.raises(CheckpointError, match="in use by another run"):
+        Lock(tmp_path / "lock")
+    second.release()
+    assert not (tmp_path / "lock").exists()
+
+
+def test_a_lock_that_is_somebody_elses_by_now_stays(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    taken_for_dead = Lock(path)
+    path.write_text("process 17 on elsewhere\n")
+    taken_for_dead.release()
+    assert path.read_text() == "process 17 on elsewhere\n"
+    path.unlink()
+
+    removed = Lock(path)
+    path.unlink()
+    other = Lock(path)
+    removed.release()
+    with pytest.raises(CheckpointError, match="in use by another run"):
+        Lock(path)
+    other.release()
+    assert not path.exists()
+
+
+def test_of_many_that_come_and_go_one_at_a_time_has_the_lock(tmp_path: Path) -> None:
+    inside: list[int] = []
+    most: list[int] = []
+
+    def come_and_go(number: int) -> None:
+        turns = 0
+        while turns < 20:
+            try:
+                lock = Lock(tmp_path / "lock")
+            except CheckpointError:
+                continue
+            inside.append(number)
+            most.append(len(inside))
+            inside.remove(number)
+            lock.release()
+            turns += 1
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(come_and_go, range(6)))
+
+    assert len(most) == 6 * 20
+    assert set(most) == {1}
+    assert [*tmp_path.iterdir()] == []

@@ -127,6 +127,19 @@ def test_a_journal_that_was_seen_empty_is_followed_all_the_same(tmp_path: Path) 
             assert state.fold()
 
 
+def test_of_a_node_only_a_journal_with_outcomes_stays(tmp_path: Path) -> None:
+    measure(tmp_path, "a", 1)
+    measure(tmp_path, "b")
+    assert [path.name for path in tmp_path.iterdir()] == ["journal-a"]
+
+    with ProfileState(tmp_path) as state:
+        state.save()
+    measure(tmp_path, "a")  # what it had is in the checkpoint
+
+    assert [path.name for path in tmp_path.iterdir()] == ["0.ckpt"]
+    assert measure(tmp_path, "a", 2) == 2
+
+
 def test_a_node_whose_journal_was_removed_does_not_measure_on(tmp_path: Path) -> None:
     with NodeJournal(tmp_path, "a") as node:
         with ProfileState(tmp_path, fresh=True):
