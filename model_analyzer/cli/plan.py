@@ -89,7 +89,7 @@ def seconds_of_trial(flags: Mapping[str, Any]) -> float:
 # -- as text -----------------------------------------------------------------------------------
 
 
-def lines_of(plans: Sequence[Plan], idle_s: int) -> Iterator[str]:
+def lines_of(plans: Sequence[Plan], idle_s: float) -> Iterator[str]:
     """The plans for people; the idle server is observed for `idle_s` seconds."""
     for plan in plans:
         yield from _told(plan)
@@ -202,7 +202,7 @@ def _about(seconds: float) -> str:
     return f"about {minutes} {'minute' if minutes == '1' else 'minutes'}"
 
 
-def _assumptions(idle_s: int) -> Iterator[str]:
+def _assumptions(idle_s: float) -> Iterator[str]:
     yield (
         f"Times assume {_WINDOWS} windows for each measurement (as long as asked for, or"
         f" {_COUNTED_WINDOW_S:g} s where requests are counted) and {_AROUND_S:g} s around them,"
@@ -210,13 +210,13 @@ def _assumptions(idle_s: int) -> Iterator[str]:
         " measurements take longer. What a checkpoint holds is not measured again."
     )
     if idle_s:
-        yield f"The idle server is observed for {idle_s} s before."
+        yield f"The idle server is observed for {idle_s:g} s before."
 
 
 # -- for programs ------------------------------------------------------------------------------
 
 
-def document_of(plans: Sequence[Plan], idle_s: int) -> Mapping[str, Any]:
+def document_of(plans: Sequence[Plan], idle_s: float) -> Mapping[str, Any]:
     """The same for programs."""
     seconds = _total_seconds(plans, idle_s)
     return {
@@ -293,7 +293,7 @@ def _served(part: ModelVariant) -> Mapping[str, Any]:
     }
 
 
-def _total_seconds(plans: Sequence[Plan], idle_s: int) -> float | None:
+def _total_seconds(plans: Sequence[Plan], idle_s: float) -> float | None:
     seconds = [plan.seconds for plan in plans]
     known = [one for one in seconds if one is not None]
     return sum(known) + idle_s if len(known) == len(seconds) else None

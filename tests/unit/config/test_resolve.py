@@ -68,6 +68,11 @@ def test_a_zero_an_empty_list_and_a_false_count(
     assert getattr(getattr(settings(text, **options), section), field) == value
 
 
+def test_the_idle_server_may_be_observed_for_a_fraction_of_a_second() -> None:
+    assert settings("duration_seconds: 0.5").monitors.idle_s == 0.5
+    assert settings("", duration_seconds="1.5").monitors.idle_s == 1.5
+
+
 @pytest.mark.parametrize("text", ["num_configs_per_model: null", "num_configs_per_model: ~"])
 def test_null_is_not_given(text: str) -> None:
     assert settings(text).export.best == 3
