@@ -71,6 +71,7 @@ from model_analyzer.runner.checks.storage import (
     read_shared_memory,
     size_mib,
 )
+from model_analyzer.runner.client.tls import access_flags
 from model_analyzer.runner.gpus import VISIBLE_DEVICES, cuda_environment
 from model_analyzer.runner.repository import ModelRepository, prepare_output, stage
 from model_analyzer.runner.runtime import Program, installed_runtime
@@ -165,7 +166,7 @@ class _Doctor:
         yield from check_group()
         yield judge_ulimits(read_ulimits(), connections=_connections(self._settings))
         yield judge_frequency(read_frequency())
-        yield judge_clock(read_clock())
+        yield judge_clock(read_clock(), needs_time_of_day=_needs_time_of_day(self._settings))
 
     def _storage(self) -> Findings:
         yield judge_shared_memory(read_shared_memory())
@@ -338,6 +339,15 @@ def _devices(
     except ConfigError:
         return ()
     return gpus.devices if gpus else ()
+
+
+def _needs_time_of_day(settings: ProfileSettings) -> bool:
+    """Whether certificates are checked, or times are compared with those of other machines."""
+    return (
+        settings.server.launch is LaunchMode.REMOTE
+        or settings.checkpoint.storage is not None
+        or any(access_flags(model.perf_analyzer_flags) for model in settings.models)
+    )
 
 
 def _connections(settings: ProfileSettings) -> int:
