@@ -18,7 +18,10 @@ from model_analyzer.cli.findings import columns_here, document_of, lines_of, ver
 from model_analyzer.cli.gpus import local_gpus
 from model_analyzer.cli.init import STARTER
 from model_analyzer.cli.launch import launcher, repository_facts, server_setups
+from model_analyzer.cli.preflight import read_models, without_gpus
+from model_analyzer.cli.subjects import infeasible
 from model_analyzer.config.origins import Origin
+from model_analyzer.config.places import Places
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.profiles import Device
 from model_analyzer.domain.settings import (
@@ -34,6 +37,7 @@ from model_analyzer.errors import (
     EXIT_RUN_FAILED,
     ConfigError,
     ModelAnalyzerError,
+    Problem,
     RepositoryError,
 )
 from model_analyzer.runner.checks.docker_engine import check_docker
@@ -94,6 +98,7 @@ class Asked:
     """
 
     settings: ProfileSettings
+    places: Places
     remarks: Sequence[str]
     given: Sequence[Origin]
     with_models: bool
@@ -132,6 +137,7 @@ class _Doctor:
         self._server: Program | None = None
         self._load: Program | None = None
         self._models_python_works = True
+        self._known = read_models(asked.settings, asked.places)
 
     def examine(self) -> Iterator[tuple[str, Finding]]:
         """Every finding with its subject, what is known soonest first."""
@@ -155,10 +161,29 @@ class _Doctor:
             yield ok(one.where, f"{one.text}{instead}")
         for remark in self._asked.remarks:
             yield warning("option", remark, "leave it out, or correct it")
-        if self._settings.config_file is not None:
+        judged = [*self._judged()]
+        yield from judged
+        has_problem = any(finding.level is Level.PROBLEM for finding in judged)
+        if self._settings.config_file is not None and not has_problem:
             yield ok("file", f"{self._settings.config_file} is valid")
         elif not variables:
             yield ok("defaults", "no file and no variables")
+
+    def _judged(self) -> Findings:
+        """What the options want and the models or the machine do not have."""
+        facts, places = self._known.facts, self._asked.places
+        problems = [*infeasible(self._settings, facts, places)]
+        warnings: Sequence[Problem] = ()
+        with ExitStack() as stack:
+            if not _devices(self._settings, self._environment, stack):
+                refused, warnings = without_gpus(self._settings, facts, places)
+                problems += refused
+        for one in problems:
+            yield problem("option", f"{one.where}: {one.what}", one.hint or "correct it")
+        for one in warnings:
+            yield warning("option", f"{one.where}: {one.what}", one.hint)
+        for name, one in self._known.broken.items():
+            yield problem(f"model {name}", f"{one.where}: {one.what}", "mend its directory")
 
     def _machine(self) -> Findings:
         yield judge_load(read_load())
@@ -265,13 +290,13 @@ class _Doctor:
             setups = server_setups(settings, devices, for_cuda)
             log = ServerLog(self._work / "server.log")
             log.path.write_bytes(b"")
-            try:
-                repository = ModelRepository(path)
-            except ModelAnalyzerError as error:
-                yield problem("models", str(error), "name the repository by --model-repository")
-                return
+            if self._known.repository is not None:
+                return  # as told above
+            repository = ModelRepository(path)
             facts: dict[str, ModelFacts] = {}
             for name, setup in setups.items():
+                if name in self._known.broken:
+                    continue
                 try:
                     facts |= repository_facts(
                         settings, environment, repository, {name: setup}, log, self._work / name

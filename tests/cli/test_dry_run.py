@@ -171,6 +171,23 @@ def test_what_is_wrong_is_said_as_in_a_run(setting) -> None:
     assert "no model 'n'" in output
 
 
+def test_all_that_is_wrong_is_said_at_once(setting, pretend, make_model) -> None:
+    make_model("small", max_batch_size=2, kind="KIND_GPU")
+    models = {
+        "nn": None,
+        "small": {"parameters": {"batch_sizes": 4}, "model_config_parameters": {"backend": "x"}},
+    }
+    for arguments in (["--dry-run"], []):
+        status, output = setting.profile(*arguments, profile_models=models)
+
+        assert status == 2
+        first, second, third = output.splitlines()[-3:]
+        assert "config.yaml:3:3: no model 'nn' in " in first
+        assert "the client batch size 4 is above what any variant takes (2)" in second
+        assert "model small: all its instances are KIND_GPU, and no GPU is here" in third
+    assert pretend.server_calls == []
+
+
 def test_json_is_for_a_dry_run(setting) -> None:
     status, output = setting.profile("--json")
 

@@ -417,6 +417,30 @@ def test_a_key_that_stands_again_is_told() -> None:
     assert result.remarks == ("f.yaml:2:1: 'batch_sizes' replaces that of f.yaml:1:1",)
 
 
+@pytest.mark.parametrize(
+    ("text", "remark"),
+    [
+        (
+            "profile_models: {m: {parameters: {request_rate: 4}}}\nconcurrency: 5",
+            "f.yaml:2:14: concurrency has no effect for model 'm': its load is measured as"
+            " request_rate",
+        ),
+        (
+            "profile_models: {m: {parameters: {concurrency: 4}}}\nrequest_rate_search_enable: true",
+            "f.yaml:2:29: request_rate_search_enable has no effect for model 'm': its load is"
+            " measured as concurrency",
+        ),
+        (
+            "request_rate: 4\nperf_analyzer_flags: {concurrency-range: 5}",
+            "f.yaml:1:15: request_rate has no effect for model 'm': its load is measured as"
+            " concurrency",
+        ),
+    ],
+)
+def test_a_load_beside_that_which_is_measured_gets_a_remark(text: str, remark: str) -> None:
+    assert resolved(text).remarks == (remark,)
+
+
 def test_without_anything_odd_there_are_no_remarks() -> None:
     assert resolved("perf_analyzer_flags: {percentile: 95}").remarks == ()
 
