@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -30,6 +31,13 @@ settings.load_profile("any machine")
 
 # our own programs start again and again: they are compiled once, wherever the tests run
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# whoever started the tests may have had these ignored (`make test &` in a script, nohup): what the
+# tests start gets them as a user's programs do
+signal.signal(signal.SIGINT, signal.default_int_handler)
+for _number in (signal.SIGTERM, signal.SIGHUP):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, lambda *_: None)
 
 
 @pytest.fixture(scope="session")

@@ -182,7 +182,14 @@ MakeModel = Callable[..., Path]
 def make_model(tmp_path: Path) -> MakeModel:
     """Adds a model to the repository `tmp_path/models` and gives the repository."""
 
-    def make(name: str, *, max_batch_size: int = 8, extra: str = "", fake: str = "") -> Path:
+    def make(
+        name: str,
+        *,
+        max_batch_size: int = 8,
+        kind: str = "KIND_CPU",
+        extra: str = "",
+        fake: str = "",
+    ) -> Path:
         directory = tmp_path / "models" / name
         (directory / "1").mkdir(parents=True)
         (directory / "1" / "model.py").write_text("# never run\n")
@@ -193,7 +200,7 @@ def make_model(tmp_path: Path) -> MakeModel:
             f'name: "{name}"\nbackend: "python"\nmax_batch_size: {max_batch_size}\n'
             'input [ { name: "IN" data_type: TYPE_FP32 dims: [ 4 ] } ]\n'
             'output [ { name: "OUT" data_type: TYPE_FP32 dims: [ 4 ] } ]\n'
-            "instance_group [ { count: 1 kind: KIND_CPU } ]\n"
+            f"instance_group [ {{ count: 1 kind: {kind} }} ]\n"
             f"{parameter}\n{extra}\n"
         )
         return tmp_path / "models"

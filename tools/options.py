@@ -30,6 +30,10 @@ same. Of a flag that is repeated the last one counts. `-q`/`--quiet`, `-v`/`--ve
 `-h`/`--help` are flags of every command, and no keys; nor are `--dry-run` and `--json` of `profile`,
 which tell what a run would do, and `--json` and `--no-models` of `doctor`.
 
+**Paths.** A relative path, in the YAML file as on the command line, is meant from the current
+directory, not from that of the file: as in Triton Model Analyzer. `config validate` and `config show`
+print what each one is, and `~` is your home directory.
+
 **Environment variables.** Each option has one: `MODEL_ANALYZER_` and its key in capitals.
 
     export MODEL_ANALYZER_CHECKPOINT_DIRECTORY=/data/checkpoints

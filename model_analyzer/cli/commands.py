@@ -37,11 +37,11 @@ def _profile(given: Invocation) -> int:
         with uninterrupted():
             from model_analyzer.cli import dry_run as dry
 
-        return dry.run(resolved.settings, resolved.remarks, as_json=as_json)
+        return dry.run(resolved, as_json=as_json)
     with uninterrupted():
         from model_analyzer.cli.profile import run
 
-    return run(resolved.settings, resolved.remarks, given.verbosity)
+    return run(resolved, given.verbosity)
 
 
 def _analyze(given: Invocation) -> int:
@@ -99,8 +99,11 @@ def _doctor(given: Invocation) -> int:
     in_file = given.yaml.entries if given.yaml is not None else ()
     asked = Asked(
         settings=resolved.settings,
+        places=resolved.places,
         remarks=resolved.remarks,
-        given=origins((given.environment, in_file), options_of(DOCTOR), with_defaults=False),
+        given=origins(
+            (given.environment, in_file), options_of(DOCTOR), Path.cwd(), with_defaults=False
+        ),
         with_models=not given.switches["no_models"],
     )
     return run(asked, as_json=given.switches["as_json"], verbosity=given.verbosity)

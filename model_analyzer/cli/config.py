@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
@@ -30,18 +31,23 @@ def _config() -> None:
 @_config.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, for programs.")
-def validate(files: Sequence[str], as_json: bool) -> int:
-    """Check YAML files without running anything.
+@click.option(
+    "--file-only", is_flag=True, help="Do not look for the models and GPUs that it names."
+)
+def validate(files: Sequence[str], as_json: bool, file_only: bool) -> int:
+    """Check YAML files, and the models that they name, without running anything.
 
     Every problem of every file is told with its line and column; the exit status is 2 if there is
     any. What a command needs besides, such as the models to profile, may come from its command
-    line and is not missed here. Environment variables count, as for profile.
+    line and is not missed here. Environment variables count, as for profile. Relative paths are
+    meant from the current directory.
 
     \b
-    Example:
+    Examples:
       model-analyzer config validate my.yaml
+      model-analyzer config validate --file-only my.yaml
     """
-    checked = [_check(name) for name in files]
+    checked = [_check(name, file_only=file_only) for name in files]
     if as_json:
         click.echo(json.dumps({"files": [_json(file) for file in checked]}, indent=2))
     else:
@@ -57,19 +63,30 @@ class _Checked:
     name: str
     problems: Sequence[Problem] = ()
     remarks: Sequence[str] = ()
+    paths: Mapping[str, Path] = field(default_factory=dict)
 
 
-def _check(name: str) -> _Checked:
+def _check(name: str, *, file_only: bool) -> _Checked:
+    """`paths` are the relative ones of the file, by option."""
+    from model_analyzer.cli.preflight import preflight
     from model_analyzer.config.environment import misspelled, read_environment
     from model_analyzer.config.resolve import check_file
     from model_analyzer.config.sources import read_yaml
 
     try:
         yaml = read_yaml(Path(name))
-        remarks = check_file(yaml, Path.cwd(), environment=read_environment(os.environ))
-        return _Checked(name=name, remarks=[*remarks, *misspelled(os.environ)])
+        resolved = check_file(yaml, Path.cwd(), environment=read_environment(os.environ))
     except ConfigError as error:
         return _Checked(name=name, problems=sorted(error.problems, key=_place))
+    problems: Sequence[Problem] = ()
+    remarks = [*resolved.remarks, *misspelled(os.environ)]
+    if not file_only:
+        with ExitStack() as stack:
+            found = preflight(resolved.settings, resolved.places, dict(os.environ), stack)
+        problems = sorted(found.problems, key=_place)
+        remarks += map(str, found.warnings)
+    paths = resolved.places.relative_paths(Path.cwd())
+    return _Checked(name=name, problems=problems, remarks=remarks, paths=paths)
 
 
 def _show(file: _Checked) -> None:
@@ -79,6 +96,8 @@ def _show(file: _Checked) -> None:
         click.echo(f"model-analyzer: {problem}", err=True)
     if not file.problems:
         click.echo(f"{file.name}: valid")
+        for option, path in file.paths.items():
+            click.echo(f"  {option}: {path}")
 
 
 _LINE_AND_COLUMN = re.compile(r":(\d+):(\d+)$")
@@ -108,6 +127,7 @@ def _json(file: _Checked) -> dict[str, object]:
         "valid": not problems,
         "problems": problems,
         "remarks": list(file.remarks),
+        "paths": {option: str(path) for option, path in file.paths.items()},
     }
 
 
@@ -119,7 +139,8 @@ def show(file: str | None, with_defaults: bool, as_json: bool) -> int:
     """Tell what each option is, and where that was said.
 
     An option is given by an environment variable, or by FILE. Without FILE, the one that
-    MODEL_ANALYZER_CONFIG_FILE names is read. Secrets are masked.
+    MODEL_ANALYZER_CONFIG_FILE names is read. Relative paths are meant from the current directory,
+    and shown with what they are from there. Secrets are masked.
 
     \b
     Example:
@@ -139,7 +160,7 @@ def show(file: str | None, with_defaults: bool, as_json: bool) -> int:
     if yaml is not None and not yaml.is_mapping:
         raise yaml.problem(f"expected a mapping of options, found {yaml.describe()}")
     in_file = yaml.entries if yaml is not None else ()
-    found = origins((environment, in_file), OPTIONS, with_defaults=with_defaults)
+    found = origins((environment, in_file), OPTIONS, Path.cwd(), with_defaults=with_defaults)
     if as_json:
         documents = [
             {
@@ -147,6 +168,7 @@ def show(file: str | None, with_defaults: bool, as_json: bool) -> int:
                 "value": one.value,
                 "where": one.where or None,
                 "instead_of": list(one.instead_of),
+                **({"path": one.path} if one.path else {}),
             }
             for one in found
         ]
@@ -154,7 +176,8 @@ def show(file: str | None, with_defaults: bool, as_json: bool) -> int:
         return EXIT_OK
     for one in found:
         others = f", instead of {', '.join(one.instead_of)}" if one.instead_of else ""
-        click.echo(f"{one.key}: {one.text}")
+        path = f" ({one.path})" if one.path else ""
+        click.echo(f"{one.key}: {one.text}{path}")
         click.echo(f"    {one.where or 'default'}{others}")
     if not found:
         click.echo("Nothing is given: every option has its default.")

@@ -18,7 +18,10 @@ from model_analyzer.cli.findings import columns_here, document_of, lines_of, ver
 from model_analyzer.cli.gpus import local_gpus
 from model_analyzer.cli.init import STARTER
 from model_analyzer.cli.launch import launcher, repository_facts, server_setups
+from model_analyzer.cli.preflight import read_models, without_gpus
+from model_analyzer.cli.subjects import infeasible
 from model_analyzer.config.origins import Origin
+from model_analyzer.config.places import Places
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.profiles import Device
 from model_analyzer.domain.settings import (
@@ -34,6 +37,7 @@ from model_analyzer.errors import (
     EXIT_RUN_FAILED,
     ConfigError,
     ModelAnalyzerError,
+    Problem,
     RepositoryError,
 )
 from model_analyzer.runner.checks.docker_engine import check_docker
@@ -71,6 +75,7 @@ from model_analyzer.runner.checks.storage import (
     read_shared_memory,
     size_mib,
 )
+from model_analyzer.runner.client.tls import access_flags
 from model_analyzer.runner.gpus import VISIBLE_DEVICES, cuda_environment
 from model_analyzer.runner.repository import ModelRepository, prepare_output, stage
 from model_analyzer.runner.runtime import Program, installed_runtime
@@ -93,6 +98,7 @@ class Asked:
     """
 
     settings: ProfileSettings
+    places: Places
     remarks: Sequence[str]
     given: Sequence[Origin]
     with_models: bool
@@ -131,6 +137,7 @@ class _Doctor:
         self._server: Program | None = None
         self._load: Program | None = None
         self._models_python_works = True
+        self._known = read_models(asked.settings, asked.places)
 
     def examine(self) -> Iterator[tuple[str, Finding]]:
         """Every finding with its subject, what is known soonest first."""
@@ -154,10 +161,29 @@ class _Doctor:
             yield ok(one.where, f"{one.text}{instead}")
         for remark in self._asked.remarks:
             yield warning("option", remark, "leave it out, or correct it")
-        if self._settings.config_file is not None:
+        judged = [*self._judged()]
+        yield from judged
+        has_problem = any(finding.level is Level.PROBLEM for finding in judged)
+        if self._settings.config_file is not None and not has_problem:
             yield ok("file", f"{self._settings.config_file} is valid")
         elif not variables:
             yield ok("defaults", "no file and no variables")
+
+    def _judged(self) -> Findings:
+        """What the options want and the models or the machine do not have."""
+        facts, places = self._known.facts, self._asked.places
+        problems = [*infeasible(self._settings, facts, places)]
+        warnings: Sequence[Problem] = ()
+        with ExitStack() as stack:
+            if not _devices(self._settings, self._environment, stack):
+                refused, warnings = without_gpus(self._settings, facts, places)
+                problems += refused
+        for one in problems:
+            yield problem("option", f"{one.where}: {one.what}", one.hint or "correct it")
+        for one in warnings:
+            yield warning("option", f"{one.where}: {one.what}", one.hint)
+        for name, one in self._known.broken.items():
+            yield problem(f"model {name}", f"{one.where}: {one.what}", "mend its directory")
 
     def _machine(self) -> Findings:
         yield judge_load(read_load())
@@ -165,7 +191,7 @@ class _Doctor:
         yield from check_group()
         yield judge_ulimits(read_ulimits(), connections=_connections(self._settings))
         yield judge_frequency(read_frequency())
-        yield judge_clock(read_clock())
+        yield judge_clock(read_clock(), needs_time_of_day=_needs_time_of_day(self._settings))
 
     def _storage(self) -> Findings:
         yield judge_shared_memory(read_shared_memory())
@@ -264,13 +290,13 @@ class _Doctor:
             setups = server_setups(settings, devices, for_cuda)
             log = ServerLog(self._work / "server.log")
             log.path.write_bytes(b"")
-            try:
-                repository = ModelRepository(path)
-            except ModelAnalyzerError as error:
-                yield problem("models", str(error), "name the repository by --model-repository")
-                return
+            if self._known.repository is not None:
+                return  # as told above
+            repository = ModelRepository(path)
             facts: dict[str, ModelFacts] = {}
             for name, setup in setups.items():
+                if name in self._known.broken:
+                    continue
                 try:
                     facts |= repository_facts(
                         settings, environment, repository, {name: setup}, log, self._work / name
@@ -338,6 +364,15 @@ def _devices(
     except ConfigError:
         return ()
     return gpus.devices if gpus else ()
+
+
+def _needs_time_of_day(settings: ProfileSettings) -> bool:
+    """Whether certificates are checked, or times are compared with those of other machines."""
+    return (
+        settings.server.launch is LaunchMode.REMOTE
+        or settings.checkpoint.storage is not None
+        or any(access_flags(model.perf_analyzer_flags) for model in settings.models)
+    )
 
 
 def _connections(settings: ProfileSettings) -> int:

@@ -8,40 +8,38 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
 import click
 
-from model_analyzer.cli.gpus import local_gpus
 from model_analyzer.cli.launch import server_setups
 from model_analyzer.cli.plan import Plan, document_of, lines_of, seconds_of_trial, within_budget
+from model_analyzer.cli.preflight import Preflight, preflight
 from model_analyzer.cli.subjects import subjects_of
-from model_analyzer.domain.models import ModelConfig, ModelFacts
+from model_analyzer.config.resolve import Resolved
 from model_analyzer.domain.profiles import Device
 from model_analyzer.domain.settings import LaunchMode, ProfileSettings, ServerRestart
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import EXIT_OK
 from model_analyzer.runner.gpus import VISIBLE_DEVICES, cuda_environment
-from model_analyzer.runner.repository import ModelRepository
 from model_analyzer.search.forecast import Forecast, forecast
 from model_analyzer.search.plan import Subject
 
 
-class _Incomplete(Exception):
-    """A model whose configuration only a server can complete."""
-
-
-def run(settings: ProfileSettings, remarks: Sequence[str], *, as_json: bool) -> int:
+def run(resolved: Resolved[ProfileSettings], *, as_json: bool) -> int:
     """Prints what `profile` would do with these settings; the exit status."""
-    for remark in remarks:
+    settings = resolved.settings
+    for remark in resolved.remarks:
         click.echo(remark, err=True)
     with ExitStack() as stack:
-        environment = dict(os.environ)
-        local = local_gpus(settings, environment, stack)
-        devices = local.devices if local else ()
-        plans = [*_plans(settings, devices, environment)]
+        checked = preflight(settings, resolved.places, dict(os.environ), stack)
+        for warning in checked.warnings:
+            click.echo(warning, err=True)
+        checked.raise_any()
+        devices = checked.gpus.devices if checked.gpus else ()
+        plans = [*_plans(settings, checked, devices)]
     observed = settings.monitors.always_gpus or not all(one.cpu_only for one in settings.models)
     idle_s = settings.monitors.idle_s if devices and observed else 0
     if as_json:
@@ -53,12 +51,12 @@ def run(settings: ProfileSettings, remarks: Sequence[str], *, as_json: bool) -> 
 
 
 def _plans(
-    settings: ProfileSettings, devices: Sequence[Device], environment: Mapping[str, str]
+    settings: ProfileSettings, checked: Preflight, devices: Sequence[Device]
 ) -> Iterator[Plan]:
     """The plan of each subject, in the order of the run."""
     for_cuda = cuda_environment(devices, settings.monitors.gpus)
     setups = server_setups(settings, devices, for_cuda)
-    facts, unknown = _facts(settings)
+    facts, unknown = checked.models.facts, checked.models.unknown
     goals = {model.name: model.goal for model in settings.models}
     trial_s = {model.name: seconds_of_trial(model.perf_analyzer_flags) for model in settings.models}
     groups = [[*goals]] if settings.search.together else [[name] for name in goals]
@@ -106,32 +104,6 @@ def _forecast(subject: Subject, settings: ProfileSettings, devices: Sequence[Dev
         settings.adaptive,
         best=settings.export.best,
     )
-
-
-def _facts(settings: ProfileSettings) -> tuple[Mapping[str, ModelFacts], Mapping[str, str]]:
-    """What the files say about each model, and of the others why that is not enough."""
-    path = None if settings.server.reload_disable else settings.repository.path
-    if path is None:
-        reason = "only the server knows its models, and none is asked in a dry run"
-        return {}, {model.name: reason for model in settings.models}
-    repository = ModelRepository(path)
-    facts: dict[str, ModelFacts] = {}
-    unknown: dict[str, str] = {}
-    for model in settings.models:
-        try:
-            facts[model.name] = repository.facts(
-                model.name, complete=_incomplete, calls=settings.bls_calls
-            )
-        except _Incomplete as error:
-            unknown[model.name] = (
-                f"a server has to complete the configuration of {error}, and none is started in a"
-                " dry run"
-            )
-    return facts, unknown
-
-
-def _incomplete(name: str, config: ModelConfig) -> ModelConfig:
-    raise _Incomplete(name)
 
 
 def _starts(

@@ -7,12 +7,13 @@ Hardly anything is imported here: until `main` runs, an interrupt is answered by
 
 import sys
 
-from model_analyzer.cli.uninterrupted import uninterrupted
+from model_analyzer.cli.uninterrupted import hear_interrupts, uninterrupted
 
 
 def main() -> None:
     """Runs the program, and exits."""
     try:
+        hear_interrupts()
         with uninterrupted():
             from model_analyzer.cli.program import run
         status = run()

@@ -25,6 +25,11 @@ _AROUND_S = 0.5
 LOAD_S = 1.0
 _START_S = 3.0
 
+# How far from that a run may end up: a search that decides as it goes may end early, and unstable
+# measurements are repeated in larger windows.
+_EARLY = 1 / 3
+_UNSTABLE = 2.0
+
 # A line has no more values of a parameter.
 _MOST_VALUES = 16
 
@@ -86,17 +91,42 @@ def seconds_of_trial(flags: Mapping[str, Any]) -> float:
     return _WINDOWS * (window.length_ms / 1000 if is_timed else _COUNTED_WINDOW_S) + _AROUND_S
 
 
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """Minutes that a run may take: an estimate, whose ends are no bounds, either."""
+
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"roughly {self.low:g} to {self.high:g} minutes"
+
+
+def _range(plans: Sequence[Plan], idle_s: float = 0) -> _Range | None:
+    """What all plans take together; None where that of one is not known."""
+    low, high = idle_s, idle_s
+    for plan in plans:
+        seconds, found = plan.seconds, plan.forecast
+        if seconds is None or found is None:
+            return None
+        low += seconds if found.is_exact else seconds * _EARLY
+        within = seconds * _UNSTABLE
+        # a budget holds, but for the first measurement
+        high += within if plan.budget_s is None else max(min(within, plan.budget_s), seconds)
+    return _Range(_minutes(low), _minutes(high))
+
+
 # -- as text -----------------------------------------------------------------------------------
 
 
-def lines_of(plans: Sequence[Plan], idle_s: int) -> Iterator[str]:
+def lines_of(plans: Sequence[Plan], idle_s: float) -> Iterator[str]:
     """The plans for people; the idle server is observed for `idle_s` seconds."""
     for plan in plans:
         yield from _told(plan)
         yield ""
-    seconds = _total_seconds(plans, idle_s)
-    if len(plans) > 1 and seconds is not None:
-        yield f"All of it takes {_about(seconds)} at most."
+    together = _range(plans, idle_s)
+    if len(plans) > 1 and together is not None:
+        yield f"All of it takes {together}."
         yield ""
     yield from _assumptions(idle_s)
 
@@ -125,10 +155,11 @@ def _told(plan: Plan) -> Iterator[str]:
     yield f"  variants: {kept}{found.variants}{loads}"
     starts = "not known" if plan.starts is None else f"{plan.starts}"
     yield f"  server starts: {starts}"
-    if plan.seconds is None:
+    minutes = _range([plan])
+    if minutes is None:
         yield f"  time: about {plan.trial_s:g} s for each measurement"
     else:
-        yield f"  time: {kept}{_about(plan.seconds)}"
+        yield f"  time: {minutes}"
     if found.trials is not None:
         yield ""
         yield from _table(found.trials)
@@ -197,31 +228,29 @@ def _minutes(seconds: float) -> float:
     return -(-seconds // 6) / 10
 
 
-def _about(seconds: float) -> str:
-    minutes = f"{_minutes(seconds):g}"
-    return f"about {minutes} {'minute' if minutes == '1' else 'minutes'}"
-
-
-def _assumptions(idle_s: int) -> Iterator[str]:
+def _assumptions(idle_s: float) -> Iterator[str]:
     yield (
         f"Times assume {_WINDOWS} windows for each measurement (as long as asked for, or"
         f" {_COUNTED_WINDOW_S:g} s where requests are counted) and {_AROUND_S:g} s around them,"
-        f" {LOAD_S:g} s for each load of a variant and {_START_S:g} s for each server; unstable"
-        " measurements take longer. What a checkpoint holds is not measured again."
+        f" {LOAD_S:g} s for each load of a variant and {_START_S:g} s for each server. The lower"
+        " end is for a search that ends early, the upper one for measurements that are repeated"
+        " since they were not stable; neither is a bound. What a checkpoint holds is not measured"
+        " again."
     )
     if idle_s:
-        yield f"The idle server is observed for {idle_s} s before."
+        yield f"The idle server is observed for {idle_s:g} s before."
 
 
 # -- for programs ------------------------------------------------------------------------------
 
 
-def document_of(plans: Sequence[Plan], idle_s: int) -> Mapping[str, Any]:
+def document_of(plans: Sequence[Plan], idle_s: float) -> Mapping[str, Any]:
     """The same for programs."""
     seconds = _total_seconds(plans, idle_s)
     return {
         "subjects": [_subject(plan) for plan in plans],
         "minutes": None if seconds is None else _minutes(seconds),
+        **_range_document(_range(plans, idle_s)),
         "assumptions": {
             "windows_per_measurement": _WINDOWS,
             "seconds_of_counted_window": _COUNTED_WINDOW_S,
@@ -268,7 +297,15 @@ def _subject(plan: Plan) -> Mapping[str, Any]:
         "loads": found.loads,
         "server_starts": plan.starts,
         "minutes": None if plan.seconds is None else _minutes(plan.seconds),
+        **_range_document(_range([plan])),
         "trials": None if found.trials is None else [_trial(trial) for trial in found.trials],
+    }
+
+
+def _range_document(minutes: _Range | None) -> Mapping[str, Any]:
+    return {
+        "minutes_low": None if minutes is None else minutes.low,
+        "minutes_high": None if minutes is None else minutes.high,
     }
 
 
@@ -293,7 +330,7 @@ def _served(part: ModelVariant) -> Mapping[str, Any]:
     }
 
 
-def _total_seconds(plans: Sequence[Plan], idle_s: int) -> float | None:
+def _total_seconds(plans: Sequence[Plan], idle_s: float) -> float | None:
     seconds = [plan.seconds for plan in plans]
     known = [one for one in seconds if one is not None]
     return sum(known) + idle_s if len(known) == len(seconds) else None

@@ -16,7 +16,7 @@ from pathlib import Path
 from model_analyzer.cli.answer import answer
 from model_analyzer.cli.console import View
 from model_analyzer.cli.export import check_installed
-from model_analyzer.cli.gpus import local_gpus, served_gpus
+from model_analyzer.cli.gpus import served_gpus
 from model_analyzer.cli.launch import (
     create_log,
     embedded_server,
@@ -26,13 +26,14 @@ from model_analyzer.cli.launch import (
     server_setups,
     uuids,
 )
+from model_analyzer.cli.preflight import preflight
 from model_analyzer.cli.progress.estimate import time_left
 from model_analyzer.cli.progress.events import Phase
 from model_analyzer.cli.progress.tracker import Tracker
 from model_analyzer.cli.resume import open_state, settle_differences
 from model_analyzer.cli.signals import Interrupts
 from model_analyzer.cli.subjects import subjects_of
-from model_analyzer.config.resolve import described, search_settings
+from model_analyzer.config.resolve import Resolved, described, search_settings
 from model_analyzer.domain.metrics import Source
 from model_analyzer.domain.models import ModelFacts, VariantNames
 from model_analyzer.domain.protocols import Monitor
@@ -87,9 +88,9 @@ from model_analyzer.state.profile_state import ProfileState
 log = logging.getLogger(__name__)
 
 
-def run(settings: ProfileSettings, remarks: Sequence[str], verbosity: int) -> int:
+def run(resolved: Resolved[ProfileSettings], verbosity: int) -> int:
     """Profiles all models and writes what came of it; the exit status."""
-    mode = settings.display.progress
+    mode = resolved.settings.display.progress
     view = View(verbosity, on_stderr=mode is ProgressMode.JSON)
     interrupts = Interrupts(view.say)
     interrupts.install()
@@ -97,7 +98,7 @@ def run(settings: ProfileSettings, remarks: Sequence[str], verbosity: int) -> in
     tracker = Tracker(sink, clock=time.monotonic, hypothetically=view.hypothetically)
     with closing(tracker):
         try:
-            status = _run(settings, remarks, interrupts, view, tracker)
+            status = _run(resolved, interrupts, view, tracker)
         except ModelAnalyzerError as error:
             tracker.run_finished(error.exit_status)
             raise
@@ -106,19 +107,15 @@ def run(settings: ProfileSettings, remarks: Sequence[str], verbosity: int) -> in
 
 
 def _run(
-    settings: ProfileSettings,
-    remarks: Sequence[str],
-    interrupts: Interrupts,
-    view: View,
-    tracker: Tracker,
+    resolved: Resolved[ProfileSettings], interrupts: Interrupts, view: View, tracker: Tracker
 ) -> int:
-    for line in described(settings):
+    for line in described(resolved.settings):
         log.debug("%s", line)
-    for remark in remarks:
+    for remark in resolved.remarks:
         log.warning("%s", remark)
     with ExitStack() as stack:
         with interrupts.interruptible():
-            session = _prepare(settings, interrupts, view, tracker, stack)
+            session = _prepare(resolved, interrupts, view, tracker, stack)
             _observe_idle(session, tracker)
         try:
             error = None
@@ -136,7 +133,7 @@ def _run(
                 rankings = _rankings(session)
                 answers = answer(
                     session.state.profile,
-                    None if settings.checkpoint.disabled else session.state.newest,
+                    None if session.settings.checkpoint.disabled else session.state.newest,
                     rankings,
                     session.settings,
                     session.export,
@@ -174,22 +171,27 @@ class _Session:
 
 
 def _prepare(
-    settings: ProfileSettings,
+    resolved: Resolved[ProfileSettings],
     interrupts: Interrupts,
     view: View,
     tracker: Tracker,
     stack: ExitStack,
 ) -> _Session:
     """Checks everything that can be checked, in the order of cost, and starts the server."""
+    settings, places = resolved.settings, resolved.places
     if not settings.export.skip_summary:
         check_installed(settings.export.formats)
     environment = dict(os.environ)
     mode = settings.server.launch
     is_remote = mode is LaunchMode.REMOTE
     path = None if settings.server.reload_disable else settings.repository.path
+    checked = preflight(settings, places, environment, stack)
+    for warning in checked.warnings:
+        log.warning("%s", warning)
+    checked.raise_any()
     repository = ModelRepository(path) if path is not None else None
     work = stack.enter_context(Workspace())
-    local = local_gpus(settings, environment, stack)
+    local = checked.gpus
     for_cuda = cuda_environment(local.devices if local else (), settings.monitors.gpus)
     environment |= for_cuda
     if for_cuda and any(VISIBLE_DEVICES in model.server_environment for model in settings.models):
@@ -199,7 +201,7 @@ def _prepare(
     facts: Mapping[str, ModelFacts] = {}
     if repository is not None:
         facts = repository_facts(settings, environment, repository, setups, server_log, work)
-    subjects = subjects_of(settings, facts) if repository else ()
+    subjects = subjects_of(settings, facts, places) if repository else ()
     prepare_output(
         settings.repository.output,
         override=settings.repository.override_output,
@@ -246,7 +248,7 @@ def _prepare(
     if isinstance(server, TritonServer) and is_remote:
         if repository is None:
             facts = facts_from_server(settings, server, setups)
-            subjects = subjects_of(settings, facts)
+            subjects = subjects_of(settings, facts, places)
         others = other_models(server.client(first), facts.values())
         if others:
             log.warning("The server has other models loaded: %s", ", ".join(others))

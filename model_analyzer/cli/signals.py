@@ -37,10 +37,12 @@ class Interrupts:
         self._inside = False
 
     def install(self) -> None:
-        """Takes over the signals of this process."""
+        """Takes over the signals of this process, but for a SIGHUP that `nohup` has it ignore."""
         signal.set_wakeup_fd(self._wakeup, warn_on_full_buffer=False)
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
             signal.signal(number, self._handle)
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            signal.signal(signal.SIGHUP, self._handle)
 
     @property
     def requested(self) -> bool:

@@ -5,13 +5,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
+from model_analyzer.config.places import Places
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.settings import ModelSettings, ModelType, ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
-from model_analyzer.errors import ConfigError
+from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.runner.files import fingerprint_files
 from model_analyzer.runner.load.command import named_files
 from model_analyzer.runner.load.feasible import impossible, without_effect
@@ -20,12 +22,18 @@ from model_analyzer.search.plan import SearchedModel, Subject
 
 log = logging.getLogger(__name__)
 
+_NOWHERE = Places()
 
-def subjects_of(settings: ProfileSettings, facts: Mapping[str, ModelFacts]) -> Sequence[Subject]:
+
+def subjects_of(
+    settings: ProfileSettings, facts: Mapping[str, ModelFacts], places: Places = _NOWHERE
+) -> Sequence[Subject]:
     """What is searched, one after another: each model, or all together; checked. Nothing is said
     about the server yet.
     """
-    _check_feasible(settings, facts)
+    problems = [*infeasible(settings, facts, places)]
+    if problems:
+        raise ConfigError(*problems)
     models = [
         SearchedModel(
             facts=facts[model.name],
@@ -38,28 +46,28 @@ def subjects_of(settings: ProfileSettings, facts: Mapping[str, ModelFacts]) -> S
     ]
     groups = [models] if settings.search.together else [[model] for model in models]
     subjects = [Subject(models=tuple(group), setup=ServerSetup()) for group in groups]
-    for remark in check(subjects, settings.search, settings.quick):
+    remarks = [
+        remark for model in settings.models for remark in without_effect(model, facts[model.name])
+    ]
+    for remark in (*remarks, *check(subjects, settings.search, settings.quick)):
         log.warning("%s", remark)
     return subjects
 
 
-def _check_feasible(settings: ProfileSettings, facts: Mapping[str, ModelFacts]) -> None:
-    problems = [
-        problem
-        for model in settings.models
-        for problem in impossible(
-            model,
-            facts[model.name],
-            search=settings.search,
-            server=settings.server,
-            user_directory=Path.cwd(),
-        )
-    ]
-    if problems:
-        raise ConfigError(*problems)
+def infeasible(
+    settings: ProfileSettings, facts: Mapping[str, ModelFacts], places: Places
+) -> Iterator[Problem]:
+    """What of the models whose facts are known could not be measured at all."""
     for model in settings.models:
-        for remark in without_effect(model, facts[model.name]):
-            log.warning("%s", remark)
+        if model.name in facts:
+            yield from impossible(
+                model,
+                facts[model.name],
+                search=settings.search,
+                server=settings.server,
+                user_directory=Path.cwd(),
+                place=partial(places.of, model=model.name),
+            )
 
 
 def inputs_of(model: ModelSettings) -> str:

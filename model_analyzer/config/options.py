@@ -92,7 +92,7 @@ OPTIONS: Sequence[Option] = (
         help="Do not look for GPUs at all; only in launch mode remote.",
     ),
     Option(
-        key="duration_seconds", flags=("-d", "--duration-seconds"), kind=Integer(0), default=3,
+        key="duration_seconds", flags=("-d", "--duration-seconds"), kind=Number(0), default=3.0,
         target="monitors.idle_s", group=GENERAL,
         help="Seconds for which GPU metrics of the idle server are collected; 0: not at all.",
     ),

@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from model_analyzer.config.kinds import Url
+from model_analyzer.config.kinds import FilePath, Url
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.table import VARIABLE_PREFIX, Option, plain
 from model_analyzer.domain.secrets import masked, masked_url
@@ -18,13 +20,15 @@ from model_analyzer.domain.secrets import masked, masked_url
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
     """An option's value as it was written, secrets masked. `where` is `FILE:LINE:COLUMN`, a
-    variable, or "" for a default; `instead_of` are places that it goes before.
+    variable, or "" for a default; `instead_of` are places that it goes before. `path` is what a
+    relative path is from the current directory.
     """
 
     key: str
     value: Any
     where: str
     instead_of: tuple[str, ...] = ()
+    path: str = ""
 
     @property
     def text(self) -> str:
@@ -38,7 +42,11 @@ class Origin:
 
 
 def origins(
-    sources: Sequence[Sequence[Entry]], options: Sequence[Option], *, with_defaults: bool
+    sources: Sequence[Sequence[Entry]],
+    options: Sequence[Option],
+    cwd: Path,
+    *,
+    with_defaults: bool,
 ) -> Sequence[Origin]:
     """In table order, what `sources` give, of which the first counts. Unknown keys are left out."""
     found = []
@@ -51,13 +59,25 @@ def origins(
         ]
         if nodes:
             value = _masked_url(option, _plain(option.key, nodes[0]))
-            others = tuple(node.where for node in nodes[1:])
             found.append(
-                Origin(key=option.key, value=value, where=nodes[0].where, instead_of=others)
+                Origin(
+                    key=option.key,
+                    value=value,
+                    where=nodes[0].where,
+                    instead_of=tuple(node.where for node in nodes[1:]),
+                    path=_absolute(option, value, cwd),
+                )
             )
         elif with_defaults:
             found.append(Origin(key=option.key, value=plain(option.default), where=""))
     return found
+
+
+def _absolute(option: Option, value: Any, cwd: Path) -> str:
+    """What a relative path is from `cwd`; "" for anything else."""
+    is_path = isinstance(option.kind, FilePath) and isinstance(value, str)
+    is_relative = is_path and not value.startswith(("/", "~"))
+    return os.path.normpath(cwd / value) if is_relative else ""
 
 
 def _plain(name: str, node: Node) -> Any:

@@ -19,6 +19,7 @@ from model_analyzer.config.kinds import Integer, Integers
 from model_analyzer.config.model_options import ModelEntry
 from model_analyzer.config.nodes import Entry, Node, Problems
 from model_analyzer.config.options import OPTIONS, options_of
+from model_analyzer.config.places import Places
 from model_analyzer.config.plots import ReportedVariant
 from model_analyzer.config.rules import (
     RULES,
@@ -67,13 +68,18 @@ _LOAD_FLAGS = {
     "request-rate-range": LoadKind.REQUEST_RATE,
 }
 
+_NOWHERE = Places()
+
 
 @dataclass(frozen=True, slots=True)
 class Resolved(Generic[T]):
-    """The settings of a command, with remarks that the user should see."""
+    """The settings of a command, with remarks that the user should see and the places of what was
+    given.
+    """
 
     settings: T
     remarks: tuple[str, ...] = ()
+    places: Places = _NOWHERE
 
 
 def resolve_profile(
@@ -125,7 +131,7 @@ def resolve_profile(
     )
     if settings.server.reload_disable:
         settings = _as_loaded(settings)
-    return Resolved(settings, tuple(remarks))
+    return Resolved(settings, tuple(remarks), Places(given))
 
 
 def _as_loaded(settings: ProfileSettings) -> ProfileSettings:
@@ -139,12 +145,14 @@ def _as_loaded(settings: ProfileSettings) -> ProfileSettings:
     )
 
 
-def check_file(yaml: Node | None, cwd: Path, *, environment: Sequence[Entry] = ()) -> Sequence[str]:
-    """Remarks about a YAML file that is right as far as it goes: the command line may add to it.
+def check_file(
+    yaml: Node | None, cwd: Path, *, environment: Sequence[Entry] = ()
+) -> Resolved[ProfileSettings]:
+    """What a YAML file says that is right as far as it goes: the command line may add to it.
 
     Raises ConfigError with all its problems if it is not.
     """
-    return resolve_profile([], yaml, cwd, environment=environment, command=FILE).remarks
+    return resolve_profile([], yaml, cwd, environment=environment, command=FILE)
 
 
 def resolve_report(
@@ -274,6 +282,7 @@ def _model(
             kind, loads = load_kind, Integers(1).parse(Node(flags.pop(name), where))
     if "request-intervals" in flags:
         kind, loads = LoadKind.REQUEST_INTERVALS, (0,)
+    remarks += _unused_loads(entry, given, kind)
     if not loads and values["run_config_search_disable"] and kind is LoadKind.CONCURRENCY:
         loads = (1,)
 
@@ -309,6 +318,25 @@ def _loads(
     if concurrency:
         return LoadKind.CONCURRENCY, concurrency
     return searched, ()
+
+
+# What says that the load is of another kind than this.
+_OTHER_LOADS = {
+    LoadKind.CONCURRENCY: ("request_rate", "request_rate_search_enable"),
+    LoadKind.REQUEST_RATE: ("concurrency",),
+    LoadKind.REQUEST_INTERVALS: ("concurrency", "request_rate", "request_rate_search_enable"),
+}
+
+
+def _unused_loads(entry: ModelEntry, given: Given, kind: LoadKind) -> Iterator[str]:
+    """Remarks about loads that a model has beside those that are measured, which are of `kind`."""
+    for place in (entry.given.values.get("parameters") or Given(), given):
+        for key in _OTHER_LOADS[kind]:
+            if place.values.get(key):
+                yield (
+                    f"{place.where[key]}: {key} has no effect for model {entry.name!r}: its load is"
+                    f" measured as {kind.value}"
+                )
 
 
 def _composing(values: Mapping[str, Any]) -> Mapping[str, ComposingSettings]:

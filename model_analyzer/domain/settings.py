@@ -210,7 +210,7 @@ class MonitorSettings:
     gpus: tuple[str, ...]
     ignore_gpus: bool
     always_gpus: bool
-    idle_s: int
+    idle_s: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

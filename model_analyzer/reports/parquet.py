@@ -17,15 +17,12 @@ _LARGEST = 2**63
 
 
 def library() -> Any:
-    """The library that writes Parquet. Raises OutputError where the extra `parquet` is not
-    installed.
-    """
+    """The library that writes Parquet. Raises OutputError where pyarrow is not installed."""
     try:
         import pyarrow.parquet  # at the moment of use: it is an extra, and heavy
     except ImportError as error:
         raise OutputError(
-            "format parquet needs the extra of that name: pip install 'model-analyzer[parquet]'"
-            f" ({error})"
+            f"format parquet needs the package pyarrow: pip install pyarrow ({error})"
         ) from error
     return pyarrow
 
@@ -33,7 +30,7 @@ def library() -> Any:
 def to_parquet(rows: Sequence[Row]) -> bytes:
     """The rows with one type for each column: numbers where all cells are, else text.
 
-    Raises OutputError where the extra `parquet` is not installed.
+    Raises OutputError where pyarrow is not installed.
     """
     pyarrow = library()
     columns = {name: _cells(name, [row.get(name) for row in rows]) for name in columns_of(rows)}

@@ -12,27 +12,27 @@ from model_analyzer.reports.templating import render
 
 
 def render_summary(report: Summary) -> bytes:
-    """The answer for a model. Raises OutputError where the extra `pdf` is not installed."""
+    """The answer for a model. Raises OutputError where weasyprint is not installed."""
     return _printed(
         "print_summary.html.j2", report=report, title="Result summary", subject=report.model
     )
 
 
 def render_detail(report: Detail) -> bytes:
-    """Everything about a variant. Raises OutputError where the extra `pdf` is not installed."""
+    """Everything about a variant. Raises OutputError where weasyprint is not installed."""
     return _printed(
         "print_detailed.html.j2", report=report, title="Detailed report", subject=report.variant
     )
 
 
 def library() -> Any:
-    """The library that makes PDF. Raises OutputError where the extra `pdf` is not installed."""
+    """The library that makes PDF. Raises OutputError where weasyprint is not installed."""
     try:
         import weasyprint  # at the moment of use: it is an extra, and heavy
     except (ImportError, OSError) as error:
         raise OutputError(
-            "output format pdf needs the extra of that name:"
-            f" pip install 'model-analyzer[pdf]' ({_line(error)})"
+            "output format pdf needs the package weasyprint: pip install weasyprint"
+            f" ({_line(error)})"
         ) from error
     return weasyprint
 

@@ -26,9 +26,11 @@ Complete = Callable[[str, ModelConfig], ModelConfig]
 
 
 class ModelRepository:
-    """The user's repository."""
+    """The user's repository. `fingerprint` tells the files of a model from others."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(
+        self, path: Path, *, fingerprint: Callable[[Path], str] = fingerprint_files
+    ) -> None:
         try:
             os.listdir(path)
         except OSError as error:
@@ -41,6 +43,7 @@ class ModelRepository:
                 f"model repository {path} {reason}: check --model-repository"
             ) from error
         self.path = path
+        self._fingerprint = fingerprint
 
     def facts(
         self, name: str, *, complete: Complete | None = None, calls: Sequence[str] = ()
@@ -74,7 +77,7 @@ class ModelRepository:
             for part in dict.fromkeys((*steps, *calls))
         ]
         return ModelFacts(
-            name=name, config=config, files=fingerprint_files(directory), composing=tuple(parts)
+            name=name, config=config, files=self._fingerprint(directory), composing=tuple(parts)
         )
 
     def _model(self, name: str) -> Path:

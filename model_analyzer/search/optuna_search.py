@@ -37,15 +37,15 @@ _LEAST_SCORE = -2.0
 
 
 def require_optuna() -> ModuleType:
-    """Optuna, without a voice. Raises ConfigError where the extra `optuna` is not installed."""
+    """Optuna, without a voice. Raises ConfigError where it is not installed."""
     try:
         import optuna  # at the moment of use: it is an extra, and slow to import
     except ImportError as error:
         raise ConfigError(
             Problem(
                 where="run_config_search_mode",
-                what=f"search mode optuna needs the extra of that name: {error}",
-                hint="pip install 'model-analyzer[optuna]'",
+                what=f"search mode optuna needs the package optuna: {error}",
+                hint="pip install optuna",
             )
         ) from error
     optuna.logging.set_verbosity(optuna.logging.ERROR)

@@ -101,9 +101,7 @@ def _open(url: str) -> tuple[Any, str, bool]:
         from fsspec import AbstractFileSystem  # at the moment of use: it comes with an extra
         from fsspec.core import url_to_fs
     except ImportError as error:
-        raise _unusable(
-            url, "checkpoints there need fsspec", "pip install 'model-analyzer[remote]'"
-        ) from error
+        raise _unusable(url, "checkpoints there need fsspec", "pip install fsspec") from error
     try:
         files, folder = url_to_fs(url)
     except ImportError as error:

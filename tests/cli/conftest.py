@@ -46,7 +46,11 @@ class Setting:
     started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def start(
-        self, *arguments: str, command: str = "profile", **changes: Any
+        self,
+        *arguments: str,
+        command: str = "profile",
+        preexec_fn: Callable[[], None] | None = None,
+        **changes: Any,
     ) -> subprocess.Popen[str]:
         """Starts a command with the configuration and some changes of it."""
         path = self._configure(changes)
@@ -57,6 +61,7 @@ class Setting:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            preexec_fn=preexec_fn,
         )
         self.started.append(process)
         return process

@@ -30,9 +30,11 @@ def test_a_good_file_gets_one_line(run, tmp_path: Path) -> None:
 
 
 def test_the_examples_are_valid(run) -> None:
+    run("init", "quick-start")
+
     status, output, error = run("config", "validate", *map(str, EXAMPLES))
 
-    assert (status, error) == (0, "")
+    assert status == 0, error
     assert output.count(": valid\n") == len(EXAMPLES) > 0
 
 
@@ -90,9 +92,108 @@ def test_other_programs_get_one_document(run, tmp_path: Path) -> None:
             }
         ],
         "remarks": [],
+        "paths": {},
     }
     assert (b["valid"], b["problems"], len(b["remarks"])) == (True, [], 1)
     assert [problem["line"] for problem in missing["problems"]] == [None]
+
+
+# --------------------------------------------------------------------------- what the file names
+
+
+def test_a_repository_that_is_not_there_is_told_with_its_whole_path(run, tmp_path: Path) -> None:
+    write(tmp_path, "a.yaml", "model_repository: modles\nprofile_models: m")
+
+    status, output, error = run("config", "validate", "a.yaml")
+
+    assert (status, output) == (USAGE, "")
+    assert error == (
+        f"model-analyzer: a.yaml:1:19: model repository {tmp_path}/modles does not exist: check"
+        " --model-repository (relative paths are meant from the current directory)\n"
+    )
+    assert run("config", "validate", "--file-only", "a.yaml")[0] == 0
+
+
+def test_models_and_loads_that_cannot_be_are_told_at_once(run, tmp_path: Path, make_model) -> None:
+    make_model("resnet", max_batch_size=8)
+    text = """\
+model_repository: models
+profile_models:
+  resnett: {}
+  resnet:
+    parameters: {batch_sizes: [16, 32]}
+    model_config_parameters: {max_batch_size: [2, 4]}
+    perf_analyzer_flags: {input-data: data.json}
+"""
+    write(tmp_path, "a.yaml", text)
+
+    status, _, error = run("config", "validate", "a.yaml")
+
+    assert status == USAGE
+    first, second, third = error.splitlines()
+    assert first == (
+        f"model-analyzer: a.yaml:3:3: no model 'resnett' in {tmp_path}/models"
+        " (did you mean 'resnet'?)"
+    )
+    assert second.startswith(
+        "model-analyzer: a.yaml:5:31: model resnet: the client batch size 16 is above what any"
+        " variant takes (8)"
+    )
+    assert third.startswith("model-analyzer: a.yaml:7:26: model resnet: perf_analyzer flag")
+    assert third.endswith(f"{tmp_path}/data.json does not exist")
+
+
+GPUS_ONLY = """\
+model_repository: models
+profile_models:
+  m:
+    model_config_parameters:
+      instance_group: [[{kind: KIND_GPU}], [{kind: KIND_CPU}]]
+"""
+
+
+def test_instances_on_gpus_that_are_not_here_are_no_mistake(run, tmp_path, make_model) -> None:
+    """The server refuses such a variant; the others are measured, as there."""
+    make_model("m")
+    write(tmp_path, "a.yaml", GPUS_ONLY)
+
+    status, _, error = run("config", "validate", "a.yaml")
+
+    assert status == 0
+    assert error.startswith(
+        "model-analyzer: warning: a.yaml:5:7: model m: 1 of 2 instance_groups to try have KIND_GPU,"
+        " and no GPU is here"
+    )
+    write(tmp_path, "a.yaml", GPUS_ONLY + "triton_launch_mode: remote\n")
+    assert run("config", "validate", "a.yaml")[2] == ""
+
+
+def test_a_model_with_nothing_but_gpu_instances_cannot_be_measured(
+    run, tmp_path: Path, make_model
+) -> None:
+    make_model("m", kind="KIND_GPU")
+    write(tmp_path, "a.yaml", GPUS_ONLY.replace("KIND_CPU", "KIND_GPU"))
+
+    status, _, error = run("config", "validate", "a.yaml")
+
+    assert status == USAGE
+    assert "a.yaml:5:7: model m: all its instances are KIND_GPU, and no GPU is here" in error
+
+
+def test_relative_paths_are_shown_with_what_they_are(run, tmp_path: Path, make_model) -> None:
+    make_model("m")
+    write(tmp_path, "a.yaml", "model_repository: models\nexport_path: /there")
+
+    _, output, _ = run("config", "validate", "a.yaml")
+    _, as_json, _ = run("config", "validate", "--json", "a.yaml")
+
+    assert output == f"a.yaml: valid\n  model_repository: {tmp_path}/models\n"
+    (file,) = json.loads(as_json)["files"]
+    assert file["paths"] == {"model_repository": f"{tmp_path}/models"}
+    _, shown, _ = run("config", "show", "--json", "a.yaml")
+    options = {one["key"]: one for one in json.loads(shown)["options"]}
+    assert options["model_repository"]["path"] == f"{tmp_path}/models"
+    assert "path" not in options["export_path"]
 
 
 def test_files_to_validate_are_named(run) -> None:
@@ -213,7 +314,8 @@ def test_show_tells_what_is_given_and_where(run, tmp_path: Path, monkeypatch) ->
     assert status == 0
     assert output == (
         "batch_sizes: [4, 8]\n    a.yaml:1:14\n"
-        "export_path: here\n    MODEL_ANALYZER_EXPORT_PATH, instead of a.yaml:2:14\n"
+        f"export_path: here ({tmp_path}/here)\n"
+        "    MODEL_ANALYZER_EXPORT_PATH, instead of a.yaml:2:14\n"
     )
     assert "did you mean MODEL_ANALYZER_BATCH_SIZES" in error
 

@@ -190,7 +190,7 @@ def test_without_the_sdk_its_installation_is_told(
     status, output = setting.profile()
 
     assert status == 1
-    assert output.splitlines()[-1].endswith("run pip install 'model-analyzer[docker]'")
+    assert output.splitlines()[-1].endswith("run pip install docker")
     assert "Traceback" not in output
 
 

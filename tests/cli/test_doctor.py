@@ -105,6 +105,25 @@ def test_without_names_every_model_of_the_repository_is_tried(examine, setting) 
     assert "no version directory" in found["model broken"]["found"]
 
 
+def test_what_the_options_want_and_the_models_do_not_have_is_told_once(examine, make_model) -> None:
+    make_model("small", max_batch_size=2)
+    models = {
+        "mm": None,
+        "small": {
+            "parameters": {"batch_sizes": 4},
+            "model_config_parameters": {"max_batch_size": [1, 2]},
+        },
+    }
+
+    status, found = examine("--no-models", profile_models=models)
+
+    assert status == FAILS
+    assert "no model 'mm' in " in found["model mm"]["found"]
+    assert "config.yaml:" in found["option"]["found"]
+    assert "the client batch size 4 is above what any variant takes (2)" in found["option"]["found"]
+    assert "file" not in found  # it is not "valid"
+
+
 def test_a_program_that_is_not_there_is_a_problem_with_its_fix(examine, tmp_path: Path) -> None:
     status, found = examine(perf_analyzer_path=str(tmp_path / "none"))
 

@@ -74,6 +74,9 @@ def test_programs_read_all_of_it(setting) -> None:
     seconds = plan["most_measurements"] * 6.5 + plan["loads"] * 1 + 3
     assert abs(plan["minutes"] - seconds / 60) <= 0.1
     assert document["minutes"] == plan["minutes"]
+    assert abs(plan["minutes_low"] - seconds / 180) <= 0.1  # a search may end early
+    assert abs(plan["minutes_high"] - seconds / 30) <= 0.1  # or measure again what is not stable
+    assert document["minutes_high"] == plan["minutes_high"]
     assert document["assumptions"]["windows_per_measurement"] == 3
 
 
@@ -116,7 +119,7 @@ def test_a_budget_bounds_what_is_told(setting) -> None:
     assert plan["minutes"] == document["minutes"] == 1.5
     _, output = setting.profile("--dry-run", budget="1m30s", **adaptive)
     assert "measurements: at most 5:" in output
-    assert "time: at most about 1.5 minutes" in output
+    assert "time: roughly 0.5 to 1.5 minutes" in output
 
 
 def test_a_budget_that_is_not_needed_changes_nothing(setting) -> None:
@@ -141,7 +144,8 @@ def test_one_of_a_thing_is_no_plural(setting) -> None:
     assert status == 0, output
     assert "  space: 1 combination\n" in output
     assert "loaded 1 time\n" in output
-    assert "about 1 minute\n" in output
+    # exactly one measurement: it takes its windows at least
+    assert "time: roughly 1 to 2 minutes\n" in output
 
 
 def test_a_model_that_only_a_server_can_complete_is_named(setting, pretend, tmp_path: Path) -> None:
@@ -155,7 +159,7 @@ def test_a_model_that_only_a_server_can_complete_is_named(setting, pretend, tmp_
     assert pretend.server_calls == []
     document = told(setting)
     assert "complete" in document["subjects"][0]["unknown"]
-    assert document["minutes"] is None
+    assert document["minutes"] is document["minutes_low"] is document["minutes_high"] is None
 
 
 def test_servers_are_counted_as_they_are_wanted(setting) -> None:
@@ -169,6 +173,23 @@ def test_what_is_wrong_is_said_as_in_a_run(setting) -> None:
 
     assert status == 2
     assert "no model 'n'" in output
+
+
+def test_all_that_is_wrong_is_said_at_once(setting, pretend, make_model) -> None:
+    make_model("small", max_batch_size=2, kind="KIND_GPU")
+    models = {
+        "nn": None,
+        "small": {"parameters": {"batch_sizes": 4}, "model_config_parameters": {"backend": "x"}},
+    }
+    for arguments in (["--dry-run"], []):
+        status, output = setting.profile(*arguments, profile_models=models)
+
+        assert status == 2
+        first, second, third = output.splitlines()[-3:]
+        assert "config.yaml:3:3: no model 'nn' in " in first
+        assert "the client batch size 4 is above what any variant takes (2)" in second
+        assert "model small: all its instances are KIND_GPU, and no GPU is here" in third
+    assert pretend.server_calls == []
 
 
 def test_json_is_for_a_dry_run(setting) -> None:

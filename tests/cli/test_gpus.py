@@ -25,7 +25,7 @@ def on_gpus(setting, pretend, driver):
         "profile_models": {
             "m": {"parameters": {"concurrency": [1]}, "model_config_parameters": ON_GPUS}
         },
-        "duration_seconds": 1,
+        "duration_seconds": 0.5,
         "monitoring_interval": 0.2,
     }
     driver.has(gpu(0), gpu(1, used=2 * GIB, utilization=100))

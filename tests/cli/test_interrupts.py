@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -279,6 +279,46 @@ sys.meta_path.insert(0, Interrupting())
 """
 
 
+def ignoring(*numbers: signal.Signals) -> Callable[[], None]:
+    """Makes a process ignore these signals before it becomes another program."""
+
+    def ignore() -> None:
+        for number in numbers:
+            signal.signal(number, signal.SIG_IGN)
+
+    return ignore
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_in_the_background_of_a_script_can_be_stopped(
+    setting, pretend, number: signal.Signals
+) -> None:
+    go = hold(setting, pretend, 2)
+    process = setting.start(preexec_fn=ignoring(signal.SIGINT, signal.SIGTERM))
+    setting.wait_until(lambda: len(pretend.launches) == 2)
+
+    output = setting.send(process, number, f"Received {number.name}")
+    go.touch()
+    output += process.communicate(timeout=180)[0]
+
+    assert process.returncode == 1, output
+    assert recorded(setting.directory) == 2
+
+
+def test_nohup_keeps_a_run_alive(setting, pretend) -> None:
+    go = hold(setting, pretend, 2)
+    process = setting.start(preexec_fn=ignoring(signal.SIGHUP))
+    setting.wait_until(lambda: len(pretend.launches) == 2)
+
+    process.send_signal(signal.SIGHUP)
+    go.touch()
+    output, _ = process.communicate(timeout=180)
+
+    assert process.returncode == 0, output
+    assert "Received SIGHUP" not in output
+    assert recorded(setting.directory) == 10
+
+
 PROFILE = ("profile", "-m", ".", "--profile-models", "m", "--run-config-search-mode", "adaptive")
 
 
@@ -292,9 +332,14 @@ PROFILE = ("profile", "-m", ".", "--profile-models", "m", "--run-config-search-m
         ("numpy", ("checkpoint", "best")),
     ],
 )
-@pytest.mark.parametrize("is_script", [True, False])
+@pytest.mark.parametrize(("is_script", "is_ignored"), [(True, False), (False, False), (True, True)])
 def test_an_interrupt_while_the_program_is_imported_takes_one_line(
-    program: str, tmp_path: Path, is_script: bool, module: str, arguments: Sequence[str]
+    program: str,
+    tmp_path: Path,
+    is_script: bool,
+    is_ignored: bool,
+    module: str,
+    arguments: Sequence[str],
 ) -> None:
     (tmp_path / "sitecustomize.py").write_text(INTERRUPTED_IMPORT)
     path = f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"
@@ -307,6 +352,7 @@ def test_an_interrupt_while_the_program_is_imported_takes_one_line(
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": path, "INTERRUPTED_IMPORT": module},
         capture_output=True, text=True, timeout=300, check=False,
+        preexec_fn=ignoring(signal.SIGINT) if is_ignored else None,
     )  # fmt: skip
 
     assert done.stderr.strip() == "model-analyzer: interrupted"

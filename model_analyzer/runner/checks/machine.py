@@ -148,7 +148,8 @@ def _is_synchronised() -> bool | None:
     return None if state < 0 else state != _UNSYNCHRONISED
 
 
-def judge_clock(clock: Clock) -> Finding:
+def judge_clock(clock: Clock, *, needs_time_of_day: bool) -> Finding:
+    """`needs_time_of_day`: the run compares it with that of other machines."""
     name = "clock"
     source = clock.source or "unknown source"
     if clock.source in _SLOW_CLOCKS:
@@ -158,14 +159,16 @@ def judge_clock(clock: Clock) -> Finding:
             f"{source}, which takes a microsecond to read: short latencies look longer",
             f"boot with clocksource={better}, or ask whoever runs the virtual machine",
         )
-    if clock.synchronised is False:
+    if clock.synchronised is False and needs_time_of_day:
         return warning(
             name,
-            f"{source}, and nothing keeps the time of day right: latencies do not suffer, but times"
-            " in checkpoints, and certificates",
+            f"{source}, and no NTP keeps the time of day right: certificates may be refused, and"
+            " times in shared checkpoints may be out of order",
             "`timedatectl set-ntp true` (as root, on the host)",
         )
-    kept = {True: ", kept right by NTP", None: ""}[clock.synchronised]
+    kept = {True: ", kept right by NTP", False: ", not kept right by NTP", None: ""}[
+        clock.synchronised
+    ]
     return ok(name, f"{source}{kept}")
 
 

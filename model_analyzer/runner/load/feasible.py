@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,19 +31,25 @@ def impossible(
     search: SearchSettings,
     server: ServerSettings,
     user_directory: Path,
+    place: Callable[[str], str],
 ) -> Iterator[Problem]:
-    """Why no variant of the model could be measured, each reason with what to do."""
-    where = f"model {model.name}"
+    """Why no variant of the model could be measured, each reason with what to do. `place` says
+    where an option of the model was written.
+    """
     is_http = server.protocol is Protocol.HTTP and server.launch is not LaunchMode.C_API
     if is_decoupled(facts.config) and is_http:
         yield Problem(
-            where=where,
-            what="it streams its answers, which HTTP cannot carry",
+            where=place("client_protocol"),
+            what=f"model {model.name}: it streams its answers, which HTTP cannot carry",
             hint="use client_protocol: grpc",
         )
-    yield from _batch_sizes(where, model, facts, search)
-    yield from _files(where, model.perf_analyzer_flags, user_directory)
-    yield from _shapes(where, model.perf_analyzer_flags, facts)
+    yield from _batch_sizes(place("batch_sizes"), model, facts, search)
+    where = place("perf_analyzer_flags")
+    for problem in (
+        *_files(where, model.perf_analyzer_flags, user_directory),
+        *_shapes(where, model.perf_analyzer_flags, facts),
+    ):
+        yield replace(problem, what=f"model {model.name}: {problem.what}")
 
 
 def _batch_sizes(
@@ -58,7 +65,8 @@ def _batch_sizes(
     if least > largest:
         yield Problem(
             where=where,
-            what=f"the client batch size {least} is above what any variant takes ({largest})",
+            what=f"model {model.name}: the client batch size {least} is above what any variant"
+            f" takes ({largest})",
             hint="lower batch_sizes, or try a larger max_batch_size",
         )
 

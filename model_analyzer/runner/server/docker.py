@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-INSTALL = "pip install 'model-analyzer[docker]'"
+INSTALL = "pip install docker"
 
 # How long the engine may take to remove a container; killing a server in it is quick.
 _REMOVAL_S = 20.0

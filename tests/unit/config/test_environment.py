@@ -164,7 +164,8 @@ def test_of_each_option_is_told_what_it_is_where_and_instead_of_what() -> None:
     file = yaml("batch_sizes: 8\nconcurrency: [1, 2]\nexport_path:\n")
 
     found = {
-        one.key: one for one in origins((environment, file.entries), OPTIONS, with_defaults=False)
+        one.key: one
+        for one in origins((environment, file.entries), OPTIONS, CWD, with_defaults=False)
     }
 
     assert list(found) == [
@@ -178,7 +179,7 @@ def test_of_each_option_is_told_what_it_is_where_and_instead_of_what() -> None:
 
 
 def test_defaults_are_told_where_they_are_wanted() -> None:
-    found = {one.key: one for one in origins((), OPTIONS, with_defaults=True)}
+    found = {one.key: one for one in origins((), OPTIONS, CWD, with_defaults=True)}
 
     assert found["checkpoint_directory"].value == "checkpoints"
     assert found["checkpoint_directory"].where == ""

@@ -69,6 +69,11 @@ def test_a_zero_an_empty_list_and_a_false_count(
     assert getattr(getattr(settings(text, **options), section), field) == value
 
 
+def test_the_idle_server_may_be_observed_for_a_fraction_of_a_second() -> None:
+    assert settings("duration_seconds: 0.5").monitors.idle_s == 0.5
+    assert settings("", duration_seconds="1.5").monitors.idle_s == 1.5
+
+
 @pytest.mark.parametrize("text", ["num_configs_per_model: null", "num_configs_per_model: ~"])
 def test_null_is_not_given(text: str) -> None:
     assert settings(text).export.best == 3
@@ -446,6 +451,30 @@ def test_a_flag_that_the_program_decides_is_left_out_with_a_remark(name: str) ->
 def test_a_key_that_stands_again_is_told() -> None:
     result = resolved("batch_sizes: 1\nbatch_sizes: 2")
     assert result.remarks == ("f.yaml:2:1: 'batch_sizes' replaces that of f.yaml:1:1",)
+
+
+@pytest.mark.parametrize(
+    ("text", "remark"),
+    [
+        (
+            "profile_models: {m: {parameters: {request_rate: 4}}}\nconcurrency: 5",
+            "f.yaml:2:14: concurrency has no effect for model 'm': its load is measured as"
+            " request_rate",
+        ),
+        (
+            "profile_models: {m: {parameters: {concurrency: 4}}}\nrequest_rate_search_enable: true",
+            "f.yaml:2:29: request_rate_search_enable has no effect for model 'm': its load is"
+            " measured as concurrency",
+        ),
+        (
+            "request_rate: 4\nperf_analyzer_flags: {concurrency-range: 5}",
+            "f.yaml:1:15: request_rate has no effect for model 'm': its load is measured as"
+            " concurrency",
+        ),
+    ],
+)
+def test_a_load_beside_that_which_is_measured_gets_a_remark(text: str, remark: str) -> None:
+    assert resolved(text).remarks == (remark,)
 
 
 def test_without_anything_odd_there_are_no_remarks() -> None:

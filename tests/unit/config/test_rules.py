@@ -46,8 +46,8 @@ def test_analyze_needs_no_repository() -> None:
 
 
 def test_a_file_by_itself_may_leave_models_and_repository_to_the_command_line() -> None:
-    assert check_file(yaml("batch_sizes: 4"), CWD) == ()
-    assert check_file(None, CWD) == ()
+    assert check_file(yaml("batch_sizes: 4"), CWD).remarks == ()
+    assert check_file(None, CWD).remarks == ()
     with pytest.raises(ConfigError, match=r"^f.yaml:1:1: unknown option 'x'"):
         check_file(yaml("x: 1"), CWD)
 

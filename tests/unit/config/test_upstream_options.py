@@ -17,7 +17,7 @@ ON_BOTH: dict[str, tuple[str, Any]] = {
     "config_file": ("-f", None),
     "checkpoint_directory": ("-s", "checkpoints"),
     "monitoring_interval": ("-i", 1.0),
-    "duration_seconds": ("-d", 3),
+    "duration_seconds": ("-d", 3.0),
     "collect_cpu_metrics": ("", False),
     "gpus": ("", ["all"]),
     "always_report_gpu_metrics": ("", False),

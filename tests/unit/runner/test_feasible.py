@@ -29,6 +29,7 @@ def problems(text: str, directory: Path, **config: Any) -> list[str]:
         search=chosen.search,
         server=chosen.server,
         user_directory=directory,
+        place=lambda option: f"the place of {option}",
     )
     return [str(problem) for problem in found]
 

@@ -54,7 +54,7 @@ def test_this_machine_can_be_read() -> None:
     assert load.cores >= 1
     assert 0 <= load.share <= 1
     assert read_memory() > 0
-    assert judge_clock(read_clock()).found
+    assert judge_clock(read_clock(), needs_time_of_day=True).found
     assert judge_frequency(read_frequency()).found
 
 
@@ -100,7 +100,7 @@ def test_a_slow_clock_source_names_a_better_one(tmp_path: Path) -> None:
     write(directory / "current_clocksource", "hpet")
     write(directory / "available_clocksource", "hpet acpi_pm kvm-clock")
 
-    finding = judge_clock(read_clock(tmp_path))
+    finding = judge_clock(read_clock(tmp_path), needs_time_of_day=False)
 
     assert finding.level is Level.WARNING
     assert "clocksource=kvm-clock" in finding.fix
@@ -114,4 +114,13 @@ def test_a_time_that_nobody_keeps_right_gets_a_warning(
 ) -> None:
     clock = Clock(source="tsc", available=["tsc"], synchronised=synchronised)
 
-    assert judge_clock(clock).level is level
+    assert judge_clock(clock, needs_time_of_day=True).level is level
+
+
+def test_the_time_of_day_is_of_no_account_on_one_machine() -> None:
+    clock = Clock(source="tsc", available=["tsc"], synchronised=False)
+
+    finding = judge_clock(clock, needs_time_of_day=False)
+
+    assert finding.level is Level.OK
+    assert finding.found == "tsc, not kept right by NTP"

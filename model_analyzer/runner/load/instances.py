@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Instances on GPUs where there is none: the server refuses to load them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from model_analyzer.domain.models import ModelFacts
+from model_analyzer.domain.settings import ModelSettings, SearchSettings
+from model_analyzer.domain.words import counted
+from model_analyzer.errors import Problem
+
+_GROUPS = "instance_group"
+_PARAMETERS = "model_config_parameters"
+_HINT = "use KIND_CPU, or leave kind out and the server takes what is there"
+
+# Gives the place of an option of the model.
+Place = Callable[[str], str]
+
+
+def without_any(
+    model: ModelSettings, facts: ModelFacts, *, search: SearchSettings, place: Place
+) -> Iterator[Problem]:
+    """Why nothing of the model could be measured on a machine without a GPU, if nothing could."""
+    own = facts.config.get(_GROUPS)
+    if not _on_gpu(own):
+        return
+    if not model.parameters and not search.disable:
+        return  # the search sets instances by itself, on CPUs
+    listed = model.parameters.get(_GROUPS, (None,))
+    if all(_on_gpu(own if groups is None else groups) for groups in listed):
+        yield Problem(
+            where=place(_PARAMETERS),
+            what=f"model {model.name}: all its instances are KIND_GPU, and no GPU is here",
+            hint=_HINT,
+        )
+
+
+def without_some(model: ModelSettings, facts: ModelFacts, *, place: Place) -> Iterator[Problem]:
+    """What could not be measured of the model on a machine without a GPU."""
+    listed = model.parameters.get(_GROUPS, ())
+    refused = sum(map(_on_gpu, listed))
+    if refused:
+        yield Problem(
+            where=place(_PARAMETERS),
+            what=f"model {model.name}: {refused} of {counted(len(listed), 'instance_group')} to try"
+            " have KIND_GPU, and no GPU is here: the server will refuse them",
+            hint=_HINT,
+        )
+    for part in facts.with_parts():
+        if _on_gpu(part.config.get(_GROUPS)):
+            yield Problem(
+                where=place(""),
+                what=f"model {part.name}: its config.pbtxt has instances of KIND_GPU, and no GPU is"
+                " here: the server will refuse it as it is",
+                hint=_HINT,
+            )
+
+
+def _on_gpu(groups: Sequence[Mapping[str, Any]] | None) -> bool:
+    return any(group.get("kind") == "KIND_GPU" for group in groups or ())
