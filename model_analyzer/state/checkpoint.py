@@ -41,8 +41,9 @@ from model_analyzer.state.files import (
     read_checkpoint,
     read_checkpoint_from,
     read_journal,
+    read_listed,
 )
-from model_analyzer.state.layout import Layout
+from model_analyzer.state.layout import Layout, number_of
 from model_analyzer.state.lines import Entry, decode, split
 from model_analyzer.state.records import Records
 
@@ -291,6 +292,7 @@ def assemble(contents: Iterable[tuple[str, Path | None, Content]]) -> Checkpoint
     conclusions: dict[str, Conclusion] = {}
     nodes: dict[str, int] = {}
     source: Path | None = None
+    index: int | None = None
     damage, remarks = [], []
     for where, path, content in contents:
         reason = content.damage
@@ -306,6 +308,9 @@ def assemble(contents: Iterable[tuple[str, Path | None, Content]]) -> Checkpoint
             reason = reason or str(error)
         if header.uuid:
             saved = header  # that of a journal has no identity
+        number = None if path is None else number_of(path)  # a copy may have another than it had
+        if content.header.get("uuid") or index is None:
+            index = header.index if number is None else number
         for node, count in header.nodes.items():
             nodes[node] = max(count, nodes.get(node, 0))
         if content.server_only is not None:
@@ -320,9 +325,7 @@ def assemble(contents: Iterable[tuple[str, Path | None, Content]]) -> Checkpoint
             damage.append(f"{where} is damaged ({reason})")
         remarks += [f"{where}: {remark}" for remark in content.remarks]
     return Checkpoint(
-        header=replace(
-            header, uuid=saved.uuid, parent=saved.parent, index=saved.index, nodes=nodes
-        ),
+        header=replace(header, uuid=saved.uuid, parent=saved.parent, index=index, nodes=nodes),
         records=records,
         server_only=server_only,
         metadata=freeze(metadata),
@@ -400,7 +403,7 @@ def list_checkpoints(directory: str | Path, prefix: str = "") -> list[Checkpoint
     """Every numbered checkpoint in a directory, oldest first; damaged ones say so in `damage`."""
     layout = Layout(Path(directory), prefix)
     paths = map(layout.checkpoint, layout.indices())
-    return [assemble([(str(path), path, read_checkpoint(path))]) for path in paths]
+    return [assemble([(str(path), path, read_listed(path))]) for path in paths]
 
 
 def resume_index(layout: Layout) -> int | None:

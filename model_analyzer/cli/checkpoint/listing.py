@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from ast import literal_eval
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _DEFAULT_METRIC = "perf_throughput"
 _MODE = "search.mode"
+_LONGEST_SETTING = 10_000
 _STATES = ("intact", "in the journal only", "incomplete", "damaged")
 
 
@@ -120,6 +122,7 @@ def _sorted(items: Sequence[Overview], sort_by: str, *, is_descending: bool) -> 
 def _document(item: Overview) -> Mapping[str, Any]:
     return {
         "index": item.header.index,
+        "file": item.file or None,
         "uuid": item.header.uuid,
         "parent": item.header.parent,
         "time": item.header.time,
@@ -202,15 +205,35 @@ def show(which: str, directory: Path, prefix: str, shown: str) -> None:
 
 def _settings(search: Mapping[str, Any]) -> Mapping[str, Any]:
     """What trials were chosen by, without what other modes are told."""
-    from model_analyzer.domain.models import thaw
     from model_analyzer.domain.settings import SearchMode
 
     others = {mode.value for mode in SearchMode} - {search.get(_MODE)}
     return {
-        key: thaw(item)
+        key: _in_words(item)
         for key, item in search.items()
-        if key not in ("entry", "subject") and key.partition(".")[0] not in others
+        if key not in ("entry", "subject", "goals") and key.partition(".")[0] not in others
     }
+
+
+def _in_words(setting: object) -> str:
+    """A setting as it is kept, as text of Python, in words and JSON."""
+    text = str(setting)
+    try:
+        value = literal_eval(text) if len(text) <= _LONGEST_SETTING else text
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text  # it was no text of Python
+    match value:
+        case None:
+            return "not set"
+        case True | False:
+            return "yes" if value else "no"
+        case () | []:
+            return "none"
+        case tuple() | list() if all(isinstance(item, (str, int, float)) for item in value):
+            return ", ".join(map(str, value))
+        case tuple() | list() | dict():
+            return json.dumps(value, default=str)
+    return text
 
 
 def _concluded(checkpoint: Checkpoint, conclusion: Conclusion) -> Mapping[str, str]:
