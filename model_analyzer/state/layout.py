@@ -82,6 +82,11 @@ def number_of(path: Path) -> int | None:
     return int(match[1]) if match else None
 
 
+def is_journal(path: Path) -> bool:
+    """Whether a file has the name of a journal."""
+    return re.fullmatch(rf"(?:.+-)?{_JOURNAL}(?:-.+)?", path.name) is not None
+
+
 def prefix_of(path: Path) -> str:
     """What the names of all files of a run begin with, from the name of one of them."""
     match = re.fullmatch(rf"(?:(.+)-)?(?:[0-9]+\.ckpt|{_JOURNAL}(?:-.+)?)", path.name)
