@@ -60,7 +60,7 @@ def compare() -> click.Command:
 @click.option(
     "--format",
     "form",
-    type=click.Choice([_TABLE, "md", "json", "junit"]),
+    type=click.Choice([_TABLE, "md", "markdown", "json", "junit"]),
     default=_TABLE,
     show_default=True,
     help="How it is told.",
@@ -213,7 +213,7 @@ def _rendered(report: ComparisonReport, form: str) -> str | None:
     from model_analyzer.reports.comparison import to_json, to_junit, to_markdown
 
     match form:
-        case "md":
+        case "md" | "markdown":
             return to_markdown(report)
         case "json":
             return to_json(report)

@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Generic, Protocol, TypeVar
 
 from model_analyzer.config.fragments import (
@@ -260,18 +261,15 @@ class Boolean:
 
 
 class Choice(Generic[E]):
-    """One of the values of an enum."""
+    """One of the values of an enum; `others` are further names of them, which nobody is offered."""
 
-    def __init__(self, choices: type[E]) -> None:
-        self._choices = {str(choice.value): choice for choice in choices}
-
-    @property
-    def words(self) -> Sequence[str]:
-        return tuple(self._choices)
+    def __init__(self, choices: type[E], others: Mapping[str, E] = MappingProxyType({})) -> None:
+        self.words: Sequence[str] = tuple(str(choice.value) for choice in choices)
+        self._choices = {**dict(zip(self.words, choices, strict=True)), **others}
 
     @property
     def metavar(self) -> str:
-        return "[" + "|".join(self._choices) + "]"
+        return "[" + "|".join(self.words) + "]"
 
     @property
     def pattern(self) -> str:
@@ -282,13 +280,13 @@ class Choice(Generic[E]):
         same = [known for known in self._choices if known.lower() == word.lower()]
         word = same[0] if same else word
         if word not in self._choices:
-            known = list(self._choices)
-            hint = nearest(word, known)
-            raise node.problem(f"expected one of {', '.join(known)}, found {node.describe()}", hint)
+            expected = ", ".join(self.words)
+            hint = nearest(word, self.words)
+            raise node.problem(f"expected one of {expected}, found {node.describe()}", hint)
         return self._choices[word]
 
     def schema(self) -> Schema:
-        return any_of({"enum": list(self._choices)}, text(self.pattern))
+        return any_of({"enum": list(self.words)}, text(self.pattern))
 
 
 class ListOf:

@@ -51,6 +51,7 @@ from model_analyzer.config.table import (
     Option,
 )
 from model_analyzer.domain.settings import (
+    FORMAT_NAMES,
     LaunchMode,
     ModelType,
     OnMismatch,
@@ -600,7 +601,7 @@ OPTIONS: Sequence[Option] = (
     ),
     Option(
         key="output_formats", flags=("-o", "--output-formats"),
-        kind=ListOf(Choice(OutputFormat), "FORMATS"),
+        kind=ListOf(Choice(OutputFormat, FORMAT_NAMES), "FORMATS"),
         default=(OutputFormat.HTML, OutputFormat.JSON, OutputFormat.CSV, OutputFormat.PNG),
         defaults={REPORT: (OutputFormat.HTML, OutputFormat.PNG)},
         target="export.formats", group=EXPORT, commands=(PROFILE, REPORT),

@@ -11,7 +11,7 @@ from functools import cached_property
 from operator import itemgetter
 from statistics import fmean
 
-from model_analyzer.domain.metrics import ALIASES, METRICS, Better, Source
+from model_analyzer.domain.metrics import ALIASES, METRICS, Source, is_best_high
 from model_analyzer.domain.models import empty
 from model_analyzer.domain.trials import Failure
 
@@ -217,5 +217,4 @@ Outcome = Measurement | Failure
 def best_value(measurements: Iterable[Measurement], tag: str) -> float | None:
     """The best value of the metric among the measurements, or None where none has it."""
     values = [value for item in measurements if (value := item.value(tag)) is not None]
-    is_higher_better = METRICS[ALIASES.get(tag, tag)].better is Better.HIGHER
-    return (max if is_higher_better else min)(values, default=None)
+    return (max if is_best_high(tag) else min)(values, default=None)

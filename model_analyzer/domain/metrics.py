@@ -191,3 +191,9 @@ METRICS: Mapping[str, Metric] = MappingProxyType({metric.tag: metric for metric 
 
 # Names that older configurations use for a metric of today.
 ALIASES: Mapping[str, str] = MappingProxyType({"perf_latency": "perf_latency_p99"})
+
+
+def is_best_high(column: str) -> bool:
+    """Whether the best of a column is its highest value; what is no metric has no best."""
+    metric = METRICS.get(ALIASES.get(column, column))
+    return metric is not None and metric.better is Better.HIGHER

@@ -67,6 +67,10 @@ class OutputFormat(Enum):
     SVG = "svg"
 
 
+# what people call a format, too
+FORMAT_NAMES: Mapping[str, OutputFormat] = MappingProxyType({"markdown": OutputFormat.MARKDOWN})
+
+
 class OnMismatch(Enum):
     """What a run does with a checkpoint of another machine."""
 

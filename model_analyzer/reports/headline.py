@@ -16,6 +16,7 @@ from model_analyzer.reports.loads import under
 from model_analyzer.reports.tables import instances_text, percent_text, show
 from model_analyzer.results.answer import Answer, Verdict
 from model_analyzer.results.ranking import Ranking, VariantResult
+from model_analyzer.results.selection import compared_default
 
 
 def headline(answer: Answer, *, gpus: int) -> tuple[str, ...]:
@@ -156,10 +157,9 @@ def _against_default(answer: Answer) -> str:
     base = values_text(default, ranking.goal)
     fails = ", and fails the constraints" if not default.passes else ""
     if gain is None:
-        only = " (the only load that it was measured under)"
+        is_compared = compared_default(ranking) is not None
+        only = "" if is_compared else " (the only load that it was measured under)"
         return f"; the default configuration gives {base}{only}{fails}"
-    if not default.passes and not gain.is_clear:
-        return f"; the default configuration gives {base}{fails}"
     noise = f" ± {gain.noise:.0f}" if gain.noise is not None else ""
     verdict = (
         f"no clear gain over the default configuration ({gain.percent:.0f}{noise} %)"

@@ -13,6 +13,7 @@ from model_analyzer.reports.headline import is_plain_throughput, over_models
 from model_analyzer.reports.tables import show
 from model_analyzer.results.answer import Answer, Verdict
 from model_analyzer.results.ranking import VariantResult
+from model_analyzer.results.selection import compared_default
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +44,7 @@ def figures_of(answer: Answer) -> tuple[Figure, ...]:
     ranking, best = answer.ranking, answer.best
     if best is None:
         return ()
-    default = ranking.default
+    default = compared_default(ranking)
     measurement = best.best.measurement
     tags = [
         tag
@@ -53,9 +54,7 @@ def figures_of(answer: Answer) -> tuple[Figure, ...]:
     tags += ["perf_throughput", "perf_latency_p99"]
     tags += [tag for tag in ranking.goal.tags if tag not in tags]
     tags += [tag for tag in ("gpu_used_memory", "cpu_used_ram") if tag not in tags]
-    against = None
-    if default is not None and answer.gain is not None:
-        against = default.best.measurement
+    against = None if default is None else default.best.measurement
     figures = []
     for tag in tags:
         for name, value, base in _values(best, tag, against):

@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.metrics import ALIASES, METRICS, Better
+from model_analyzer.domain.metrics import METRICS, is_best_high
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import LoadKind, Workload
@@ -74,12 +74,6 @@ def sort_rows(rows: Iterable[Row], column: str, *, descending: bool) -> Sequence
     having = [row for row in all_rows if column in row]
     lacking = [row for row in all_rows if column not in row]
     return [*sorted(having, key=cell, reverse=descending), *lacking]
-
-
-def is_best_high(column: str) -> bool:
-    """Whether the best of a column is its highest value; what is no metric has no best."""
-    metric = METRICS.get(ALIASES.get(column, column))
-    return metric is not None and metric.better is Better.HIGHER
 
 
 def best_of_variants(rows: Iterable[Row], tag: str) -> Sequence[Row]:

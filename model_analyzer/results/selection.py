@@ -52,16 +52,26 @@ def top_with_default(ranking: Ranking, count: int) -> Sequence[VariantResult]:
 
 
 def gain_over_default(ranking: Ranking) -> Gain | None:
-    """What the best gains over the default; None if there is nothing to compare, if the best is the
-    default itself, or if the gain may be owed to the load alone.
+    """What the best gains over the default, as every surface states it; None if there is nothing to
+    compare, if the best breaks the constraints, or if the default does and is not clearly worse.
     """
-    default = ranking.default
-    if default is None or not ranking.results or ranking.results[0] is default:
+    default = compared_default(ranking)
+    if default is None or not ranking.results[0].passes:
         return None
     gain = _gain(ranking, ranking.results[0], default)
-    best = ranking.results[0].best.trial
-    owes_to_load = not are_comparable(ranking.goal, best, default.measured)
-    return None if gain.is_clear and owes_to_load else gain
+    return gain if default.passes or gain.is_clear else None
+
+
+def compared_default(ranking: Ranking) -> VariantResult | None:
+    """The default, if its values can be held against those of the best; None if it is the best
+    itself, or if the gain may be owed to the load alone.
+    """
+    default = ranking.default
+    if default is None or ranking.results[0] is default:
+        return None
+    best = ranking.results[0]
+    owes_to_load = not are_comparable(ranking.goal, best.best.trial, default.measured)
+    return None if owes_to_load and _gain(ranking, best, default).is_clear else default
 
 
 def are_comparable(goal: Goal, best: Trial, defaults: Collection[MeasuredTrial]) -> bool:

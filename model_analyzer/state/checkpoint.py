@@ -7,17 +7,19 @@ from __future__ import annotations
 import io
 import os
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
+from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from model_analyzer import __version__
 from model_analyzer.domain.conclusions import Conclusion
-from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.measurements import Measurement, Values
+from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal
+from model_analyzer.domain.measurements import Measurement, Values, best_value
+from model_analyzer.domain.metrics import ALIASES, METRICS, is_best_high
 from model_analyzer.domain.models import empty, freeze, thaw
 from model_analyzer.domain.profiles import Device, MeasuredTrial, Profile
 from model_analyzer.errors import CheckpointError
@@ -41,13 +43,20 @@ from model_analyzer.state.files import (
     read_checkpoint,
     read_checkpoint_from,
     read_journal,
+    read_listed,
 )
-from model_analyzer.state.layout import Layout
+from model_analyzer.state.layout import Layout, is_journal, number_of, prefix_of
 from model_analyzer.state.lines import Entry, decode, split
 from model_analyzer.state.records import Records
 
 if TYPE_CHECKING:
     import pandas
+
+    from model_analyzer.state.checkpointer import Checkpointer
+
+T = TypeVar("T")
+
+SORTS = ("time", "index")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +93,10 @@ class Checkpoint:
     """What was measured, and what was noted with it.
 
     `path` is the file it came from, the lowest where there are several; None for an empty
-    directory, and for bytes. `metadata` is the user's own; `searches` holds the settings of the
-    search by name of its subject, and `conclusions` what it came to. `damage` names, a line
-    each, every file that is not intact; `remarks` say what is odd.
+    directory, and for bytes. `base` is the checkpoint as it was read, before notes were added.
+    `metadata` is the user's own; `searches` holds the settings of the search by name of its
+    subject, and `conclusions` what it came to. `damage` names, a line each, every file that is
+    not intact; `remarks` say what is odd.
     """
 
     header: Header = field(default_factory=Header)
@@ -98,6 +108,7 @@ class Checkpoint:
     path: Path | None = None
     damage: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    base: Checkpoint | None = field(default=None, repr=False, compare=False)
 
     @property
     def profile(self) -> Profile:
@@ -126,8 +137,18 @@ class Checkpoint:
 
     @property
     def is_accessible(self) -> bool:
-        """Whether the part of every node is in, and nothing is damaged."""
-        return not self.missing and not self.damage
+        """Whether its file, which is read again for that, is intact, and the part of every node is
+        in: in the file, or in the node's journal beside it. Without a file, what was read counts.
+        """
+        if self.damage or self.path is None:
+            return not (self.damage or self.missing)
+        layout = Layout(self.path.parent, prefix_of(self.path))
+        if (read_journal if is_journal(self.path) else read_listed)(self.path).damage:
+            return False
+        return os.path.exists(self.path) and all(
+            read_journal(layout.journal(node)).records.nodes.get(node, 0) >= self.header.nodes[node]
+            for node in self.missing
+        )
 
     def measurements(self) -> Iterator[MeasuredTrial]:
         """The trials that gave a measurement, in order of measuring."""
@@ -139,7 +160,7 @@ class Checkpoint:
         """The same with these top-level keys set, each as a whole; None removes one."""
         merged = {**self.metadata, **freeze(values)}
         kept = {key: value for key, value in merged.items() if value is not None}
-        return replace(self, metadata=MappingProxyType(kept))
+        return replace(self, metadata=MappingProxyType(kept), base=self.base or self)
 
     def lines(self) -> Iterator[bytes]:
         """The lines of the numbered checkpoint that holds all this."""
@@ -168,6 +189,28 @@ class Checkpoint:
 
         path = Path(path)
         return find(str(which), path, prefix) if os.path.isdir(path) else read_file(path)
+
+    @classmethod
+    def download(
+        cls,
+        store: str | Path | Checkpointer,
+        directory: str | Path,
+        which: str | int = "latest",
+        *,
+        prefix: str = "",
+    ) -> Path:
+        """Copies a checkpoint from a store (or its URL) into a directory; the path of the copy.
+
+        `which` is a number, a uuid or the beginning of one, "latest" (the newest that is intact) or
+        "best". Raises CheckpointError where there is none, it is damaged, or another has its name.
+        """
+        from model_analyzer.state.directory import download
+        from model_analyzer.state.find import pick
+        from model_analyzer.state.stores import open_store
+
+        source = open_store(str(store), prefix) if isinstance(store, (str, Path)) else store
+        path, _ = download(source, pick(str(which), source), Path(directory), prefix)
+        return path
 
     def save(self, directory: str | Path | None = None, *, force: bool = False) -> Path:
         """Writes this as the next numbered checkpoint of `directory`, or of the one it came from.
@@ -291,6 +334,7 @@ def assemble(contents: Iterable[tuple[str, Path | None, Content]]) -> Checkpoint
     conclusions: dict[str, Conclusion] = {}
     nodes: dict[str, int] = {}
     source: Path | None = None
+    index: int | None = None
     damage, remarks = [], []
     for where, path, content in contents:
         reason = content.damage
@@ -306,6 +350,9 @@ def assemble(contents: Iterable[tuple[str, Path | None, Content]]) -> Checkpoint
             reason = reason or str(error)
         if header.uuid:
             saved = header  # that of a journal has no identity
+        number = None if path is None else number_of(path)  # a copy may have another than it had
+        if content.header.get("uuid") or index is None:
+            index = header.index if number is None else number
         for node, count in header.nodes.items():
             nodes[node] = max(count, nodes.get(node, 0))
         if content.server_only is not None:
@@ -320,9 +367,7 @@ def assemble(contents: Iterable[tuple[str, Path | None, Content]]) -> Checkpoint
             damage.append(f"{where} is damaged ({reason})")
         remarks += [f"{where}: {remark}" for remark in content.remarks]
     return Checkpoint(
-        header=replace(
-            header, uuid=saved.uuid, parent=saved.parent, index=saved.index, nodes=nodes
-        ),
+        header=replace(header, uuid=saved.uuid, parent=saved.parent, index=index, nodes=nodes),
         records=records,
         server_only=server_only,
         metadata=freeze(metadata),
@@ -396,11 +441,54 @@ def headers(layout: Layout) -> Sequence[Header]:
     return [header for header in found if header is not None]
 
 
-def list_checkpoints(directory: str | Path, prefix: str = "") -> list[Checkpoint]:
-    """Every numbered checkpoint in a directory, oldest first; damaged ones say so in `damage`."""
+def list_checkpoints(
+    directory: str | Path,
+    prefix: str = "",
+    *,
+    sort_by: str = "index",
+    order: Literal["asc", "desc"] | None = None,
+    limit: int | None = None,
+) -> list[Checkpoint]:
+    """Every numbered checkpoint in a directory, oldest first; damaged ones say so in `damage`.
+
+    They can be sorted by "time" or by the best value of a metric, too; those that do not have it
+    come last. Of metrics the best comes first, else the lowest, unless an `order` is given; at most
+    `limit` are listed. Raises ValueError where these arguments cannot be used.
+    """
+    if sort_by not in (*SORTS, *METRICS, *ALIASES):
+        raise ValueError(
+            f"sort_by: no metric is called {sort_by!r}: give 'index', 'time' or a metric, such as"
+            f" {DEFAULT_OBJECTIVE!r}"
+        )
+    if order not in (None, "asc", "desc"):
+        raise ValueError(f"order: expected 'asc' or 'desc', found {order!r}")
+    if limit is not None and (not isinstance(limit, int) or limit < 1):
+        raise ValueError(f"limit: expected a whole number from 1 on, found {limit!r}")
     layout = Layout(Path(directory), prefix)
     paths = map(layout.checkpoint, layout.indices())
-    return [assemble([(str(path), path, read_checkpoint(path))]) for path in paths]
+    checkpoints = [assemble([(str(path), path, read_listed(path))]) for path in paths]
+    is_descending = order == "desc" if order else is_best_high(sort_by)
+    return in_order(
+        checkpoints, lambda each: sort_value(each, sort_by), is_descending=is_descending
+    )[:limit]
+
+
+def sort_value(checkpoint: Checkpoint, sort_by: str) -> Any:
+    """What a checkpoint is sorted by; None where it does not have that."""
+    match sort_by:
+        case "index":
+            return checkpoint.header.index
+        case "time":
+            return checkpoint.header.time or None
+    return best_value((item.measurement for item in checkpoint.measurements()), sort_by)
+
+
+def in_order(items: Iterable[T], value: Callable[[T], Any], *, is_descending: bool) -> list[T]:
+    """The items by a value; those that do not have it (None) come last."""
+    pairs = [(value(item), item) for item in items]
+    having = [pair for pair in pairs if pair[0] is not None]
+    having.sort(key=itemgetter(0), reverse=is_descending)
+    return [item for _, item in (*having, *(pair for pair in pairs if pair[0] is None))]
 
 
 def resume_index(layout: Layout) -> int | None:

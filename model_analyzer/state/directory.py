@@ -12,7 +12,7 @@ from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.checkpointer import Checkpointer, holds
 from model_analyzer.state.files import write_whole
-from model_analyzer.state.layout import Layout, index_of, prefix_of
+from model_analyzer.state.layout import Layout, index_of, name_of, prefix_of
 from model_analyzer.state.lock import Lock
 from model_analyzer.state.profile_state import ProfileState
 
@@ -74,6 +74,23 @@ class DirectoryCheckpointer(Checkpointer):
                 f"{journal}: has measurements that are in no checkpoint yet and would mix with"
                 f" {path.name}: choose another directory"
             )
+
+
+def download(
+    store: Checkpointer, index: int, directory: Path, prefix: str = ""
+) -> tuple[Path, bool]:
+    """Copies a checkpoint of a store into a directory: the path of the copy, and whether it is new.
+
+    Raises CheckpointError where it is damaged, or where another has its name in the directory.
+    """
+    name = name_of(index, prefix)
+    data = store.read(index)
+    Checkpoint.from_bytes(data, f"{store}: {name}")
+    target = DirectoryCheckpointer(directory, prefix)
+    is_new = index not in target.indices() or target.read(index) != data
+    if is_new:
+        target.write(index, data)
+    return directory / name, is_new
 
 
 def save_checkpoint(checkpoint: Checkpoint, directory: Path | None, *, force: bool) -> Path:

@@ -117,6 +117,14 @@ def read_checkpoint(path: Path) -> Content:
         return Content(damage=f"cannot be read: {error.strerror}")
 
 
+def read_listed(path: Path) -> Content:
+    """The same; that a newer program has written it is damage, too: others are still to be seen."""
+    try:
+        return read_checkpoint(path)
+    except CheckpointError as error:
+        return Content(damage=str(error).removeprefix(f"{path}: "))
+
+
 def read_checkpoint_from(file: BinaryIO, where: str) -> Content:
     """The same from an open file; `where` names it in messages."""
     beginning = file.read(100)

@@ -7,19 +7,22 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
+from operator import itemgetter
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
-from model_analyzer.domain.measurements import best_value
-from model_analyzer.domain.metrics import METRICS
+from model_analyzer.domain.metrics import METRICS, is_best_high
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import (
+    SORTS,
     Checkpoint,
     Header,
+    in_order,
     load_existing,
     read_file,
     read_header,
+    sort_value,
 )
 from model_analyzer.state.checkpointer import Checkpointer, newest_first
 from model_analyzer.state.layout import Layout
@@ -75,6 +78,29 @@ def pick(which: str, store: Checkpointer) -> int:
     return _only(found, which, str(store), store.indices())
 
 
+def pick_top(
+    store: Checkpointer, count: int, sort_by: str = "index", order: str | None = None
+) -> tuple[Sequence[int], Sequence[str]]:
+    """The numbers of the `count` first checkpoints of a store by their index, "time" or the best
+    value of a metric; and what is wrong with those that are damaged and so passed over.
+
+    The newest or the best come first, unless an `order` is given.
+    """
+    damage: list[str] = []
+    values: list[tuple[int, Any]] = []
+    for index, checkpoint in newest_first(store):
+        if checkpoint.damage:
+            damage += checkpoint.damage
+            continue
+        value = index if sort_by == "index" else sort_value(checkpoint, sort_by)
+        values.append((index, value))
+        if len(values) == count and sort_by == "index" and order != "asc":
+            break  # the others are older
+    is_descending = order == "desc" if order else sort_by in SORTS or is_best_high(sort_by)
+    ordered = in_order(values, itemgetter(1), is_descending=is_descending)
+    return [index for index, _ in ordered[:count]], damage
+
+
 def _only(found: Sequence[int], which: str, where: str, known: Sequence[int]) -> int:
     if len(found) > 1:
         raise CheckpointError(
@@ -121,14 +147,10 @@ def _with_best(checkpoints: Iterable[tuple[T, Checkpoint]]) -> Sequence[T]:
     found: Sequence[T] = []
     highest: float | None = None
     for name, checkpoint in checkpoints:
-        value = _best_value(checkpoint)
+        value = sort_value(checkpoint, DEFAULT_OBJECTIVE)
         if value is not None and (highest is None or gain(value, highest) > 0):
             found, highest = [name], value
     return found
-
-
-def _best_value(checkpoint: Checkpoint) -> float | None:
-    return best_value((item.measurement for item in checkpoint.measurements()), DEFAULT_OBJECTIVE)
 
 
 def _listed(indices: Sequence[int]) -> str:

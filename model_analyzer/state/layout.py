@@ -76,6 +76,17 @@ def index_of(path: Path) -> int:
     return int(path.stem.rpartition("-")[2])
 
 
+def number_of(path: Path) -> int | None:
+    """The number of the checkpoint in a file; None where its name is not that of one."""
+    match = re.fullmatch(r"(?:.+-)?(0|[1-9][0-9]*)\.ckpt", path.name)
+    return int(match[1]) if match else None
+
+
+def is_journal(path: Path) -> bool:
+    """Whether a file has the name of a journal."""
+    return re.fullmatch(rf"(?:.+-)?{_JOURNAL}(?:-.+)?", path.name) is not None
+
+
 def prefix_of(path: Path) -> str:
     """What the names of all files of a run begin with, from the name of one of them."""
     match = re.fullmatch(rf"(?:(.+)-)?(?:[0-9]+\.ckpt|{_JOURNAL}(?:-.+)?)", path.name)

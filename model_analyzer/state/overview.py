@@ -6,12 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from model_analyzer.domain.measurements import Measurement, best_value
-from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import Checkpoint, Header, assemble
-from model_analyzer.state.files import Content, read_checkpoint, read_journal
+from model_analyzer.state.files import Content, read_journal, read_listed
 from model_analyzer.state.layout import Layout
 
 
@@ -19,9 +17,9 @@ from model_analyzer.state.layout import Layout
 class Overview:
     """A numbered checkpoint, or what only the journals hold (then it has no index).
 
-    `best` is the best value of each metric that was asked for, None where it was not measured.
-    `missing` tells how many outcomes of each node are not in, in its journal neither; `damage` is
-    one line, or "".
+    `file` is the name of its file, and `best` the best value of each metric that was asked for,
+    None where it was not measured. `missing` tells how many outcomes of each node are not in, in
+    its journal neither; `damage` is one line, or "".
     """
 
     header: Header
@@ -31,6 +29,7 @@ class Overview:
     failures: int
     best: Mapping[str, float | None]
     missing: Mapping[str, int]
+    file: str = ""
     damage: str = ""
 
     @classmethod
@@ -60,7 +59,9 @@ class Overview:
     def state(self) -> str:
         """`intact`, or what is wrong."""
         if self.damage:
-            return f"damaged: {self.damage}"
+            return (
+                f"damaged: {self.file}: {self.damage}" if self.file else f"damaged: {self.damage}"
+            )
         if self.missing:
             parts = ", ".join(f"{count} of {node}" for node, count in self.missing.items())
             return f"incomplete: lacks {parts}"
@@ -75,7 +76,7 @@ def overviews(layout: Layout, metrics: Sequence[str]) -> Iterator[Overview]:
     """
     journals = {node: read_journal(layout.journal(node)) for node in ("", *layout.nodes())}
     for path in map(layout.checkpoint, layout.indices()):
-        content = _read(path)
+        content = read_listed(path)
         checkpoint = assemble([(str(path), path, content)])
         late = {
             node: checkpoint.header.nodes[node] - _outcomes(journals.get(node), node)
@@ -88,19 +89,13 @@ def overviews(layout: Layout, metrics: Sequence[str]) -> Iterator[Overview]:
                 for node, count in checkpoint.missing.items()
                 if late[node] > 0
             },
+            file=path.name,
             damage=content.damage or "; ".join(checkpoint.damage),
         )
     if any(len(content.records) for content in journals.values()):
         contents = [(str(layout.journal(node)), None, part) for node, part in journals.items()]
         overview = Overview.of(assemble(contents), metrics)
         yield replace(overview, header=replace(overview.header, index=None), missing={})
-
-
-def _read(path: Path) -> Content:
-    try:
-        return read_checkpoint(path)
-    except CheckpointError as error:  # of a newer program
-        return Content(damage=str(error))
 
 
 def _outcomes(journal: Content | None, node: str) -> int:

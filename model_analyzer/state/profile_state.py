@@ -137,11 +137,13 @@ class ProfileState:
         return self.checkpoint.profile
 
     def start_from(self, base: Checkpoint) -> None:
-        """Goes on from another checkpoint instead of the newest one here, which is kept.
+        """Goes on from another checkpoint instead of the newest one here, which is kept, unless
+        the other is that with more notes.
 
         From an empty one, everything is measured anew.
         """
-        if not self._journal.is_empty:
+        original = base.base or base
+        if not self._journal.is_empty and not original.holds_same_as(self.checkpoint):
             self._write_checkpoint()
         log.info("Starting from %s", base.path or "nothing")
         self._begin(replace(base, header=replace(base.header, nodes={})))

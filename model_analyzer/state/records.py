@@ -9,6 +9,7 @@ without making them again.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from itertools import chain
 
 from model_analyzer.domain.profiles import TrialRecord
@@ -22,6 +23,15 @@ _KEPT = 100_000
 
 # Trial key and names of the variants: one measurement may stand for several names.
 _Name = tuple[str, str]
+
+
+@dataclass(slots=True)
+class Share:
+    """So many outcomes, the bytes that they take, and the seconds that it took to measure them."""
+
+    outcomes: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
 
 
 class Records(Collection[TrialRecord]):
@@ -131,16 +141,16 @@ class Records(Collection[TrialRecord]):
         """The keys of all trials."""
         return frozenset(self._newest)
 
-    def sizes_by_node(self) -> dict[str, tuple[int, int]]:
-        """How many outcomes of each node of a cluster there are, and how many bytes they take;
-        "" is no node.
-        """
-        sizes: dict[str, tuple[int, int]] = {}
+    def shares(self) -> dict[str, Share]:
+        """What each node of a cluster has measured; "" is no node."""
+        shares: dict[str, Share] = {}
         for name, line in self._lines.items():
-            node = self._record(name).node
-            count, size = sizes.get(node, (0, 0))
-            sizes[node] = count + 1, size + len(line)
-        return sizes
+            record = self._record(name)
+            share = shares.setdefault(record.node, Share())
+            share.outcomes += 1
+            share.bytes += len(line)
+            share.seconds += record.outcome.duration_s
+        return shares
 
     def lines(self) -> Iterator[bytes]:
         """The lines that hold all this, what is referred to before what refers to it."""

@@ -8,6 +8,7 @@ import csv
 import io
 import json
 import re
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,8 @@ import pytest
 
 from model_analyzer.domain.models import ModelVariant, freeze
 from model_analyzer.state.checkpoint import load
+from model_analyzer.state.lines import encode
+from model_analyzer.state.node import NodeJournal
 from model_analyzer.state.profile_state import ProfileState
 from tests.unit.builders import (
     at_least,
@@ -133,6 +136,65 @@ def test_list_names_damage(call: Run, checkpoints: Path) -> None:
 
     assert status == 0
     assert [item["state"].partition(":")[0] for item in json.loads(output)] == ["damaged", "intact"]
+
+
+def test_list_names_the_file_that_is_damaged(call: Run, checkpoints: Path) -> None:
+    shutil.copy(checkpoints / "0.ckpt", checkpoints / "5.ckpt")
+    (checkpoints / "7.ckpt").write_bytes(b"")
+    (checkpoints / "8.ckpt").mkdir()
+    (checkpoints / "9.ckpt").write_bytes(encode({"entry": "header", "format": 99}))
+
+    status, output, error = call("list")
+
+    assert (status, error) == (0, "")
+    assert column(output, 0) == ["0", "1", "5", "7", "8", "9"]
+    states = [re.split(" {2,}", line)[-1] for line in output.splitlines()[2:8]]
+    assert states[:5] == [
+        "intact", "intact", "intact", "damaged: 7.ckpt: it is empty",
+        "damaged: 8.ckpt: cannot be read: Is a directory",
+    ]  # fmt: skip
+    assert states[5].startswith("damaged: 9.ckpt: written in format 99 by a newer")
+    documents = json.loads(call("list", "--json")[1])
+    assert [item["index"] for item in documents] == [0, 1, 5, 7, 8, 9]
+    assert documents[3]["file"] == "7.ckpt"
+    assert documents[3]["state"] == "damaged: 7.ckpt: it is empty"
+    assert re.search("Index +5\n", call("show", "5")[1])
+
+
+def test_show_prints_plain_words(call: Run, checkpoints: Path) -> None:
+    search = {
+        "search.mode": "brute",
+        "search.disable": "False",
+        "search.together": "True",
+        "search.seed": "None",
+        "m.loads": "(1, 2)",
+        "m.batch_sizes": "()",
+        "m.parameters": "{'dynamic_batching': [{'a': 1}, None], 'count': (1, 2)}",
+        "m.goal": "perf_throughput: 10; Max p99 Latency: 20 ms",
+    }
+    with ProfileState(checkpoints) as state:
+        state.record_search("m", search, goal())
+        other = variant("m_config_9", default_model_filename="x", optimization={"cuda": True})
+        state.record(trial(other), measurement(1.0))
+        state.save()
+
+    _, output, _ = call("show")
+
+    told = dict(
+        re.split(" {2,}", line) for line in output.partition("Search of m:")[2].splitlines()[1:9]
+    )
+    assert told == {
+        "Name": "Value",
+        "search.mode": "brute",
+        "search.disable": "no",
+        "search.together": "yes",
+        "search.seed": "not set",
+        "m.loads": "1, 2",
+        "m.batch_sizes": "none",
+        "m.parameters": '{"dynamic_batching": [{"a": 1}, null], "count": [1, 2]}',
+    }
+    assert "perf_throughput: 10; Max p99 Latency: 20 ms" in output
+    assert not re.search("None|True|False|'", output)
 
 
 def test_show_has_everything(call: Run) -> None:
@@ -439,6 +501,7 @@ def test_stats_measure(call: Run) -> None:
     assert found["load_s"] > 0
     assert found["serialise_s"] > 0
     assert (found["dominant_node"], found["nodes"][""]["outcomes"]) == (None, 6)
+    assert found["nodes"][""]["seconds"] == 0
     assert "Time to load" in call("stats")[1]
 
 
@@ -452,6 +515,26 @@ def test_stats_name_the_node_that_dominates(call: Run, checkpoints: Path) -> Non
     assert found["dominant_node"] == "node-1"
     assert found["nodes"]["node-1"]["outcomes"] == 29
     assert "Most of it is of node-1." in call("stats")[1]
+
+
+def test_stats_tell_the_time_that_each_node_measured(run: Run, tmp_path: Path) -> None:
+    with ProfileState(tmp_path) as state:
+        state.record(trial(size(0)), replace(measurement(1.0), duration_s=2.5))
+    for node, seconds in (("node-1", 10.0), ("node-2", 4.25)):
+        with NodeJournal(tmp_path, node) as journal:
+            for number in (1, 2):
+                one = trial(size(number, name=f"m_config_{node}_{number}"))
+                journal.record(one, replace(failure(), duration_s=seconds))
+
+    output = run("checkpoint", "stats", "-s", str(tmp_path))[1]
+    nodes = json.loads(run("checkpoint", "stats", "-s", str(tmp_path), "--json")[1])["nodes"]
+
+    assert {name: (node["outcomes"], node["seconds"]) for name, node in nodes.items()} == {
+        "": (1, 2.5), "node-1": (2, 20.0), "node-2": (2, 8.5),
+    }  # fmt: skip
+    assert re.search(r"Time measured +31\.0 s\n", output)
+    assert re.search(r"Node +Outcomes +Measured \(s\)", output)
+    assert re.search(r"node-1 +2 +20\.0", output)
 
 
 def test_merge_writes_the_next_checkpoint(call: Run, tmp_path: Path, checkpoints: Path) -> None:

@@ -50,6 +50,58 @@ def test_one_is_downloaded_as_it_is(run, source: Path, tmp_path: Path, which, na
     assert (status, out) == (0, f"new/place/{name} is there already\n")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        (["2"], ["2.ckpt", "1.ckpt"]),
+        (["9"], ["2.ckpt", "1.ckpt", "0.ckpt"]),
+        (["2", "--order", "asc"], ["0.ckpt", "1.ckpt"]),
+        (["2", "--sort-by", "perf_throughput"], ["1.ckpt", "2.ckpt"]),
+        (["1", "--sort-by", "perf_throughput", "--order", "asc"], ["0.ckpt"]),
+    ],
+)
+def test_several_are_downloaded(run, source: Path, tmp_path: Path, arguments, names) -> None:
+    where = ["--from", str(source), "--output-dir", "new"]
+
+    status, out, err = run("checkpoint", "download", "--top-n", *arguments, *where)
+
+    assert (status, err) == (0, "")
+    assert out.splitlines() == [f"wrote new/{name}" for name in names]
+    assert files(tmp_path / "new") == {name: (source / name).read_bytes() for name in names}
+
+
+def test_of_several_damaged_ones_are_left_out(run, source: Path, tmp_path: Path) -> None:
+    (source / "2.ckpt").write_bytes(b"")
+    where = ["--from", str(source), "--output-dir", "new"]
+
+    status, out, err = run("checkpoint", "download", "--top-n", "1", *where)
+
+    assert (status, out) == (0, "wrote new/1.ckpt\n")
+    assert "2 is damaged (it is empty): left out" in err
+    for name in ("0.ckpt", "1.ckpt"):
+        (source / name).write_bytes(b"")
+    status, _, err = run("checkpoint", "download", "--top-n", "1", *where)
+    assert status == 1
+    assert err.splitlines()[-1] == f"model-analyzer: {source}: no intact checkpoint found"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["0", "--top-n", "1"], "say which one"),
+        (["0", "--sort-by", "time"], "give --top-n N"),
+        (["--top-n", "0"], "--top-n"),
+        (["--top-n", "1", "--sort-by", "x"], "--sort-by: no metric is called 'x'"),
+    ],
+)
+def test_several_are_chosen_in_one_way(run, source: Path, arguments, says) -> None:
+    status, _, err = run(
+        "checkpoint", "download", *arguments, "--from", str(source), "--output-dir", "new"
+    )
+    assert status == 2
+    assert says in err
+
+
 def test_a_uuid_is_found(run, source: Path, tmp_path: Path) -> None:
     identity = list_checkpoints(source)[1].header.uuid
     status, out, _ = run(

@@ -105,6 +105,7 @@ def test_names_stay_text_in_markdown(run: Run, tmp_path: Path) -> None:
         measure(tmp_path / side, model="<script>|*x*")
 
     _, output, _ = run("compare", "base", "new", "--format", "md")
+    assert run("compare", "base", "new", "--format", "markdown")[1] == output
     assert "<script>" not in output
     assert r"&lt;script>\|\*x\*" in output
 

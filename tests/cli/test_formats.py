@@ -137,3 +137,16 @@ def test_what_is_not_installed_is_told_before_anything_starts(
     assert "Traceback" not in output
     assert pretend.server_calls == []
     assert not (setting.directory / "results").exists()
+
+
+def test_markdown_is_md(run: Run, measured: Path) -> None:
+    (measured / "c.yaml").write_text("output_formats: [markdown, csv]\n")
+    command = ("analyze", "--profile-models", "m", "-m", "models", "--skip-detailed-reports")
+
+    for place, arguments in (
+        ("line", ["--output-formats", "Markdown"]),
+        ("yaml", ["-f", "c.yaml"]),
+    ):
+        status, _, error = run(*command, "-e", place, *arguments)
+        assert status == 0, error
+        assert any(name.endswith(".md") for name in files(measured / place)), place

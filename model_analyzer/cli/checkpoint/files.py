@@ -8,6 +8,7 @@ import json
 import os
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -84,7 +85,7 @@ def verify(paths: Sequence[Path], directory: Path, prefix: str, as_json: bool) -
 @directory_options
 @json_option
 def stats(which: str, directory: Path, prefix: str, as_json: bool) -> None:
-    """Tell how large a checkpoint is and whose outcomes it has.
+    """Tell how large a checkpoint is, and what each node has measured.
 
     And how long it takes to load.
 
@@ -101,10 +102,10 @@ def stats(which: str, directory: Path, prefix: str, as_json: bool) -> None:
     lines = [len(line) for line in checkpoint.lines()]
     written = time.perf_counter()
     size, outcomes = sum(lines), len(checkpoint.records)
-    nodes = checkpoint.records.sizes_by_node()
-    total = sum(own for _, own in nodes.values())
+    nodes = checkpoint.records.shares()
+    total = sum(share.bytes for share in nodes.values())
     dominant = next(
-        (name for name, (_, own) in nodes.items() if own * 2 > total and len(nodes) > 1), None
+        (name for name, share in nodes.items() if share.bytes * 2 > total and len(nodes) > 1), None
     )
     if as_json:
         document = {
@@ -115,9 +116,7 @@ def stats(which: str, directory: Path, prefix: str, as_json: bool) -> None:
             "outcomes": outcomes,
             "load_s": loaded - begin,
             "serialise_s": written - loaded,
-            "nodes": {
-                name: {"outcomes": count, "bytes": own} for name, (count, own) in nodes.items()
-            },
+            "nodes": {name: asdict(share) for name, share in nodes.items()},
             "dominant_node": dominant,
         }
         click.echo(json.dumps(document, indent=1))
@@ -127,6 +126,7 @@ def stats(which: str, directory: Path, prefix: str, as_json: bool) -> None:
         "Entries": f"{len(lines):,}",
         "Bytes per entry": f"{size / len(lines):.0f}",
         "Outcomes": f"{outcomes:,}",
+        "Time measured": f"{sum(share.seconds for share in nodes.values()):,.1f} s",
         "Time to load": f"{(loaded - begin) * 1000:.1f} ms",
         "Time to serialise": f"{(written - loaded) * 1000:.1f} ms",
     }
@@ -134,9 +134,17 @@ def stats(which: str, directory: Path, prefix: str, as_json: bool) -> None:
     if set(nodes) == {""}:
         return  # no cluster
     rows = tuple(
-        (name or _NO_NODE, count, own, own / total * 100) for name, (count, own) in nodes.items()
+        (
+            name or _NO_NODE,
+            share.outcomes,
+            round(share.seconds, 1),
+            share.bytes,
+            share.bytes / total * 100,
+        )
+        for name, share in nodes.items()
     )
-    print_table("Nodes", Table(headers=("Node", "Outcomes", "Bytes", "Share (%)"), rows=rows))
+    headers = ("Node", "Outcomes", "Measured (s)", "Bytes", "Share (%)")
+    print_table("Nodes", Table(headers=headers, rows=rows))
     if dominant is not None:
         click.echo(f"Most of it is of {dominant or _NO_NODE}.")
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from ast import literal_eval
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _DEFAULT_METRIC = "perf_throughput"
 _MODE = "search.mode"
+_LONGEST_SETTING = 10_000
 _STATES = ("intact", "in the journal only", "incomplete", "damaged")
 
 
@@ -40,7 +42,7 @@ _STATES = ("intact", "in the journal only", "incomplete", "damaged")
     show_default=True,
     help="What they are sorted by; a metric by its best value.",
 )
-@order_option
+@order_option("of metrics the best first, else the lowest.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Show so many at most.")
 @json_option
 def list_(
@@ -59,9 +61,9 @@ def list_(
       model-analyzer checkpoint list --sort-by perf_latency_p99 --limit 3
     """
     from model_analyzer.cli.checkpoint.output import print_table
-    from model_analyzer.domain.metrics import METRICS
+    from model_analyzer.domain.metrics import METRICS, is_best_high
     from model_analyzer.reports.tables import Table
-    from model_analyzer.results.rows import is_best_high
+    from model_analyzer.state.checkpoint import in_order
     from model_analyzer.state.layout import Layout
     from model_analyzer.state.overview import overviews
 
@@ -73,7 +75,9 @@ def list_(
     if not items:
         raise CheckpointError(f"{directory}: no checkpoints found: give -s DIRECTORY")
     is_descending = order == "desc" if order else is_best_high(sort_by)
-    items = _sorted(items, sort_by, is_descending=is_descending)[:limit]
+    items = in_order(items, lambda item: _sort_value(item, sort_by), is_descending=is_descending)[
+        :limit
+    ]
     if as_json:
         click.echo(json.dumps([_document(item) for item in items], indent=1))
         return
@@ -97,29 +101,24 @@ def list_(
     print_table(f"Checkpoints in {directory}", table)
 
 
-def _sorted(items: Sequence[Overview], sort_by: str, *, is_descending: bool) -> Sequence[Overview]:
-    """The items in order; those that do not have what counts come last."""
-
-    def key(item: Overview) -> Any:
-        match sort_by:
-            case "time":
-                return item.header.time or None
-            case "index":
-                return item.header.index
-            case "state":
-                return next(
-                    place for place, state in enumerate(_STATES) if item.state.startswith(state)
-                )
-        return item.best[sort_by]
-
-    having = [item for item in items if key(item) is not None]
-    lacking = [item for item in items if key(item) is None]
-    return [*sorted(having, key=key, reverse=is_descending), *lacking]
+def _sort_value(item: Overview, sort_by: str) -> Any:
+    """What an overview is sorted by; None where it does not have that."""
+    match sort_by:
+        case "time":
+            return item.header.time or None
+        case "index":
+            return item.header.index
+        case "state":
+            return next(
+                place for place, state in enumerate(_STATES) if item.state.startswith(state)
+            )
+    return item.best[sort_by]
 
 
 def _document(item: Overview) -> Mapping[str, Any]:
     return {
         "index": item.header.index,
+        "file": item.file or None,
         "uuid": item.header.uuid,
         "parent": item.header.parent,
         "time": item.header.time,
@@ -202,15 +201,35 @@ def show(which: str, directory: Path, prefix: str, shown: str) -> None:
 
 def _settings(search: Mapping[str, Any]) -> Mapping[str, Any]:
     """What trials were chosen by, without what other modes are told."""
-    from model_analyzer.domain.models import thaw
     from model_analyzer.domain.settings import SearchMode
 
     others = {mode.value for mode in SearchMode} - {search.get(_MODE)}
     return {
-        key: thaw(item)
+        key: _in_words(item)
         for key, item in search.items()
-        if key not in ("entry", "subject") and key.partition(".")[0] not in others
+        if key not in ("entry", "subject", "goals") and key.partition(".")[0] not in others
     }
+
+
+def _in_words(setting: object) -> str:
+    """A setting as it is kept, as text of Python, in words and JSON."""
+    text = str(setting)
+    try:
+        value = literal_eval(text) if len(text) <= _LONGEST_SETTING else text
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text  # it was no text of Python
+    match value:
+        case None:
+            return "not set"
+        case True | False:
+            return "yes" if value else "no"
+        case () | []:
+            return "none"
+        case tuple() | list() if all(isinstance(item, (str, int, float)) for item in value):
+            return ", ".join(map(str, value))
+        case tuple() | list() | dict():
+            return json.dumps(value, default=str)
+    return text
 
 
 def _concluded(checkpoint: Checkpoint, conclusion: Conclusion) -> Mapping[str, str]:

@@ -78,12 +78,13 @@ def checkpoint_argument(command: F) -> F:
     )(command)
 
 
-def order_option(command: F) -> F:
+def order_option(otherwise: str) -> Callable[[F], F]:
+    """`otherwise` tells the order where none is given."""
     return click.option(
         "--order",
         type=click.Choice(["asc", "desc"]),
-        help="Lowest or highest first. Default: of metrics the best first, else the lowest.",
-    )(command)
+        help=f"Lowest or highest first. Default: {otherwise}",
+    )
 
 
 def json_option(command: F) -> F:

@@ -17,7 +17,7 @@ from model_analyzer.domain.words import counted
 from model_analyzer.reports.rows import to_csv, to_json
 from model_analyzer.reports.tables import Table
 from model_analyzer.reports.write import encoded, write_file
-from model_analyzer.results.rows import Row
+from model_analyzer.results.rows import Cell, Row
 from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.find import find
 
@@ -41,7 +41,7 @@ def print_table(title: str, table: Table) -> None:
 
     from model_analyzer.cli.console import plain_table, rich_table
 
-    cells = tuple(tuple("-" if cell is None else cell for cell in row) for row in table.rows)
+    cells = tuple(tuple(map(_plain, row)) for row in table.rows)
     shown = replace(table, rows=cells)
     if sys.stdout.isatty():
         console = Console()
@@ -50,6 +50,13 @@ def print_table(title: str, table: Table) -> None:
         return
     for line in plain_table(title, shown):
         click.echo(line.rstrip())
+
+
+def _plain(cell: Cell) -> Cell:
+    """What is no number or text, in words."""
+    if cell is None:
+        return "-"
+    return ("no", "yes")[cell] if isinstance(cell, bool) else cell
 
 
 def pairs_table(values: Mapping[str, Any]) -> Table:

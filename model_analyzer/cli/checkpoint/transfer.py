@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from model_analyzer.cli.checkpoint.options import directory_options, path_option, prefix_option
+from model_analyzer.cli.checkpoint.options import (
+    directory_options,
+    metric,
+    order_option,
+    path_option,
+    prefix_option,
+)
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, CheckpointError
 
 if TYPE_CHECKING:
@@ -25,38 +31,65 @@ if TYPE_CHECKING:
 @click.option("--latest", "named", flag_value="latest", help="The newest that is intact.")
 @click.option("--best", "named", flag_value="best", help="The one with the highest throughput.")
 @click.option(
+    "--top-n",
+    type=click.IntRange(1),
+    metavar="N",
+    help="The N newest that are intact, or the first N by --sort-by.",
+)
+@click.option(
+    "--sort-by",
+    metavar="METRIC|time|index",
+    help="What the N are chosen by; a metric by its best value.",
+)
+@order_option("the newest or the best first.")
+@click.option(
     "--from", "source", required=True, metavar="URL", help="A directory, or s3://bucket/folder."
 )
 @path_option("--output-dir", required=True, metavar="DIR", help="Where to write it.")
 @prefix_option
 def download(
-    which: str | None, named: str | None, source: str, output_dir: Path, prefix: str
-) -> int:
-    """Copy a checkpoint from a store into a directory.
+    which: str | None,
+    named: str | None,
+    top_n: int | None,
+    sort_by: str | None,
+    order: str | None,
+    source: str,
+    output_dir: Path,
+    prefix: str,
+) -> None:
+    """Copy checkpoints from a store into a directory.
 
-    WHICH is its number, its uuid or the beginning of that.
+    WHICH is a number, a uuid or the beginning of that.
 
-    It is checked before it gets its name there. Nothing is overwritten.
+    Each is checked before it gets its name there. Nothing is overwritten.
     """
-    from model_analyzer.state.checkpoint import Checkpoint
-    from model_analyzer.state.directory import DirectoryCheckpointer
-    from model_analyzer.state.find import pick
-    from model_analyzer.state.layout import name_of
+    from model_analyzer.cli.checkpoint.output import warn
+    from model_analyzer.state.checkpoint import SORTS
+    from model_analyzer.state.directory import download as copy_of
+    from model_analyzer.state.find import pick, pick_top
     from model_analyzer.state.stores import open_store
 
-    if (which is None) == (named is None):
-        raise click.UsageError("say which one: its number or uuid, or --latest, or --best")
+    if [which, named, top_n].count(None) != 2:
+        raise click.UsageError(
+            "say which one: its number or uuid, or --latest, or --best, or several by --top-n"
+        )
+    if top_n is None and (sort_by or order):
+        raise click.UsageError("--sort-by and --order are for several: give --top-n N")
+    column = sort_by or "index"
+    if column not in SORTS:
+        column = metric(column, "--sort-by")
     store = open_store(source, prefix)
-    index = pick(which or named or "", store)
-    data = store.read(index)
-    Checkpoint.from_bytes(data, f"{store}: {name_of(index, prefix)}")
-    target = DirectoryCheckpointer(output_dir, prefix)
-    if index in target.indices() and target.read(index) == data:
-        click.echo(f"{output_dir / name_of(index, prefix)} is there already")
-        return EXIT_OK
-    target.write(index, data)
-    click.echo(f"wrote {output_dir / name_of(index, prefix)}")
-    return EXIT_OK
+    if top_n is None:
+        indices: Sequence[int] = [pick(which or named or "", store)]
+    else:
+        indices, damage = pick_top(store, top_n, column, order)
+        for sentence in damage:
+            warn(f"{sentence}: left out")
+    if not indices:
+        raise CheckpointError(f"{store}: no intact checkpoint found")
+    for index in indices:
+        path, is_new = copy_of(store, index, output_dir, prefix)
+        click.echo(f"wrote {path}" if is_new else f"{path} is there already")
 
 
 @click.command("upload")

@@ -34,7 +34,7 @@ _SHOWN = ("perf_throughput", "perf_latency_p99", "gpu_used_memory", "cpu_used_ra
     " operators are < <= > >= = and !=. Can be repeated: then all hold.",
 )
 @click.option("--sort-by", metavar="COLUMN", help="Metric or other column to sort by.")
-@order_option
+@order_option("of metrics the best first, else the lowest.")
 @click.option("--top-n", type=click.IntRange(1), metavar="N", help="Only the first N rows.")
 @click.option(
     "--format", "form", type=click.Choice(["table", *FORMATS]), default="table", show_default=True
@@ -60,10 +60,10 @@ def trials(
       model-analyzer checkpoint trials --where 'perf_latency_p99<20' --sort-by perf_throughput
     """
     from model_analyzer.cli.checkpoint.output import found, print_table, put_rows
-    from model_analyzer.domain.metrics import METRICS
+    from model_analyzer.domain.metrics import METRICS, is_best_high
     from model_analyzer.reports.rows import to_table
     from model_analyzer.results.conditions import Condition
-    from model_analyzer.results.rows import NUMBERS, is_best_high, rows_of, sort_rows
+    from model_analyzer.results.rows import NUMBERS, rows_of, sort_rows
 
     try:
         conditions = [Condition.parse(text) for text in where]

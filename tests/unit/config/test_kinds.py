@@ -7,6 +7,7 @@ from __future__ import annotations
 from enum import Enum
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from model_analyzer.config.kinds import (
@@ -190,6 +191,16 @@ def test_other_words_are_neither_true_nor_false(written: str) -> None:
 def test_a_choice_gives_the_value_of_the_enum() -> None:
     assert Choice(Colour).parse(flag("green")) is Colour.GREEN
     assert Choice(Colour).metavar == "[red|green]"
+
+
+def test_a_choice_may_have_further_names() -> None:
+    colours = Choice(Colour, {"vert": Colour.GREEN})
+    assert colours.parse(flag("Vert")) is colours.parse(yaml("green")) is Colour.GREEN
+    assert (colours.metavar, colours.words) == ("[red|green]", ("red", "green"))
+    assert ListOf(colours, "COLOURS").parse(flag("red,vert")) == (Colour.RED, Colour.GREEN)
+    assert "vert" not in parse_problem(colours, yaml("bleu")).what
+    jsonschema.validate("vert", ListOf(colours, "COLOURS").schema())
+    jsonschema.validate(["red,vert"], ListOf(colours, "COLOURS").schema())
 
 
 def test_a_wrong_choice_names_the_choices_and_the_nearest() -> None:

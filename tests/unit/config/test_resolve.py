@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.config.resolve import described, resolve_profile, resolve_report
-from model_analyzer.domain.goals import Constraint
+from model_analyzer.domain.goals import Constraint, ModelGoal
 from model_analyzer.domain.settings import ModelSettings, Protocol, SearchMode
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import ConfigError
@@ -572,8 +572,9 @@ def test_a_report_uses_the_goals_of_the_file_it_shares_with_profile() -> None:
     bounds = (*at_least(perf_throughput=5), *at_most(perf_latency_p99=10))
     assert report.goals["a"].constraints == bounds
     assert report.goals["b"].constraints == bounds
-    assert report.default_goal.constraints == bounds
-    assert report.default_goal.objectives == objectives(perf_throughput=10)
+    default = report.asked_goal("of no model").over(ModelGoal())
+    assert default.constraints == bounds
+    assert default.objectives == objectives(perf_throughput=10)
     assert report.checkpoint_directory == CWD / "checkpoints"
     assert report.export_path == CWD
 

@@ -107,6 +107,26 @@ def test_what_is_recommended_with_its_gain_and_its_constraints() -> None:
     assert gain["noise_percent"] == pytest.approx(13.3, abs=0.05)
 
 
+@pytest.mark.parametrize(
+    ("best", "default"),
+    [
+        pytest.param(measurement(100, 5.5), measurement(150, 50.5), id="no clear gain over it"),
+        pytest.param(measurement(150, 12.5), measurement(100, 50.5), id="both break a constraint"),
+    ],
+)
+def test_a_gain_that_the_sentence_does_not_tell_is_none(
+    best: Measurement, default: Measurement
+) -> None:
+    strict = goal(*at_most(perf_latency_p99=10))
+    found = ranking(record(BEST, best), record(DEFAULT, default), by=strict)
+
+    (model,) = document(found)["models"]
+
+    assert "better" not in model["sentence"]
+    assert "gain" not in model["sentence"]
+    assert model["recommended"]["gain_over_default"] is None
+
+
 def test_what_a_search_came_to() -> None:
     one = record(BEST, measurement(150))
     concluded = conclusion(one.trial, trials=1)

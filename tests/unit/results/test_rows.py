@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from model_analyzer.domain.metrics import is_best_high
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.results.rows import (
     Row,
     best_of_variants,
     columns_of,
-    is_best_high,
     rows_of,
     sort_rows,
 )

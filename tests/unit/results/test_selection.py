@@ -230,11 +230,25 @@ def test_a_gain_below_its_noise_is_not_clear() -> None:
     assert not gain.is_clear
 
 
-def test_a_loss_is_never_clear() -> None:
+def test_over_a_default_that_breaks_the_constraints_a_gain_is_told_only_if_it_is_clear() -> None:
     strict = goal(*at_most(perf_latency_p99=5))
-    gain = best_and_default(measurement(50, 1), measurement(100, 9), strict)
-    assert gain.percent == pytest.approx(-50)
-    assert not gain.is_clear
+    found = ranking(
+        record(variant("m_config_0", max_batch_size=2), measurement(50, 1)),
+        record(variant("m_config_default"), measurement(100, 9)),
+        by=strict,
+    )
+    assert gain_over_default(found) is None
+    gain = best_and_default(measurement(150, 1), measurement(100, 9), strict)
+    assert gain.percent == pytest.approx(50)
+
+
+def test_what_breaks_the_constraints_gains_nothing() -> None:
+    found = ranking(
+        record(variant("m_config_0", max_batch_size=2), measurement(200, 6)),
+        record(variant("m_config_default"), measurement(100, 9)),
+        by=goal(*at_most(perf_latency_p99=5)),
+    )
+    assert gain_over_default(found) is None
 
 
 @pytest.mark.parametrize(
@@ -242,6 +256,7 @@ def test_a_loss_is_never_clear() -> None:
     [
         (Gain(percent=1, noise=None), True),
         (Gain(percent=0, noise=None), False),
+        (Gain(percent=-50, noise=5), False),
         (Gain(percent=5, noise=5), False),
         (Gain(percent=6, noise=5), True),
     ],

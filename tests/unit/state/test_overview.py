@@ -72,7 +72,7 @@ def test_a_damaged_one_is_named_with_what_is_intact(tmp_path: Path) -> None:
 
     (found,) = seen(tmp_path)
 
-    assert found.state.startswith("damaged: line ")
+    assert found.state.startswith("damaged: 0.ckpt: line ")
     assert found.state.endswith("is cut off")
     assert found.measurements == 1
 

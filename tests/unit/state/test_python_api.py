@@ -8,13 +8,23 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import model_analyzer
 from model_analyzer import Checkpoint, list_checkpoints
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement
+from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.errors import CheckpointError
+from model_analyzer.state.checkpoint import Header
+from model_analyzer.state.codec import Encoder
+from model_analyzer.state.directory import DirectoryCheckpointer
+from model_analyzer.state.files import write_whole
+from model_analyzer.state.layout import Layout
+from model_analyzer.state.lines import encode
 from model_analyzer.state.profile_state import ProfileState
+from model_analyzer.state.records import Records
 from tests.unit.state.samples import (
     failure,
     measurement,
@@ -23,6 +33,7 @@ from tests.unit.state.samples import (
     several,
     trial,
 )
+from tests.unit.state.test_overview import node_journal
 
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "python.md"
 
@@ -54,7 +65,7 @@ def test_the_worked_example_works(
     blocks = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
     assert len(blocks) >= 5
     exec(compile("\n".join(blocks), "docs/python.md", "exec"), {"__name__": "example"})
-    assert "checkpoints/3.ckpt True" in capsys.readouterr().out
+    assert "checkpoints/2.ckpt True" in capsys.readouterr().out
 
 
 def test_to_import_the_package_imports_nothing_else() -> None:
@@ -125,6 +136,29 @@ def test_notes_win_over_older_ones_in_the_journal(directory: Path) -> None:
     assert Checkpoint.open(directory).metadata == {"note": "new"}
 
 
+def test_a_note_after_others_is_one_more_file(directory: Path) -> None:
+    Checkpoint.open(directory).save()
+    with ProfileState(directory) as state:
+        state.record_metadata({"note": "old", "other": 1})
+
+    path = Checkpoint.open(directory).with_metadata(note="new").with_metadata(third=3).save()
+
+    assert path == directory / "3.ckpt"
+    assert Checkpoint.open(directory).metadata == {"note": "new", "other": 1, "third": 3}
+
+
+def test_a_note_to_what_others_have_changed_since_loses_nothing(directory: Path) -> None:
+    opened = Checkpoint.open(directory)
+    with ProfileState(directory) as state:
+        state.record_metadata({"other": 1})
+
+    path = opened.with_metadata(note="new").save()
+
+    assert path == directory / "3.ckpt"
+    assert Checkpoint.open(directory / "2.ckpt").metadata == {"other": 1}
+    assert Checkpoint.open(path).metadata == {"note": "new"}
+
+
 def test_it_is_saved_elsewhere(directory: Path, tmp_path: Path) -> None:
     checkpoint = Checkpoint.open(directory)
     assert checkpoint.save(tmp_path / "new" / "place") == tmp_path / "new" / "place" / "0.ckpt"
@@ -175,3 +209,148 @@ def test_the_measurements_of_many_are_told_apart(tmp_path: Path) -> None:
         for one in several(4):
             state.record(one, measurement())
     assert len([*Checkpoint.open(tmp_path).measurements()]) == 4
+
+
+# ------------------------------------------------------------------------------- sorted, limited
+
+
+def test_checkpoints_are_listed_by_a_metric_or_by_time(tmp_path: Path) -> None:
+    rows = (
+        (5.0, 30.0, "2026-01-02T00:00:00+00:00"),
+        (20.0, 10.0, "2026-01-01T00:00:00+00:00"),
+        (10.0, None, ""),
+    )
+    for index, (throughput, latency, time) in enumerate(rows):
+        values = {"perf_throughput": throughput, "perf_latency_p99": latency}
+        known = {tag: value for tag, value in values.items() if value is not None}
+        records = Records()
+        record = TrialRecord(
+            trial=trial(), outcome=Measurement(models=(ModelMeasurement(values=known),))
+        )
+        for entry in Encoder().record(record.trial.key, record):
+            records.take(entry, encode(entry))
+        checkpoint = Checkpoint(header=Header(uuid="u", index=index, time=time), records=records)
+        (tmp_path / f"{index}.ckpt").write_bytes(checkpoint.to_bytes())
+
+    def listed(**how: Any) -> list[int | None]:
+        return [checkpoint.header.index for checkpoint in list_checkpoints(tmp_path, **how)]
+
+    assert listed() == [0, 1, 2]
+    assert listed(order="desc", limit=2) == [2, 1]
+    assert listed(sort_by="perf_throughput") == [1, 2, 0]
+    assert listed(sort_by="perf_throughput", order="asc") == [0, 2, 1]
+    assert listed(sort_by="perf_latency_p99") == [1, 0, 2], "those without it come last"
+    assert listed(sort_by="perf_latency_p99", order="desc", limit=9) == [0, 1, 2]
+    assert listed(sort_by="time") == [1, 0, 2]
+    assert listed(sort_by="time", order="desc", limit=1) == [0]
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ({"sort_by": "perf_troughput"}, "sort_by: no metric is called 'perf_troughput'"),
+        ({"sort_by": 3}, "sort_by: no metric is called 3"),
+        ({"order": "down"}, "order: expected 'asc' or 'desc', found 'down'"),
+        ({"limit": 0}, "limit: expected a whole number from 1 on, found 0"),
+        ({"limit": "2"}, "limit: expected a whole number from 1 on, found '2'"),
+    ],
+)
+def test_what_cannot_be_listed_by_is_one_line(
+    directory: Path, how: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(says)) as raised:
+        list_checkpoints(directory, **how)
+    assert "\n" not in str(raised.value)
+
+
+def test_one_of_a_newer_program_is_listed_as_damaged(directory: Path) -> None:
+    (directory / "2.ckpt").write_bytes(encode({"entry": "header", "format": 99}))
+
+    newer = list_checkpoints(directory)[-1]
+
+    assert newer.header.index == 2
+    assert "by a newer model-analyzer" in newer.damage[0]
+    assert not newer.is_accessible
+
+
+# -------------------------------------------------------------------------------- is it accessible
+
+
+def is_accessible(directory: Path) -> list[bool]:
+    return [checkpoint.is_accessible for checkpoint in list_checkpoints(directory)]
+
+
+def test_it_is_accessible_while_its_file_is_intact(directory: Path) -> None:
+    first, second = list_checkpoints(directory)
+    everything = Checkpoint.open(directory)
+    assert first.is_accessible
+    assert everything.is_accessible
+    assert Checkpoint.from_bytes(first.to_bytes()).is_accessible, "it came from no file"
+
+    path = directory / "0.ckpt"
+    data = path.read_bytes()
+    path.write_bytes(data[:-3])
+    assert not first.is_accessible
+    path.write_bytes(encode({"entry": "header", "format": 99}))
+    assert not first.is_accessible
+    path.unlink()
+    assert not first.is_accessible
+    path.mkdir()
+    assert not first.is_accessible
+    assert second.is_accessible
+    assert is_accessible(directory) == [False, True]
+    assert first.with_metadata(a=1).is_accessible is False
+
+
+def test_it_is_accessible_once_the_part_of_each_node_is_in_the_directory(
+    directory: Path, tmp_path: Path
+) -> None:
+    layout = Layout(tmp_path, "run")
+    header = Header(uuid="u", index=0, nodes={"node-1": 2, "node-2": 1})
+    records = Checkpoint.open(directory).records
+    write_whole(layout.checkpoint(0), Checkpoint(header=header, records=records).lines())
+    opened = Checkpoint.open(tmp_path, 0, prefix="run")
+    node_journal(layout, "node-1", [1, 2])
+    assert not opened.is_accessible
+
+    node_journal(layout, "node-2", [1])
+
+    (listed,) = list_checkpoints(tmp_path, "run")
+    assert listed.is_accessible
+    assert opened.is_accessible
+    assert Checkpoint.open(tmp_path, prefix="run").is_accessible
+
+
+# ----------------------------------------------------------------------------------------- download
+
+
+def test_one_is_downloaded_from_a_store(directory: Path, tmp_path: Path) -> None:
+    new = tmp_path / "new"
+    assert Checkpoint.download(str(directory), new) == new / "1.ckpt"
+    assert Checkpoint.download(f"file://{directory}", str(new), 0) == new / "0.ckpt"
+    assert Checkpoint.download(DirectoryCheckpointer(directory), new, "best") == new / "0.ckpt"
+    for name in ("0.ckpt", "1.ckpt"):
+        assert (new / name).read_bytes() == (directory / name).read_bytes()
+    uuid = list_checkpoints(directory)[1].header.uuid
+    assert Checkpoint.download(directory, tmp_path / "third", uuid[:13]).name == "1.ckpt"
+
+
+def test_what_cannot_be_downloaded_is_one_line(directory: Path, tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="no checkpoint '7': there are 0, 1"):
+        Checkpoint.download(directory, tmp_path / "new", 7)
+    (directory / "1.ckpt").write_bytes(b"")
+    with pytest.raises(CheckpointError, match="is damaged"):
+        Checkpoint.download(directory, tmp_path / "new", 1)
+    assert not (tmp_path / "new").exists()
+    assert Checkpoint.download(directory, tmp_path / "new").name == "0.ckpt", "the newest intact"
+    (tmp_path / "new" / "0.ckpt").write_text("mine")
+    with pytest.raises(CheckpointError, match="exists, and is another checkpoint"):
+        Checkpoint.download(directory, tmp_path / "new", 0)
+
+
+def test_one_of_a_run_with_a_prefix_is_downloaded_under_it(tmp_path: Path) -> None:
+    with ProfileState(tmp_path / "there", prefix="night") as state:
+        state.record(trial(), measurement())
+        state.save()
+    path = Checkpoint.download(tmp_path / "there", tmp_path / "here", prefix="night")
+    assert path == tmp_path / "here" / "night-0.ckpt"
