@@ -162,6 +162,11 @@ class Chart:
     caption: str
     spec: dict[str, Any]
 
+    @property
+    def has_data(self) -> bool:
+        """Whether there is anything to draw: a chart without data is left out of every format."""
+        return bool(self.spec["data"]["values"])
+
 
 def summary_charts(
     results: Sequence[VariantResult], goal: Goal, *, offline: bool, places: Places = NO_PLACES

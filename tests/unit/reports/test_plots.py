@@ -8,9 +8,15 @@ import json
 from typing import Any
 
 from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
-from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown, phases
+from model_analyzer.reports.breakdown import (
+    breakdown_of_variants,
+    latency_breakdown,
+    phases,
+    unexplained,
+)
 from model_analyzer.reports.images import to_svg
 from model_analyzer.reports.loads import load_text
 from model_analyzer.reports.plots import THROUGHPUT_OVER_LATENCY, Chart, draw, summary_charts
@@ -259,3 +265,36 @@ def test_times_outside_the_server_are_told_apart_from_those_inside() -> None:
 def test_what_the_server_accounts_for_beyond_the_wait_leaves_no_rest() -> None:
     parts = phases(measurement(1, perf_server_queue=9.0, perf_client_response_wait=4.0))
     assert parts == {"Queue": 9.0}
+
+
+def test_without_times_inside_the_server_there_is_no_breakdown() -> None:
+    found = ranking(
+        record(BEST, measurement(100, 5.5)),
+        record(BEST, measurement(90, 5.5, perf_server_queue=1.5), concurrency=2),
+        record(DEFAULT, measurement(80, 5.5)),
+    )
+    with_some, without = (latency_breakdown(result) for result in found.results)
+    assert [point["bar"] for point in points(with_some)] == ["concurrency=2"]
+    assert with_some.has_data
+    assert not without.has_data
+    assert breakdown_of_variants(found.results) == ()
+
+
+def test_a_streamed_answer_that_the_server_does_not_account_for_has_no_breakdown() -> None:
+    def streamed(inside: float) -> Measurement:
+        return measurement(
+            5, 500, perf_latency_avg=400.0, perf_client_response_wait=399.0,
+            perf_server_compute_infer=inside, time_to_first_token_p99=30.0,
+        )  # fmt: skip
+
+    assert phases(streamed(4.0)) == {}
+    assert unexplained([streamed(300.0), streamed(4.0)]) == (
+        "not shown: the server's own times account for as little as 1 % of the average latency of"
+        " a streamed answer"
+    )
+    assert phases(streamed(300.0))["Network and the rest"] == 99
+    assert unexplained([streamed(300.0)]) == ""
+    # what is not streamed is on the way for the rest of the time
+    on_the_way = measurement(5, 500, perf_client_response_wait=399.0, perf_server_queue=4.0)
+    assert phases(on_the_way)["Network and the rest"] == 395
+    assert unexplained([on_the_way]) == unexplained([]) == ""
