@@ -225,6 +225,8 @@ def _write_charts(
     name: str,
 ) -> None:
     for chart in charts:
+        if not chart.has_data:
+            continue
         if OutputFormat.PNG in formats:
             directory.write(to_png(chart.spec), "plots", kind, name, f"{chart.name}.png")
         if OutputFormat.SVG in formats:

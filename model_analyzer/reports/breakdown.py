@@ -37,6 +37,11 @@ _COLOURS = {
     _WAY: "#9aa1ad",
 }
 
+# Of a streamed answer, the server's statistics may tell of its beginning only: times that add up to
+# less than this part of the latency would be taken for all of it.
+_EXPLAINED = 0.5
+_STREAMED = ("time_to_first_token_p99", "time_to_first_token_avg", "output_token_throughput")
+
 _BATCH = "client batch size"
 _FLAT = 20  # letters below a chart
 _LINE = 32  # letters beside it
@@ -44,12 +49,13 @@ _HALF_LINE = 6  # pixels
 
 
 def latency_breakdown(result: VariantResult, *, places: Places = NO_PLACES) -> Chart:
-    """Where the time goes, for each load of a variant."""
-    loads = sorted(result.measured, key=load_order)
+    """Where the time goes, for each load of a variant; without data where nothing was told."""
+    items = [item for item in result.measured if phases(item.measurement)]
+    bars = [(load_text(item.trial), item) for item in sorted(items, key=load_order)]
     return Chart(
         name="latency_breakdown",
         caption=f"Where the time of a request goes on average, by load, for {result.name}.",
-        spec=_bars([(load_text(item.trial), item) for item in loads], places, horizontal=False),
+        spec=_bars(bars, places, horizontal=False),
     )
 
 
@@ -69,14 +75,13 @@ def breakdown_of_variants(
 
 
 def phases(measurement: Measurement) -> Mapping[str, float]:
-    """The parts of the average latency (ms), as far as they are known. What the client waits for
-    and the server does not account for is the way between them, and what else there is.
+    """The parts of the average latency (ms), as far as they are known; none of a streamed answer
+    that they do not explain. What the client waits for and the server does not account for is the
+    way between them, and what else there is.
     """
-    inside = {
-        phase: value
-        for phase, tag in _IN_SERVER.items()
-        if (value := measurement.value(tag)) is not None
-    }
+    if explained(measurement) < _EXPLAINED:
+        return {}
+    inside = _inside(measurement)
     parts = dict(inside)
     client = measurement.value("perf_client_send_recv")
     if client is not None:
@@ -86,6 +91,39 @@ def phases(measurement: Measurement) -> Mapping[str, float]:
     if wait is not None and inside and wait > sum(inside.values()):
         parts[_WAY] = wait - sum(inside.values())
     return parts
+
+
+def explained(measurement: Measurement) -> float:
+    """The part of the average latency that times inside the server account for, from 0 to 1: 1 of
+    answers that are not streamed, whose other time is spent on the way.
+    """
+    if all(measurement.value(tag) is None for tag in _STREAMED):
+        return 1.0
+    latency = measurement.value("perf_latency_avg") or measurement.value(
+        "perf_client_response_wait"
+    )
+    inside = _inside(measurement)
+    return min(1.0, sum(inside.values()) / latency) if inside and latency else 1.0
+
+
+def unexplained(measurements: Sequence[Measurement]) -> str:
+    """Why there is no breakdown of some of these, in a sentence; "" if there is."""
+    least = min(map(explained, measurements), default=1.0)
+    if least >= _EXPLAINED:
+        return ""
+    return (
+        f"not shown: the server's own times account for as little as {100 * least:.0f} % of the"
+        " average latency of a streamed answer"
+    )
+
+
+def _inside(measurement: Measurement) -> Mapping[str, float]:
+    """The times inside the server (ms), as far as they are known."""
+    return {
+        phase: value
+        for phase, tag in _IN_SERVER.items()
+        if (value := measurement.value(tag)) is not None
+    }
 
 
 def _bars(

@@ -12,10 +12,11 @@ from typing import Any
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.measurements import Columns, Measurement
-from model_analyzer.domain.metrics import METRICS, Better
+from model_analyzer.domain.metrics import METRICS, Better, Metric
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind
+from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.loads import load_text
 from model_analyzer.reports.parameters import parameter_name
 from model_analyzer.reports.tables import Table, instances_text, reports_gpus
@@ -159,11 +160,23 @@ def explorer_of(
     of_front = {id(item) for item in front}
     column = Column(key="pareto_front", header="Pareto front", is_usual=False)
     marks.append((column, [_yes_no(id(item) in of_front) for item in ranking.measured]))
+    axes = Axes(ranking.goal, ranking.results)
+    marks += _bounded_columns(ranking, axes)
     first = ranking.goal.tags
     usual = {*_USUAL, *first}
     return _explorer(
         ranking.results, ranking.columns, marks, first, usual, gpus=gpus, always_gpus=always_gpus
     )
+
+
+def _bounded_columns(ranking: Ranking, axes: Axes) -> list[_Filled]:
+    """What is bounded for one of several models: other columns are about all of them."""
+    columns: list[_Filled] = []
+    for quantity in axes.of_single_models:
+        key = f"{quantity.tag}.{quantity.model}"
+        column = _metric_column(key, quantity.header, METRICS[quantity.tag], is_usual=True)
+        columns.append((column, quantity.of_all(ranking.columns, ranking.measured)))
+    return columns
 
 
 def explorer_of_one(result: VariantResult, *, gpus: int, always_gpus: bool) -> Explorer:
@@ -251,19 +264,23 @@ def _metric_columns(
     tags = [tag for tag in metrics.tags if not tag.startswith("gpu_") or any(shown)]
     return [
         (
-            Column(
-                key=tag,
-                header=METRICS[tag].header,
-                is_number=True,
-                is_usual=tag in usual,
-                better=METRICS[tag].better,
-                digits=_DIGITS,
-            ),
+            _metric_column(tag, METRICS[tag].header, METRICS[tag], is_usual=tag in usual),
             cells(tag),
         )
         for tag in dict.fromkeys([*first, *_USUAL, *tags])
         if tag in tags
     ]
+
+
+def _metric_column(key: str, header: str, metric: Metric, *, is_usual: bool) -> Column:
+    return Column(
+        key=key,
+        header=header,
+        is_number=True,
+        is_usual=is_usual,
+        better=metric.better,
+        digits=_DIGITS,
+    )
 
 
 def _evidence_columns(results: Sequence[VariantResult]) -> list[_Filled]:

@@ -11,11 +11,13 @@ from typing import Any
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.domain.words import counted
+from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.plots import (
     THROUGHPUT_OVER_LATENCY,
     TOKENS_OVER_FIRST,
     Chart,
     Places,
+    hollow,
     limit_layers,
     line_layers,
     line_points,
@@ -63,7 +65,11 @@ _Point = tuple[int, float, float]
 
 
 def _points_of(ranking: Ranking, plot: PlotSettings) -> Sequence[_Point]:
-    over, up = ranking.columns.of(plot.x_axis), ranking.columns.of(plot.y_axis)
+    axes = Axes(ranking.goal, ranking.results)
+    over, up = (
+        axes.quantity(tag).of_all(ranking.columns, ranking.measured)
+        for tag in (plot.x_axis, plot.y_axis)
+    )
     return [
         (row, x, y)
         for row, (x, y) in enumerate(zip(over, up, strict=True))
@@ -82,15 +88,20 @@ def _front(
     points: Sequence[_Point],
     places: Places,
 ) -> Chart:
-    lines = line_points(shown, plot, places)
+    axes = Axes(ranking.goal, ranking.results)
+    lines = line_points(shown, plot, axes, places)
     drawn = {point["row"] for point in lines}
     others = [point for point in points if point[0] not in drawn]
     few = _thinned(others)
-    x, y = x_axis(plot.x_axis, [x for _, x, _ in points]), y_axis(plot.y_axis)
-    limits = limit_layers(ranking.goal, plot)
+    x = x_axis(plot.x_axis, [x for _, x, _ in points], axes)
+    y = y_axis(plot.y_axis, axes)
+    limits = limit_layers(plot, axes)
 
     def data(part: str, chosen: Sequence[_Point]) -> list[dict[str, Any]]:
-        return [{"part": part, "x": x, "y": y, "row": row} for row, x, y in chosen]
+        return [
+            {"part": part, "x": x, "y": y, "row": row, "misses": not ranking.passing[row]}
+            for row, x, y in chosen
+        ]
 
     def only(part: str, layer: dict[str, Any]) -> dict[str, Any]:
         before = layer.get("transform", [])
@@ -106,7 +117,17 @@ def _front(
                 "encoding": {"x": x, "y": y, "order": {"field": "x", "type": "quantitative"}},
             },
         ),
-        only("other", {"mark": {"type": "point", "style": "other"}, "encoding": {"x": x, "y": y}}),
+        *(
+            only(
+                "other",
+                {
+                    "transform": [{"filter": f"{'' if misses else '!'}datum.misses"}],
+                    "mark": {"type": "point", "style": "other", "filled": not misses},
+                    "encoding": {"x": x, "y": y},
+                },
+            )
+            for misses in (False, True)
+        ),
         *(only("line", layer) for layer in line_layers(shown, x, y)),
         *mark_layers(x, y),
         *limits,
@@ -117,10 +138,11 @@ def _front(
         *({"part": "line", **point} for point in lines),
     ]
     caption = (
-        f"{plot.title} of {counted(len(points), 'measurement')}: the higher and the further left,"
-        " the better."
+        f"{axes.title(plot.title)} of {counted(len(points), 'measurement')}: the higher and the"
+        " further left, the better."
         " The pale green band joins those that no other beats in both (the Pareto front); "
         + what_lines_join(shown)
+        + hollow(values)
         + f"the ring marks the {ringed(shown)}"
         + (", dashed lines are constraints." if limits else ".")
     )

@@ -52,7 +52,7 @@ def _render(
     first: Table,
 ) -> str:
     configs = {"light": chart_config(), "dark": chart_config(dark=True)}
-    specs = {chart.name: chart.spec for chart in charts}
+    specs = {chart.name: chart.spec for chart in charts if chart.has_data}
     scripts = _scripts()
     return render(
         template,

@@ -17,6 +17,7 @@ from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import Trial
 from model_analyzer.domain.words import counted
+from model_analyzer.reports.breakdown import unexplained
 
 Entry = tuple[str, str]
 
@@ -122,6 +123,9 @@ def _evidence(measured: Sequence[MeasuredTrial], noise_model: NoiseModel) -> Ite
             "Noise of throughput",
             text if own is None else f"{text}; ± {own.percent:.1f} % at the recommended load",
         )
+    reason = unexplained([item.measurement for item in measured])
+    if reason:
+        yield "Where the time goes", reason
     unstable = sum(
         any(notice.kind is NoticeKind.UNSTABLE for notice in item.measurement.notices)
         for item in measured

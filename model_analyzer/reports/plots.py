@@ -5,16 +5,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.metrics import ALIASES, METRICS
+from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.domain.trials import Load, LoadKind
+from model_analyzer.reports.axes import Axes, Quantity
 from model_analyzer.reports.loads import load_text
 from model_analyzer.results.ranking import VariantResult
 
@@ -78,6 +79,12 @@ def chart_config(*, dark: bool = False) -> dict[str, Any]:
                 "strokeWidth": 3,
                 "color": "#e69f00",
                 "filled": False,
+                "opacity": 1,
+            },
+            # hollow, and no line is seen inside
+            "missing": {
+                "fill": "#1e2126" if dark else "#ffffff",
+                "strokeWidth": 1.8,
                 "opacity": 1,
             },
             "other": {"size": 22, "color": soft, "filled": True, "opacity": 0.45},
@@ -162,23 +169,30 @@ class Chart:
     caption: str
     spec: dict[str, Any]
 
+    @property
+    def has_data(self) -> bool:
+        """Whether there is anything to draw: a chart without data is left out of every format."""
+        return bool(self.spec["data"]["values"])
+
 
 def summary_charts(
     results: Sequence[VariantResult], goal: Goal, *, offline: bool, places: Places = NO_PLACES
 ) -> Sequence[Chart]:
     """The curves of a summary; those without data, and those of a single load, are left out."""
     plots = (_THROUGHPUT_OVER_BATCH_SIZE,) if offline else (*_OVER_LOAD, *_MEMORY_OVER_LATENCY)
+    axes = Axes(goal, results)
     return [
         draw(results, plot, goal, places=places)
         for plot in plots
-        if (_has_curve(results, plot) if plot in _OVER_LOAD else has_data(results, plot))
+        if (_loads_of(results, plot, axes) > 1 if plot in _OVER_LOAD else _has(results, plot, axes))
     ]
 
 
-def _has_curve(results: Sequence[VariantResult], plot: PlotSettings) -> bool:
-    """Whether there is more than one load: measurements under a single one are in the tables."""
-    points = line_points(results, plot, NO_PLACES)
-    return len({point["x"] for point in points}) > 1
+def _loads_of(results: Sequence[VariantResult], plot: PlotSettings, axes: Axes) -> int:
+    """How many loads a curve is over: measurements under a single one are in the tables."""
+    return len(
+        {value_of(item, plot.x_axis) for result in results for item in _points(result, plot, axes)}
+    )
 
 
 def detailed_charts(
@@ -190,26 +204,23 @@ def detailed_charts(
 ) -> Sequence[Chart]:
     """The charts of one variant: `plots` of the user, or else those for the mode."""
     chosen = plots or (_DETAILED_OFFLINE if offline else _DETAILED_ONLINE)
+    goal = Goal(models=())
     return [
-        draw([result], plot, Goal(models=()), places=places)
+        draw([result], plot, goal, places=places)
         for plot in chosen
-        if has_data([result], plot)
+        if _has([result], plot, Axes(goal, [result]))
     ]
 
 
-def has_data(results: Sequence[VariantResult], plot: PlotSettings) -> bool:
+def _has(results: Sequence[VariantResult], plot: PlotSettings, axes: Axes) -> bool:
     """Whether any measurement of these has both values."""
-    return any(
-        value_of(item, plot.x_axis) is not None and value_of(item, plot.y_axis) is not None
-        for result in results
-        for item in result.measured
-    )
+    return any(_points(result, plot, axes) for result in results)
 
 
-def value_of(item: MeasuredTrial, axis: str) -> float | None:
+def value_of(item: MeasuredTrial, axis: Quantity | str) -> float | None:
     """A metric, or a parameter of the load: of several models the sum."""
-    if axis in METRICS:
-        return item.measurement.value(axis)
+    if isinstance(axis, Quantity):
+        return axis.of(item.measurement)
     loads = _loads(item)
     if axis == "batch_size":
         return sum(load.batch_size for load in loads)
@@ -238,27 +249,33 @@ def _is_alike(item: MeasuredTrial) -> bool:
     return len(set(_loads(item))) == 1
 
 
-def _points(result: VariantResult, plot: PlotSettings) -> Sequence[MeasuredTrial]:
+def _shown(axis: str, axes: Axes) -> Quantity | str:
+    """The metric of an axis, or the parameter of the load."""
+    return axes.quantity(axis) if axis in METRICS else axis
+
+
+def _points(result: VariantResult, plot: PlotSettings, axes: Axes) -> Sequence[MeasuredTrial]:
     """The measurements in the order of the line: by load over latency, else from left to right.
 
     Over one part of the load, only those where the other part is that of the best.
     """
+    x, y = _shown(plot.x_axis, axes), _shown(plot.y_axis, axes)
     items = [
         item
         for item in sorted(result.measured, key=load_order)
-        if value_of(item, plot.x_axis) is not None and value_of(item, plot.y_axis) is not None
+        if value_of(item, x) is not None and value_of(item, y) is not None
     ]
     if plot in _OVER_LOAD:
         items = [item for item in items if _batch_sizes(item) == _batch_sizes(result.best)]
     elif plot in _OVER_BATCH_SIZE:
         items = [item for item in items if _strengths(item) == _strengths(result.best)]
     if plot not in _BY_LOAD:
-        items.sort(key=lambda item: value_of(item, plot.x_axis) or 0)
+        items.sort(key=lambda item: value_of(item, x) or 0)
     if plot.monotonic:
         highest = -math.inf
         rising = []
         for item in items:
-            height = value_of(item, plot.y_axis) or 0
+            height = value_of(item, y) or 0
             if height > highest:
                 rising.append(item)
                 highest = height
@@ -274,19 +291,21 @@ def draw(
     places: Places = NO_PLACES,
 ) -> Chart:
     """One line for each variant; constraints on either axis are dashed."""
-    points = line_points(results, plot, places)
+    axes = Axes(goal, results)
+    points = line_points(results, plot, axes, places)
     values = [point["x"] for point in points]
     are_several = any(len(result.variants) > 1 for result in results)
-    x = x_axis(plot.x_axis, values, are_several=are_several)
-    y = y_axis(plot.y_axis)
-    limits = limit_layers(goal, plot)
+    x = x_axis(plot.x_axis, values, axes, are_several=are_several)
+    y = y_axis(plot.y_axis, axes)
+    limits = limit_layers(plot, axes)
     layers = [
         *line_layers(results, x, y),
         *mark_layers(x, y),
         *limits,
     ]
-    caption = f"{plot.title}{_other_part(results, plot)}; {what_lines_join(results)}"
-    caption += "the ring marks the "
+    title = axes.title(plot.title)
+    caption = f"{title}{_other_part(results, plot)}; {what_lines_join(results)}"
+    caption += hollow(points) + "the ring marks the "
     caption += ringed(results) if len(results) > 1 else "best load"
     return Chart(
         name=plot.name,
@@ -317,22 +336,30 @@ def what_lines_join(results: Sequence[VariantResult]) -> str:
     return "lines join loads that are the same for each model; "
 
 
+def hollow(points: Iterable[Mapping[str, Any]]) -> str:
+    """What hollow points are, for a caption, where there are any."""
+    is_any = any(point.get("misses") for point in points)
+    return "hollow points miss a constraint; " if is_any else ""
+
+
 def line_points(
-    results: Sequence[VariantResult], plot: PlotSettings, places: Places
+    results: Sequence[VariantResult], plot: PlotSettings, axes: Axes, places: Places
 ) -> list[dict[str, Any]]:
     """The measurements of the variants as data of a chart, in the order of their lines."""
+    x, y = _shown(plot.x_axis, axes), _shown(plot.y_axis, axes)
     points: list[dict[str, Any]] = [
         {
             "variant": result.name,
             "load": load_text(item.trial),
             "line": _line(item, plot),
-            "x": value_of(item, plot.x_axis),
-            "y": value_of(item, plot.y_axis),
+            "x": value_of(item, x),
+            "y": value_of(item, y),
             "best": result is results[0] and item is result.best,
+            "misses": not axes.goal.passes(item.measurement),
             "row": places.get(id(item), NOWHERE),
         }
         for result in results
-        for item in _points(result, plot)
+        for item in _points(result, plot, axes)
     ]
     for order, point in enumerate(points):
         point["order"] = order
@@ -386,7 +413,13 @@ def line_layers(
             "encoding": {"x": x, "y": y},
         },
         {
+            "transform": [{"filter": "!datum.misses"}],
             "mark": {"type": "point", "filled": True, "size": 60, "opacity": 0.9},
+            "encoding": {"x": x, "y": y, "color": colour},
+        },
+        {
+            "transform": [{"filter": "datum.misses"}],
+            "mark": {"type": "point", "style": "missing", "size": 60},
             "encoding": {"x": x, "y": y, "color": colour},
         },
     ]
@@ -408,9 +441,11 @@ def mark_layers(x: Mapping[str, Any], y: Mapping[str, Any]) -> list[dict[str, An
     ]
 
 
-def x_axis(axis: str, values: Sequence[float], *, are_several: bool = False) -> dict[str, Any]:
+def x_axis(
+    axis: str, values: Sequence[float], axes: Axes, *, are_several: bool = False
+) -> dict[str, Any]:
     """The axis for `values`; of a load, it says where they are for all of several models."""
-    title = _axis_title(axis)
+    title = _axis_title(axis, axes)
     if are_several and axis in _LOAD_TITLES:
         title += ", all models together"
     return {
@@ -421,9 +456,10 @@ def x_axis(axis: str, values: Sequence[float], *, are_several: bool = False) -> 
     }  # fmt: skip
 
 
-def y_axis(axis: str) -> dict[str, Any]:
+def y_axis(axis: str, axes: Axes) -> dict[str, Any]:
     return {
-        "field": "y", "type": "quantitative", "title": _axis_title(axis), "axis": {"tickCount": 8},
+        "field": "y", "type": "quantitative", "title": _axis_title(axis, axes),
+        "axis": {"tickCount": 8},
     }  # fmt: skip
 
 
@@ -434,9 +470,9 @@ _LOAD_TITLES = {
 }
 
 
-def _axis_title(axis: str) -> str:
+def _axis_title(axis: str, axes: Axes) -> str:
     if axis in METRICS:
-        return METRICS[axis].header
+        return axes.quantity(axis).header
     return _LOAD_TITLES.get(axis, axis.replace("_", " ").capitalize())
 
 
@@ -458,27 +494,22 @@ def load_order(item: MeasuredTrial) -> tuple[int, int, tuple[int, ...]]:
     return sum(sizes), sum(strengths), strengths
 
 
-def limit_layers(goal: Goal, plot: PlotSettings) -> list[dict[str, Any]]:
+def limit_layers(plot: PlotSettings, axes: Axes) -> list[dict[str, Any]]:
     """The constraints on both axes, as labelled lines."""
-    return [*_limits(goal, plot.x_axis, "x"), *_limits(goal, plot.y_axis, "y")]
+    return [*_limits(plot.x_axis, "x", axes), *_limits(plot.y_axis, "y", axes)]
 
 
-def _limits(goal: Goal, tag: str, axis: str) -> list[dict[str, Any]]:
-    limits = {
-        (limit, sign)
-        for model in goal.models
-        for constraint in model.constraints
-        if ALIASES.get(constraint.tag, constraint.tag) == tag
-        for limit, sign in ((constraint.minimum, "≥"), (constraint.maximum, "≤"))
-        if limit is not None
-    }
+def _limits(tag: str, axis: str, axes: Axes) -> list[dict[str, Any]]:
+    if tag not in METRICS:
+        return []
+    limits = axes.limits(axes.quantity(tag))
     place = (
         {"align": "left", "baseline": "top", "dx": 5, "y": 0}
         if axis == "x"
         else {"align": "left", "baseline": "bottom", "dy": -4, "x": 4}
     )
     layers: list[dict[str, Any]] = []
-    for limit, sign in sorted(limits):
+    for limit, sign in limits:
         at = {axis: {"datum": limit}}
         label = f"{sign} {limit:g} {METRICS[tag].unit}"
         once = {"data": {"values": [{}]}, "encoding": at}

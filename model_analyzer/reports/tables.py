@@ -18,6 +18,7 @@ from model_analyzer.domain.metrics import ALIASES, METRICS, Source
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import Load, LoadKind
+from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.loads import load_text
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.rows import Cell
@@ -353,6 +354,7 @@ def answer_table(results: Sequence[VariantResult], goal: Goal, *, gpus: int) -> 
     """The summary in as few characters as a terminal has: where tokens are judged, it has none
     for times of whole answers; where there are no constraints, nothing about them.
     """
+    of_single_models = Axes(goal, results).of_single_models
     others = _goal_tags(results, goal, _IN_ANSWER)
     if _has_ram(results) and "cpu_used_ram" not in others:
         others.append("cpu_used_ram")
@@ -370,10 +372,12 @@ def answer_table(results: Sequence[VariantResult], goal: Goal, *, gpus: int) -> 
                 _joined(part.max_batch_size for part in served),
                 _joined(_short(load) for load in loads),
                 *(best.measurement.value(tag) for tag in tags),
+                *(quantity.of(best.measurement) for quantity in of_single_models),
                 *(["yes" if result.passes else "NO"] if goal.has_constraints else []),
             )
         )
     metrics = [_SHORT_HEADERS.get(tag, METRICS[tag].header) for tag in tags]
+    metrics += [quantity.header for quantity in of_single_models]
     if goal.has_constraints:
         metrics.append("Meets")
     headers = ("Configuration", "Instances", "Batch", "Load", *metrics)

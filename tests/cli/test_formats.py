@@ -100,10 +100,31 @@ def test_report_writes_the_measurements_of_a_variant(run: Run, measured: Path) -
         "detailed_report.html", "measurements.csv", "measurements.json",
     }  # fmt: skip
     assert not list((measured / "out/plots").rglob("*.png"))
-    assert list((measured / "out/plots").rglob("latency_breakdown.svg"))
+    assert list((measured / "out/plots").rglob("throughput_v_latency.svg"))
     document = json.loads((folder / "measurements.json").read_text())
     assert [one["metrics"]["perf_throughput"] for one in document["measurements"]] == [150, 100]
     assert output.count("wrote ") == 3
+
+
+@pytest.mark.parametrize("form", ["png", "svg", "pdf", "md", "html"])
+@pytest.mark.parametrize("command", ["analyze", "report"])
+def test_without_times_inside_the_server_the_breakdown_is_left_out(
+    run: Run, measured: Path, command: str, form: str
+) -> None:
+    if form == "pdf":
+        pytest.importorskip("weasyprint")
+    what = {
+        "analyze": ("--profile-models", "m", "-m", "models"),
+        "report": ("-n", "m_config_0"),
+    }[command]
+
+    status, _, error = run(command, *what, "-e", "out", "-o", form)
+
+    assert status == 0, error
+    assert not [name for name in files(measured / "out") if "latency_breakdown" in name]
+    for page in (measured / "out/reports").rglob("*.html"):
+        assert 'data-chart="throughput_v_latency"' in page.read_text()
+        assert 'data-chart="latency_breakdown"' not in page.read_text()
 
 
 @pytest.mark.parametrize("command", ["profile", "analyze", "report"])

@@ -32,16 +32,16 @@ _UNITS = {"infer/sec": "infer/s", "tokens/sec": "tokens/s"}
 
 
 def shown_tags(subject: Subject) -> tuple[str, ...]:
-    """The metrics to show: those of the goal, objectives first, and of throughput and latency (of
-    tokens, for a language model) what is not among them.
+    """The metrics to show: the first objective, what is bounded, the other objectives, and of
+    throughput and latency (of tokens, for a language model) what is not among them.
     """
     of_tokens = any(model.times_tokens for model in subject.models)
     throughput, latency = (_TOKENS, _FIRST_TOKEN) if of_tokens else (_THROUGHPUT, _LATENCY)
     objectives = [one.tag for goal in subject.goal.models for one in goal.objectives]
     constraints = [one.tag for goal in subject.goal.models for one in goal.constraints]
-    tags = [ALIASES.get(tag, tag) for tag in (*objectives, *constraints)]
-    if of_tokens and tags[:1] == [_THROUGHPUT]:
-        tags.insert(0, _TOKENS)  # what was not asked for in so many words
+    if of_tokens and objectives[:1] == [_THROUGHPUT]:
+        objectives.insert(0, _TOKENS)  # what was not asked for in so many words
+    tags = [ALIASES.get(tag, tag) for tag in (*objectives[:1], *constraints, *objectives[1:])]
     if throughput not in tags:
         tags.append(throughput)
     family = latency.rpartition("_")[0]

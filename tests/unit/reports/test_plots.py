@@ -7,10 +7,19 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
-from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown, phases
+from model_analyzer.reports.breakdown import (
+    breakdown_of_variants,
+    latency_breakdown,
+    phases,
+    unexplained,
+)
+from model_analyzer.reports.front import front_charts
 from model_analyzer.reports.images import to_svg
 from model_analyzer.reports.loads import load_text
 from model_analyzer.reports.plots import THROUGHPUT_OVER_LATENCY, Chart, draw, summary_charts
@@ -259,3 +268,136 @@ def test_times_outside_the_server_are_told_apart_from_those_inside() -> None:
 def test_what_the_server_accounts_for_beyond_the_wait_leaves_no_rest() -> None:
     parts = phases(measurement(1, perf_server_queue=9.0, perf_client_response_wait=4.0))
     assert parts == {"Queue": 9.0}
+
+
+def test_without_times_inside_the_server_there_is_no_breakdown() -> None:
+    found = ranking(
+        record(BEST, measurement(100, 5.5)),
+        record(BEST, measurement(90, 5.5, perf_server_queue=1.5), concurrency=2),
+        record(DEFAULT, measurement(80, 5.5)),
+    )
+    with_some, without = (latency_breakdown(result) for result in found.results)
+    assert [point["bar"] for point in points(with_some)] == ["concurrency=2"]
+    assert with_some.has_data
+    assert not without.has_data
+    assert breakdown_of_variants(found.results) == ()
+
+
+def test_a_streamed_answer_that_the_server_does_not_account_for_has_no_breakdown() -> None:
+    def streamed(inside: float) -> Measurement:
+        return measurement(
+            5, 500, perf_latency_avg=400.0, perf_client_response_wait=399.0,
+            perf_server_compute_infer=inside, time_to_first_token_p99=30.0,
+        )  # fmt: skip
+
+    assert phases(streamed(4.0)) == {}
+    assert unexplained([streamed(300.0), streamed(4.0)]) == (
+        "not shown: the server's own times account for as little as 1 % of the average latency of"
+        " a streamed answer"
+    )
+    assert phases(streamed(300.0))["Network and the rest"] == 99
+    assert unexplained([streamed(300.0)]) == ""
+    # what is not streamed is on the way for the rest of the time
+    on_the_way = measurement(5, 500, perf_client_response_wait=399.0, perf_server_queue=4.0)
+    assert phases(on_the_way)["Network and the rest"] == 395
+    assert unexplained([on_the_way]) == unexplained([]) == ""
+
+
+# ------------------------------------------------------------------- what a goal bounds
+
+
+def of_percentiles(by: Goal) -> Ranking:
+    """Each p90 is half the p99, and each average a quarter; so are times to the first token."""
+    return ranking(
+        *(
+            record(
+                BEST,
+                measurement(
+                    100.0 * load, 8.0 * load,
+                    perf_latency_p90=4.0 * load, perf_latency_avg=2.0 * load,
+                    output_token_throughput=10.0 * load, time_to_first_token_p99=0.8 * load,
+                    time_to_first_token_p90=0.4 * load, inter_token_latency_p95=0.2 * load,
+                    cpu_used_ram=5.0,
+                ),
+                concurrency=load,
+            )
+            for load in (1, 2, 3)
+        ),
+        by=by,
+    )  # fmt: skip
+
+
+def axis_titles(chart: Chart) -> tuple[str, str]:
+    encoding = chart.spec["layer"][0]["encoding"]
+    return encoding["x"]["title"], encoding["y"]["title"]
+
+
+@pytest.mark.parametrize(
+    ("tag", "factor", "title"),
+    [
+        ("perf_latency_p90", 4, "p90 Latency (ms)"),
+        ("perf_latency_avg", 2, "Avg Latency (ms)"),
+        ("perf_latency", 8, "p99 Latency (ms)"),
+        ("perf_latency_p50", 8, "p99 Latency (ms)"),  # was not measured
+    ],
+)
+def test_charts_of_latency_are_of_what_is_bounded(tag: str, factor: int, title: str) -> None:
+    found = of_percentiles(goal(*at_most(**{tag: 9})))
+    chart = draw(found.results, THROUGHPUT_OVER_LATENCY, found.goal)
+    assert axis_titles(chart) == (title, "Throughput (infer/sec)")
+    assert [point["x"] for point in points(chart)] == [factor, 2 * factor, 3 * factor]
+    is_measured = factor != 8 or tag == "perf_latency"
+    assert rules(chart) == ([{"x": {"datum": 9}}] if is_measured else [])
+    (ringed,) = [point for point in points(chart) if point["best"]]
+    assert ringed["load"] == load_text(found.results[0].best.trial)
+
+    (over_load,) = [
+        one
+        for one in summary_charts(found.results, found.goal, offline=False)
+        if one.name == "latency_v_concurrency"
+    ]
+    assert axis_titles(over_load)[1] == title
+    assert over_load.caption.startswith(f"{title.partition(' (')[0]} vs. Concurrency")
+
+
+@pytest.mark.parametrize(
+    ("tag", "title"),
+    [
+        ("time_to_first_token_p90", "p90 Time To First Token (ms)"),
+        ("inter_token_latency_p95", "p95 Inter Token Latency (ms)"),
+        ("perf_latency_p90", "p99 Time To First Token (ms)"),
+    ],
+)
+def test_the_front_of_tokens_is_over_what_is_bounded(tag: str, title: str) -> None:
+    found = of_percentiles(goal(*at_most(**{tag: 0.5})))
+    of_tokens, _ = front_charts(found, found.results, {})
+    assert axis_titles(of_tokens)[0] == title
+    name = title.partition(" (")[0]
+    assert tag == "perf_latency_p90" or f"Token Throughput vs. {name} of 3" in of_tokens.caption
+    assert len(rules(of_tokens)) == (tag != "perf_latency_p90")
+
+
+def test_what_misses_a_constraint_is_hollow() -> None:
+    found = of_percentiles(goal(*at_most(perf_latency_p90=9)))
+    (_, chart) = front_charts(found, found.results, {})
+    drawn = [point for point in points(chart) if point["part"] == "line"]
+    assert [(point["x"], point["misses"]) for point in drawn] == [
+        (4, False), (8, False), (12, True),
+    ]  # fmt: skip
+    assert "hollow points miss a constraint" in chart.caption
+    (kept, _) = front_charts(of_percentiles(goal()), found.results, {})
+    assert "hollow" not in kept.caption
+
+
+def test_a_bound_on_one_of_several_models_is_drawn_over_that_model() -> None:
+    found = of_two_models((8, 8), (2, 1), (1, 4))
+    by = Goal(models=(ModelGoal(), ModelGoal(constraints=at_most(perf_latency_p99=5))))
+    chart = draw(found.results, THROUGHPUT_OVER_LATENCY, by)
+    assert axis_titles(chart)[0] == "p99 Latency of b (ms)"
+    assert rules(chart) == [{"x": {"datum": 5}}]
+    # throughput is that of both: a bound on one of them has no place there
+    by = Goal(models=(ModelGoal(), ModelGoal(constraints=at_least(perf_throughput=50))))
+    chart = draw(found.results, THROUGHPUT_OVER_LATENCY, by)
+    assert axis_titles(chart) == ("p99 Latency (ms)", "Throughput (infer/sec)")
+    assert rules(chart) == []
+    assert [point["misses"] for point in points(chart)] == [True, True, False]

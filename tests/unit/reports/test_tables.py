@@ -10,7 +10,10 @@ import logging
 
 import pytest
 
-from model_analyzer.domain.trials import LoadKind
+from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
+from model_analyzer.reports.explorer import explorer_of
 from model_analyzer.reports.tables import (
     Table,
     answer_table,
@@ -23,7 +26,17 @@ from model_analyzer.reports.tables import (
     summary_table,
 )
 from model_analyzer.results.ranking import Ranking
-from tests.unit.builders import at_most, goal, measurement, objectives, ranking, record, variant
+from tests.unit.builders import (
+    at_most,
+    goal,
+    measurement,
+    objectives,
+    ranking,
+    record,
+    together,
+    trial,
+    variant,
+)
 
 FIELDS = (
     "model_name", "batch_size", "concurrency", "model_config_path", "instance_group",
@@ -416,6 +429,25 @@ def test_what_the_goal_is_about_has_columns_where_it_was_measured() -> None:
     assert summary.rows[0][5:9] == (22.5, 1, 2.5, 8.5)
     assert answer.headers[4:] == ("Infer/s", "p99 ms", *others, "Meets")
     assert answer.rows[0][4:] == (1, 22.5, 2.5, 8.5, "yes")
+
+
+def test_the_answer_has_what_is_bounded_for_one_of_several_models() -> None:
+    parts = [variant(f"{name}_config_default", model=name) for name in ("a", "b")]
+    one = Trial(workloads=tuple(trial(part).workloads[0] for part in parts), setup=ServerSetup())
+    values = [{"perf_throughput": 5.0, "perf_latency_p99": p99} for p99 in (4.5, 8.5)]
+    by = Goal(models=(ModelGoal(), ModelGoal(constraints=at_most(perf_latency_p99=10))))
+    found = ranking(TrialRecord(trial=one, outcome=together(*values)), by=by, model="a,b")
+
+    table = answer_table(found.results, by, gpus=0)
+
+    assert table.headers[4:] == ("Infer/s", "p99 ms", "p99 Latency of b (ms)", "Meets")
+    assert table.rows[0][4:] == (10, 6.5, 8.5, "yes")
+    (column,) = [
+        column
+        for column in explorer_of(found, (), gpus=0, always_gpus=False).columns
+        if column.key == "perf_latency_p99.b"
+    ]
+    assert (column.header, column.is_usual) == ("p99 Latency of b (ms)", True)
 
 
 def test_the_answer_leaves_times_of_whole_answers_out_where_tokens_are_judged() -> None:

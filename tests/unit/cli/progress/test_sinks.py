@@ -22,6 +22,7 @@ from model_analyzer.cli.progress.plain import Lines
 from model_analyzer.cli.progress.screen import Screen
 from model_analyzer.cli.progress.values import clock, duration, number, shown_tags, values_text
 from model_analyzer.domain.settings import ProgressMode
+from tests.unit.builders import at_most, goal, objectives
 from tests.unit.builders import measurement as one
 from tests.unit.builders import together as two_models
 from tests.unit.cli.progress.runs import Clock, told
@@ -321,6 +322,19 @@ def test_shown_are_the_goal_and_what_is_usual(objective: str, tags: tuple[str, .
     shown = shown_tags(subject(objective=objective))
 
     assert shown[:2] == tags[:2]
+
+
+def test_what_is_bounded_is_shown_however_much_is_wished_for() -> None:
+    plain = subject(objective="perf_throughput")
+    wished = objectives(perf_throughput=3, gpu_used_memory=2, cpu_used_ram=1)
+    by = goal(*at_most(perf_latency_p90=10), wished=wished)
+
+    (model,) = plain.models
+    bounded = replace(model, settings=replace(model.settings, goal=by.models[0]))
+
+    shown = shown_tags(replace(plain, models=(bounded,)))
+
+    assert shown == ("perf_throughput", "perf_latency_p90", "gpu_used_memory")
 
 
 def test_of_language_models_tokens_are_shown() -> None:
