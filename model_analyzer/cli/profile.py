@@ -150,7 +150,7 @@ def _run(
         raise error
     if is_cut_short or not all(ranking.results for ranking in rankings):
         return EXIT_RUN_FAILED
-    if settings.export.fail_on_miss and not all(each.is_met for each in answers):
+    if session.settings.export.fail_on_miss and not all(each.is_met for each in answers):
         return EXIT_RUN_FAILED
     return EXIT_OK
 
