@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from model_analyzer.domain.goals import Goal
     from model_analyzer.domain.profiles import Profile
     from model_analyzer.domain.settings import ModelSettings, ProfileSettings
+    from model_analyzer.reports.tables import Table
     from model_analyzer.results.circumstances import Intended
     from model_analyzer.results.ranking import Ranking
 
@@ -54,6 +55,41 @@ def ranked(
         return rank(profile, model, goal, circumstances=wanted)
     except ValueError as error:
         raise wrong("--circumstances", f"{model}: {error}") from error
+
+
+def circumstances_tables(profile: Profile) -> Iterator[tuple[str, Table]]:
+    """For each model that was measured under several circumstances, what they are."""
+    from model_analyzer.domain.goals import Goal, ModelGoal
+    from model_analyzer.reports.tables import Table
+    from model_analyzer.results.circumstances import differences
+    from model_analyzer.results.ranking import rank
+
+    sizes = {record.trial.models: len(record.trial.workloads) for record in profile.records}
+    for model, count in sizes.items():
+        ranking = rank(profile, model, Goal(models=(ModelGoal(),) * count))
+        if ranking.group is None or len(ranking.groups) < 2:
+            continue
+        chosen = ranking.group
+        yield (
+            model,
+            Table(
+                headers=("Number", "Measurements", "Of the present model", "Different in"),
+                rows=tuple(
+                    (
+                        group.number,
+                        group.measurements,
+                        group.current,
+                        "ranked by default"
+                        if group is chosen
+                        else ", ".join(
+                            f"{part.what} {part.then or 'not set'}"
+                            for part in differences(group.sample, chosen.sample)
+                        ),
+                    )
+                    for group in ranking.groups
+                ),
+            ),
+        )
 
 
 def run_of(config_file: Path | None) -> ProfileSettings | None:

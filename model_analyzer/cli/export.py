@@ -136,15 +136,16 @@ def write_best(
 
 
 def write_variants(
-    directory: ExportDirectory, ranking: Ranking, count: int, *, gpus: int
+    directory: ExportDirectory, answer: Answer, count: int, *, gpus: int
 ) -> Sequence[Path]:
     """The `count` best variants, each with what it calls, as `MODEL/VARIANT/config.pbtxt`, and
     beside it its measurements, on a machine with so many `gpus`; the paths of the configurations.
     """
     paths = []
+    head, ranking = head_of(answer), answer.ranking
     for result in top(ranking, count):
         for variant in parts_of(result):
-            text = to_text(variant.config)
+            text = head + to_text(variant.config)
             paths.append(directory.write(text, variant.model, variant.name, "config.pbtxt"))
         document = _variant_text(result, ranking, gpus)
         for variant in result.variants:

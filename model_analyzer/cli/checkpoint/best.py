@@ -92,7 +92,7 @@ def best(
         is_usable = is_shown(answer, allow_miss=allow_miss)
         has_all = has_all and is_usable
         if target is not None and is_usable:
-            paths += write_variants(target, ranking, top_n, gpus=len(origin.devices))
+            paths += write_variants(target, answer, top_n, gpus=len(origin.devices))
     for path in paths:
         view.print(f"wrote {path}")
     return EXIT_OK if has_all else EXIT_RUN_FAILED

@@ -146,7 +146,9 @@ def subject_of(checkpoint: Checkpoint, model: str) -> str:
     subjects = subjects_of(checkpoint)
     if model in subjects:
         return model
-    within = [name for name in subjects if model in name.split(",")]
+    asked = set(model.split(","))
+    within = [name for name in subjects if asked == set(name.split(","))]
+    within = within or [name for name in subjects if asked <= set(name.split(","))]
     within = within or [
         record.trial.models
         for record in checkpoint.profile.records

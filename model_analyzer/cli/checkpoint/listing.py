@@ -154,6 +154,7 @@ def show(which: str, directory: Path, prefix: str, shown: str) -> None:
       model-analyzer checkpoint show 3
     """
     from model_analyzer.cli.checkpoint.output import found, pairs_table, print_table
+    from model_analyzer.cli.circumstances import circumstances_tables
     from model_analyzer.domain.metrics import METRICS
     from model_analyzer.domain.models import thaw
     from model_analyzer.reports.rows import to_table
@@ -190,6 +191,8 @@ def show(which: str, directory: Path, prefix: str, shown: str) -> None:
     ]
     if rows:
         print_table(f"Variants, each at its best {METRICS[tag].header}", to_table(rows, columns))
+    for subject, table in circumstances_tables(checkpoint.profile):
+        print_table(f"Circumstances of {subject}", table)
     for subject, conclusion in checkpoint.conclusions.items():
         print_table(f"Conclusion about {subject}", pairs_table(_concluded(checkpoint, conclusion)))
     for subject, search in checkpoint.searches.items():

@@ -1,0 +1,151 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The answer of a run, and the same answer wherever it is asked for again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+def answer(directory: Path) -> dict[str, Any]:
+    """What `results.json` says of the only model."""
+    (model,) = json.loads((directory / "results" / "results.json").read_text())["models"]
+    assert isinstance(model, dict)
+    return model
+
+
+def test_a_model_that_was_edited_is_not_answered_from_before(
+    setting, pretend, run: Run, tmp_path: Path
+) -> None:
+    """The user corrects a parameter that made the model fast and wrong."""
+    config = Path(setting.config["model_repository"]) / "m" / "config.pbtxt"
+    text = config.read_text()
+
+    def edit(exact: str) -> None:
+        value = f'parameters {{ key: "exact" value {{ string_value: "{exact}" }} }}'
+        config.write_text(f"{text}\n{value}\n")
+
+    setting.config["perf_analyzer_path"] = str(
+        pretend.perf_analyzer(*[{"throughput": 900.0}] * 10, {"throughput": 200.0})
+    )
+    edit("no")
+    assert setting.profile()[0] == 0
+    edit("yes")
+    status, output = setting.profile()
+
+    assert status == 0, output
+    assert "10 measurements are left out: config.pbtxt of m has changed since" in output
+    assert '"yes"' in (tmp_path / "best" / "m" / "config.pbtxt").read_text()
+    (left_out,) = answer(tmp_path)["left_out"]
+    assert (left_out["measurements"], left_out["circumstances"]) == (10, None)
+    for command in (("best",), ("best", "-f", "config.yaml")):
+        status, output, error = run(*command)
+        assert (status, '"yes"' in output, "10 measurements are left out" in error) == (
+            0,
+            True,
+            True,
+        )
+    # edited back, everything is known, and the other half is left out
+    edit("no")
+    status, output = setting.profile()
+    assert status == 0, output
+    assert '"no"' in (tmp_path / "best" / "m" / "config.pbtxt").read_text()
+    assert '"no"' in run("best")[1]
+
+
+def test_measurements_under_other_circumstances_are_counted_and_can_be_chosen(
+    setting, run: Run, tmp_path: Path
+) -> None:
+    flags = {"perf_analyzer_flags": {"string-length": "16"}}
+    assert setting.profile()[0] == 0
+    status, output = setting.profile(
+        profile_models={"m": {"cpu_only": True, **flags}},
+        run_config_search_max_concurrency=1,
+        skip_detailed_reports=False,
+    )
+
+    assert status == 0, output
+    assert answer(tmp_path)["circumstances"] == 2
+    (left_out,) = answer(tmp_path)["left_out"]
+    assert (left_out["measurements"], left_out["circumstances"]) == (10, 1)
+    sentence = "--circumstances 1 ranks them"
+    assert sentence in output
+    # the file of the run decides; without one, most measurements do
+    assert "In 5 measurements" in run("best", "-f", "config.yaml")[2]
+    assert "In 10 measurements" in run("best")[2]
+    assert "In 5 measurements" in run("best", "--circumstances", "2")[2]
+    assert "In 5 measurements" in run("checkpoint", "best", "--circumstances", "2")[1]
+    assert (
+        "In 5 measurements"
+        in setting.profile(command="analyze", profile_models={"m": {"cpu_only": True, **flags}})[1]
+    )
+    status, output = setting.profile("--circumstances", "1", command="analyze")
+    assert (status, "In 10 measurements" in output) == (0, True)
+    status, _, error = run("best", "--circumstances", "3")
+    assert (status, "--circumstances: m: there is no group 3: there are 1 to 2" in error) == (
+        2,
+        True,
+    )
+    shown = run("checkpoint", "show")[1]
+    assert "Circumstances of m" in shown
+    assert "string-length" in shown
+
+
+def test_where_nothing_keeps_the_constraints_nothing_is_deployed_unless_allowed(
+    setting, run: Run, tmp_path: Path
+) -> None:
+    budget = {"constraints": {"perf_latency_p99": {"max": 0.001}}}
+    status, output = setting.profile(**budget)
+    assert status == 0, output
+    assert "to deploy" not in output
+    miss = "# Misses the constraints by "
+    assert (tmp_path / "best" / "m" / "config.pbtxt").read_text().startswith(miss)
+    assert answer(tmp_path)["verdict"] == "nearest"
+    assert setting.profile("--fail-on-miss", **budget)[0] == 1
+
+    for command in (("best",), ("best", "--format", "kubernetes"), ("best", "--diff")):
+        status, output, error = run(*command)
+        assert (status, output) == (1, ""), command
+        assert "m: no configuration keeps the constraints, so none is given" in error
+        status, output, _ = run(*command, "--allow-miss")
+        assert status == 0, command
+        assert output.startswith(miss), command
+    status, _, error = run("checkpoint", "best", "--output-dir", "deploy")
+    assert (status, (tmp_path / "deploy").exists()) == (1, False)
+    assert run("checkpoint", "best", "--output-dir", "deploy", "--allow-miss")[0] == 0
+    (written,) = (tmp_path / "deploy" / "m" / "m_config_default").glob("config.pbtxt")
+    assert written.read_text().startswith(miss)
+
+
+def test_models_that_were_measured_together_are_found(setting, make_model, run: Run) -> None:
+    make_model("a")
+    make_model("b")
+    together = {
+        "profile_models": {"a": {"cpu_only": True}, "b": {"cpu_only": True}},
+        "run_config_profile_models_concurrently_enable": True,
+        "run_config_search_max_concurrency": 1,
+        "run_config_search_max_instance_count": 1,
+        "run_config_search_max_model_batch_size": 1,
+    }
+    status, output = setting.profile(**together)
+    assert status == 0, output
+
+    status, output = setting.profile(command="analyze", profile_models=["a"])
+    print(output)
+    assert status == 0, output
+    assert "a was measured together with others: a,b" in output
+    assert "could be measured" not in output
+    assert run("best", "-m", "b,a")[0] == run("best", "-m", "a")[0] == 0
+
+
+def test_an_objective_without_data_is_named(setting, tmp_path: Path) -> None:
+    status, output = setting.profile(objectives={"gpu_used_memory": 1, "perf_throughput": 10})
+    assert status == 0, output
+    assert "Objectives without measurements do not count: GPU Memory Usage." in output
+    assert "GPU Memory" not in answer(tmp_path)["sentence"]
+    assert answer(tmp_path)["unmeasured_objectives"] == ["gpu_used_memory"]
