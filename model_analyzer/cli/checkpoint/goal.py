@@ -92,6 +92,7 @@ def goals_of(
 
     goals = {}
     of_run: dict[str, str] = {}
+    default = _shared_text(ModelGoal(), ModelGoal())
     for subject in subjects:
         names = subject.split(",")
         run = checkpoint.goal_of(subject)
@@ -101,8 +102,9 @@ def goals_of(
             base = ModelGoal() if known is None else known[index]
             in_file = settings.asked_goal(name) if settings is not None else GoalOverride()
             models.append(asked.over(in_file.over(base)))
-            if models[-1] != asked.over(in_file.over(ModelGoal())):
-                of_run[name] = _shared_text(models[-1], base)
+            text = _shared_text(models[-1], base)
+            if known is not None and text not in ("", default):
+                of_run[name] = text
         goals[subject] = Goal(models=tuple(models))
     if len(of_run) == sum(len(goal.models) for goal in goals.values()) and _is_same(of_run):
         of_run = {"": next(iter(of_run.values()))}
