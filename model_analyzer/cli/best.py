@@ -20,6 +20,7 @@ from model_analyzer.cli.checkpoint.options import (
     wrong,
 )
 from model_analyzer.cli.circumstances import circumstances_option
+from model_analyzer.cli.complete import complete_model
 from model_analyzer.cli.miss import allow_miss_option, is_shown
 from model_analyzer.cli.uninterrupted import uninterrupted
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, CheckpointError
@@ -51,7 +52,13 @@ def best() -> click.Command:
     metavar="FILE",
     help="YAML file of the run: its goals and its checkpoint directory are used.",
 )
-@click.option("-m", "--model", metavar="MODEL", help="Of this model; needed if there are several.")
+@click.option(
+    "-m",
+    "--model",
+    metavar="MODEL",
+    shell_complete=complete_model,
+    help="Of this model; needed if there are several.",
+)
 @goal_options("those of the run, else perf_throughput")
 @click.option(
     "--format",

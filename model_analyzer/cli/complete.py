@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import BashComplete, CompletionItem, add_completion_class
 
 from model_analyzer.config.kinds import Choice, FilePath, ListOf
@@ -66,6 +67,47 @@ def complete_checkpoint(
     except CheckpointError:
         numbers = []
     return _beginning(incomplete, ["latest", "best", *numbers])
+
+
+def complete_model(
+    ctx: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    """Models of the checkpoint that the command is about, as long as that is small: what was
+    measured, alone or together, and then the models in it.
+    """
+    from model_analyzer.errors import ModelAnalyzerError
+    from model_analyzer.state.find import LATEST, find
+    from model_analyzer.state.layout import Layout
+
+    # where the value of an option is still to come, click leaves arguments as they are
+    which = next(iter(ctx.args), None) or str(ctx.params.get("which") or LATEST)
+    directory = Path(_given_in(ctx, "directory", "checkpoint_directory") or "checkpoints")
+    layout = Layout(directory, _given_in(ctx, "prefix", "checkpoint_prefix") or "")
+    try:
+        newest = [layout.checkpoint(index) for index in layout.indices()[-1:]]
+        journals = map(layout.journal, ("", *layout.nodes()))
+        read = [Path(which)] if os.path.isfile(which) else [*newest, *journals]
+        if sum(path.stat().st_size for path in read if path.exists()) > _MOST_BYTES:
+            return []
+        # the models of the best are among those of all, and to find it takes longer
+        which = LATEST if which == "best" else which
+        records = find(which, layout.directory, layout.prefix).records
+    except (ModelAnalyzerError, OSError, ValueError):
+        return []
+    subjects = dict.fromkeys(record.trial.models for record in records)
+    parts = [
+        part.model
+        for record in records
+        for work in record.trial.workloads
+        for part in work.variant.with_parts()
+    ]
+    return _beginning(incomplete, dict.fromkeys((*subjects, *parts)))
+
+
+def _given_in(ctx: click.Context, name: str, key: str) -> str | None:
+    """What was given for an option of the table (`key`) that a command calls `name`."""
+    is_given = ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    return str(ctx.params[name]) if is_given else _value(ctx, key)
 
 
 def complete_metrics(

@@ -332,6 +332,16 @@ def test_best_uses_the_goals_of_the_run(call: Run, checkpoints: Path) -> None:
     assert goals_told(error) == "goals of the run: Max p99 Latency: 20 ms"
 
 
+def test_that_a_run_wished_for_what_is_the_default_is_not_told(
+    call: Run, checkpoints: Path
+) -> None:
+    with ProfileState(checkpoints) as state:
+        wished = objectives(perf_throughput=1)
+        state.record_search("m", {}, goal(*at_most(perf_latency_p99=80), wished=wished))
+
+    assert goals_told(call("best", "--model", "m", "--latency-budget", "30")[2]) == ""
+
+
 def test_a_bound_takes_the_place_of_that_of_the_run_on_the_same_metric(
     call: Run, checkpoints: Path
 ) -> None:

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from model_analyzer.domain.trials import Load, ServerSetup, Trial, Workload
 from model_analyzer.state.profile_state import ProfileState
-from tests.unit.builders import measurement, trial, variant
+from tests.unit.builders import measurement, together, trial, variant
 
 SHELLS = ["bash", "zsh", "fish"]
 
@@ -137,3 +138,67 @@ def test_checkpoints_and_variants_are_offered(offered, tmp_path: Path) -> None:
 
     assert offered("checkpoint", "show", "") == ["latest", "best", "0"]
     assert offered("report", "-n", "m_config_") == ["m_config_0", "m_config_default"]
+
+
+@pytest.fixture
+def measured(tmp_path: Path) -> Path:
+    """Models measured alone (`m`) and together (`a,b`); of `late` only the journal tells."""
+    directory = tmp_path / "checkpoints"
+    works = tuple(
+        Workload(variant=variant(f"{name}_config_0", model=name), load=Load(value=1))
+        for name in ("a", "b")
+    )
+    with ProfileState(directory) as state:
+        state.record(trial(variant("m_config_0", model="m")), measurement(1.0))
+        state.save()
+        state.record(Trial(workloads=works, setup=ServerSetup()), together({}, {}))
+        state.save()
+        state.record(trial(variant("late_config_0", model="late")), measurement(1.0))
+    return directory
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["best", "-m", ""], ["m", "a,b", "late", "a", "b"]),
+        (["best", "--model", "l"], ["late"]),
+        (["checkpoint", "best", "--model", ""], ["m", "a,b", "late", "a", "b"]),
+        (["checkpoint", "best", "0", "--model", ""], ["m"]),
+        (["checkpoint", "best", "checkpoints/0.ckpt", "--model", ""], ["m"]),
+        (["best", "1", "-m", "a"], ["a,b", "a"]),
+        (["best", "best", "-m", "m"], ["m"]),
+        (["best", "-s", "nowhere", "-m", ""], []),
+        (["best", "7", "-m", ""], []),
+    ],
+)
+def test_the_models_of_the_checkpoint_are_offered(
+    offered, measured: Path, words: list[str], expected: list[str]
+) -> None:
+    assert offered(*words) == expected
+
+
+def test_the_models_are_those_of_the_directory_that_is_meant(
+    offered, measured: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved = measured.rename(measured.parent / "moved")
+    (measured.parent / "config.yaml").write_text("checkpoint_directory: moved\n")
+
+    assert offered("best", "-f", "config.yaml", "-m", "l") == ["late"]
+    assert offered("checkpoint", "best", "-s", "moved", "--model", "l") == ["late"]
+    assert offered("best", "-m", "l") == []
+    monkeypatch.setenv("MODEL_ANALYZER_CHECKPOINT_DIRECTORY", str(moved))
+    assert offered("best", "-m", "l") == ["late"]
+    (measured.parent / "config.yaml").write_text("checkpoint_directory: [")
+    assert offered("best", "-f", "config.yaml", "-m", "l") == ["late"]
+
+
+def test_of_a_damaged_or_a_large_checkpoint_nothing_is_offered_in_silence(
+    offered, measured: Path
+) -> None:
+    (measured / "journal").unlink()
+    (measured / "0.ckpt").write_bytes(b"damaged")
+    assert offered("best", "0", "-m", "") == []
+    assert offered("best", "-m", "m") == ["m"]
+    with open(measured / "1.ckpt", "ab") as file:
+        file.truncate(5 * 2**20)
+    assert offered("best", "-m", "") == []

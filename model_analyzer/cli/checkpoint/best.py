@@ -16,6 +16,7 @@ from model_analyzer.cli.checkpoint.options import (
     path_option,
 )
 from model_analyzer.cli.circumstances import circumstances_option
+from model_analyzer.cli.complete import complete_model
 from model_analyzer.cli.miss import allow_miss_option, is_shown
 from model_analyzer.cli.uninterrupted import uninterrupted
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 @click.command()
 @checkpoint_argument
 @directory_options
-@click.option("--model", metavar="MODEL", help="Of this model only.")
+@click.option("--model", metavar="MODEL", shell_complete=complete_model, help="Of this model only.")
 @goal_options("those of the run, else perf_throughput")
 @click.option(
     "--top-n", type=click.IntRange(1), default=3, metavar="N", show_default=True,

@@ -101,33 +101,33 @@ def goals_of(
             base = ModelGoal() if known is None else known[index]
             in_file = settings.asked_goal(name) if settings is not None else GoalOverride()
             models.append(asked.over(in_file.over(base)))
-            if models[-1] != asked.over(in_file.over(ModelGoal())):
-                of_run[name] = _shared_text(models[-1], base)
+            given = asked.over(in_file.over(ModelGoal(objectives=())))
+            of_run[name] = _text_of_run(models[-1], given)
         goals[subject] = Goal(models=tuple(models))
-    if len(of_run) == sum(len(goal.models) for goal in goals.values()) and _is_same(of_run):
+    if len(set(of_run.values())) == 1:
         of_run = {"": next(iter(of_run.values()))}
     for name, text in of_run.items():
-        warn(f"goals of the run{f' for {name}' if name else ''}: {text}")
+        if text:
+            warn(f"goals of the run{f' for {name}' if name else ''}: {text}")
     return goals
 
 
-def _is_same(texts: Mapping[str, str]) -> bool:
-    return len(set(texts.values())) == 1
-
-
-def _shared_text(goal: ModelGoal, run: ModelGoal) -> str:
-    """What of a goal is that of the run."""
+def _text_of_run(goal: ModelGoal, given: ModelGoal) -> str:
+    """What of a goal was not given but comes from the run; "" where that is the default."""
+    from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
     from model_analyzer.domain.metrics import ALIASES, METRICS
 
-    wishes = []
-    if goal.objectives == run.objectives:
-        for objective in run.objectives:
-            name = METRICS[ALIASES.get(objective.tag, objective.tag)].name
-            weight = f" (weight {objective.weight:g})" if len(run.objectives) > 1 else ""
-            wishes.append(f"{name}{weight}")
-    bounds = [str(bound) for bound in goal.constraints if bound in run.constraints]
-    weighting = [f"weighting {run.weighting:g}"] if run.weighting != 1 else []
-    return "; ".join([*filter(None, [", ".join(wishes)]), *bounds, *weighting])
+    wishes = () if given.objectives else goal.objectives
+    bounds = [bound for bound in goal.constraints if bound not in given.constraints]
+    weighting = f"weighting {goal.weighting:g}" if goal.weighting != given.weighting else ""
+    is_default = [wish.tag for wish in wishes] in ([], [DEFAULT_OBJECTIVE])
+    if is_default and not (bounds or weighting):
+        return ""
+    texts = []
+    for wish in wishes:
+        weight = f" (weight {wish.weight:g})" if len(wishes) > 1 else ""
+        texts.append(f"{METRICS[ALIASES.get(wish.tag, wish.tag)].name}{weight}")
+    return "; ".join(filter(None, (", ".join(texts), *map(str, bounds), weighting)))
 
 
 def subjects_of(checkpoint: Checkpoint) -> Mapping[str, int]:
