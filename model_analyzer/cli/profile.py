@@ -401,7 +401,10 @@ def _measure(session: _Session, interrupts: Interrupts, tracker: Tracker) -> boo
             return False
         names = VariantNames.known(session.state.profile.variants)
         session.state.record_search(
-            subject.name, search_settings(settings, subject.name.split(",")), subject.goal
+            subject.name,
+            search_settings(settings, subject.name.split(",")),
+            subject.goal,
+            subject.bases,
         )
         tracker.model_started(index)
         search = choose(
@@ -451,7 +454,7 @@ def _rankings(session: _Session) -> Sequence[Ranking]:
                 setup=subject.setup.identity,
                 conditions=tuple(model.conditions for model in subject.models),
             ),
-            bases=tuple(model.facts.identity for model in subject.models),
+            bases=subject.bases,
         )
         for subject in session.subjects
     ]

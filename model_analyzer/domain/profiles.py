@@ -66,7 +66,8 @@ class Profile:
 
     `host` describes machine, server and tools, as text by name; `server_only` holds the values
     of each GPU (by UUID) under a server without any model, `conclusions` what the searches of a
-    model, or of several together, came to at last.
+    model, or of several together, came to at last. `bases` are the `ModelFacts.identity` of those
+    models as they were in the last run.
     """
 
     records: Collection[TrialRecord] = ()
@@ -74,6 +75,7 @@ class Profile:
     host: Mapping[str, str] = field(default_factory=empty)
     server_only: Mapping[str, Values] = field(default_factory=empty)
     conclusions: Mapping[str, Conclusion] = field(default_factory=empty)
+    bases: Mapping[str, tuple[str, ...]] = field(default_factory=empty)
 
     @property
     def variants(self) -> tuple[ModelVariant, ...]:

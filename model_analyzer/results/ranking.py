@@ -133,7 +133,8 @@ def rank(
     """
     names = model.split(",")
     records = [record for record in map(partial(_in_order, names), profile.records) if record]
-    chosen = comparable(records, circumstances=circumstances, bases=bases)
+    known = profile.bases.get(model) or None  # of checkpoints from before, there are none
+    chosen = comparable(records, circumstances=circumstances, bases=bases or known)
     measured = [
         MeasuredTrial(trial=record.trial, measurement=record.outcome)
         for record in chosen.records

@@ -124,6 +124,11 @@ class Subject:
         return Goal(models=tuple(model.settings.goal for model in self.models))
 
     @property
+    def bases(self) -> tuple[str, ...]:
+        """From which models the variants derive: see `Workload.base`."""
+        return tuple(model.facts.identity for model in self.models)
+
+    @property
     def lists_loads(self) -> bool:
         """Whether the user listed the loads of at least one model."""
         return any(model.settings.loads for model in self.models)

@@ -32,6 +32,7 @@ from model_analyzer.state.codec import (
     encode_server_only,
 )
 from model_analyzer.state.files import (
+    BASES,
     FORMAT,
     GOALS,
     HEADER,
@@ -119,6 +120,7 @@ class Checkpoint:
             host=self.header.host,
             server_only=self.server_only,
             conclusions=self.conclusions,
+            bases={subject: _bases(search) for subject, search in self.searches.items()},
         )
 
     def goal_of(self, subject: str) -> Goal | None:
@@ -421,9 +423,22 @@ def metadata_entry(key: str, value: Any) -> Entry:
     return {"entry": METADATA, "key": key, "value": thaw(value)}
 
 
-def search_entry(subject: str, search: Mapping[str, Any], goal: Goal | None = None) -> Entry:
-    goals = {} if goal is None else {GOALS: encode_goal(goal)}
-    return {**thaw(search), **goals, "entry": SEARCH, "subject": subject}
+def _bases(search: Mapping[str, Any]) -> tuple[str, ...]:
+    """Those of a search entry; none where it has none that could be used."""
+    bases = search.get(BASES)
+    is_usable = isinstance(bases, (list, tuple)) and all(isinstance(base, str) for base in bases)
+    return tuple(bases or ()) if is_usable else ()
+
+
+def search_entry(
+    subject: str,
+    search: Mapping[str, Any],
+    goal: Goal | None = None,
+    bases: Sequence[str] = (),
+) -> Entry:
+    known = {GOALS: None if goal is None else encode_goal(goal), BASES: list(bases)}
+    own = {key: value for key, value in known.items() if value}
+    return {**thaw(search), **own, "entry": SEARCH, "subject": subject}
 
 
 def read_header(path: Path) -> Header | None:

@@ -41,6 +41,7 @@ FORMAT = 2
 HEADER = "header"
 METADATA = "metadata"
 SEARCH = "search"
+BASES = "bases"  # of a search, the models as they were: see `Workload.base`
 GOALS = "goals"  # of a search, a list with one for each model; there were none at first
 _END = "end"
 

@@ -27,7 +27,7 @@ from model_analyzer.state.checkpoint import (
     search_entry,
 )
 from model_analyzer.state.codec import Encoder, encode_conclusion, encode_server_only
-from model_analyzer.state.files import GOALS, write_whole
+from model_analyzer.state.files import BASES, GOALS, write_whole
 from model_analyzer.state.journal import Journal
 from model_analyzer.state.layout import Layout
 from model_analyzer.state.lines import Entry, encode
@@ -183,16 +183,19 @@ class ProfileState:
         self._append([encode_server_only(gpus)])
         self._server_only = MappingProxyType(dict(gpus))
 
-    def record_search(self, subject: str, search: Mapping[str, Any], goal: Goal) -> None:
-        """Keeps by what search the coming trials are chosen: what a replay needs; and what it is
-        for: by that, others rank what was measured.
+    def record_search(
+        self, subject: str, search: Mapping[str, Any], goal: Goal, bases: Sequence[str] = ()
+    ) -> None:
+        """Keeps by what search the coming trials are chosen: what a replay needs; and by what
+        others rank what was measured: the goal, and which models the variants derive from now.
         """
-        entry = search_entry(subject, search, goal)
+        entry = search_entry(subject, search, goal, bases)
         known = self._searches.get(subject, {})
         if known == entry:
             return
         self._searches[subject] = entry
-        if len(self._records) and known.get(GOALS) != entry[GOALS]:
+        is_new = any(known.get(key) != entry.get(key) for key in (GOALS, BASES))
+        if len(self._records) and is_new:
             self._append([entry])  # it changes the answer, even if nothing more is measured
         else:
             self._pending.append(entry)  # on its own it is not worth a checkpoint

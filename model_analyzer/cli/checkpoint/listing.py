@@ -210,7 +210,7 @@ def _settings(search: Mapping[str, Any]) -> Mapping[str, Any]:
     return {
         key: _in_words(item)
         for key, item in search.items()
-        if key not in ("entry", "subject", "goals") and key.partition(".")[0] not in others
+        if key not in ("entry", "subject", "goals", "bases") and key.partition(".")[0] not in others
     }
 
 
