@@ -29,6 +29,7 @@ _TITLE = "Made by model-analyzer: its next run replaces the directories that are
 Named = tuple[str, Path]
 
 _ANOTHER = "choose another --output-model-repository-path"
+_IN_USE = f"in use by another run: wait for it, or {_ANOTHER}"
 
 
 def prepare_output(
@@ -68,9 +69,7 @@ def _check(path: Path, *, override: bool, kept: Sequence[Named], spared: Sequenc
         if real == other.resolve():
             raise _not_deleted(path, name, other)
     if _is_held(path):
-        raise RepositoryError(
-            f"output model repository {path}: in use by another run: wait for it, or {_ANOTHER}"
-        )
+        raise RepositoryError(f"output model repository {path}: {_IN_USE}")
 
 
 def _not_deleted(path: Path, name: str, other: Path) -> RepositoryError:
@@ -109,6 +108,8 @@ def _check_ours(path: Path, spared: Collection[Path]) -> None:
 
 def create_output(path: Path, *, override: bool, spared: Sequence[Named] = ()) -> None:
     """Creates the output repository with its mark, or replaces what `prepare_output` lets it."""
+    if path.is_symlink():  # it has become one since it was checked
+        raise OutputError(f"output model repository {path} is a symbolic link: {_ANOTHER}")
     try:
         path.mkdir(parents=True, exist_ok=True)
         is_removed = _everything if override else _made_by_a_run(_marked(path) or ())
@@ -124,14 +125,17 @@ def create_output(path: Path, *, override: bool, spared: Sequence[Named] = ()) -
 @contextmanager
 def held(path: Path) -> Iterator[None]:
     """Keeps other runs from replacing what is in an output repository."""
-    mark = os.open(path / MARK, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        mark = os.open(path / MARK, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise OutputError(
+            f"output model repository {path}: {words_of(error)}: {_ANOTHER}"
+        ) from error
     try:
         fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         os.close(mark)
-        raise OutputError(
-            f"output model repository {path}: in use by another run: wait for it, or {_ANOTHER}"
-        ) from error
+        raise OutputError(f"output model repository {path}: {_IN_USE}") from error
     except OSError:
         pass  # not every file system can
     try:

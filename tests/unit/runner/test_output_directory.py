@@ -176,6 +176,8 @@ def test_a_link_to_an_output_repository_is_not_followed(
 
     with pytest.raises(RepositoryError, match="is a symbolic link"):
         replace(tmp_path / "link", override=override)
+    with pytest.raises(OutputError, match="is a symbolic link"):
+        create_output(tmp_path / "link", override=override)
 
     assert len(names(made)) == 6
 
