@@ -60,7 +60,9 @@ ADDRESSES = {
     },
     "docker": {"runner/server/docker.py", "runner/server/container.py"},
     "socket": {"runner/server/endpoints.py", "runner/host.py", "state/lock.py"},
-    "fcntl": {"state/lock.py", "runner/install.py", "runner/workspace.py"},
+    "fcntl": {
+        "state/lock.py", "runner/install.py", "runner/output_directory.py", "runner/workspace.py",
+    },
     "yaml": {"config/sources.py"},
     "http": {"runner/client/http.py", "runner/monitors/triton_metrics.py"},
     "urllib": {"runner/client/http.py", "runner/monitors/triton_metrics.py"},

@@ -77,7 +77,8 @@ from model_analyzer.runner.checks.storage import (
 )
 from model_analyzer.runner.client.tls import access_flags
 from model_analyzer.runner.gpus import VISIBLE_DEVICES, cuda_environment
-from model_analyzer.runner.repository import ModelRepository, prepare_output, stage
+from model_analyzer.runner.output_directory import prepare_output
+from model_analyzer.runner.repository import ModelRepository, stage
 from model_analyzer.runner.runtime import Program, installed_runtime
 from model_analyzer.runner.server.local import LocalLauncher
 from model_analyzer.runner.server.log import ServerLog

@@ -61,12 +61,11 @@ from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
 from model_analyzer.runner.load.transcript import Transcript
 from model_analyzer.runner.monitors.cpu import CpuMonitor
 from model_analyzer.runner.monitors.gpu import ObservedGpus
+from model_analyzer.runner.output_directory import create_output, held, prepare_output
 from model_analyzer.runner.repository import (
     ModelRepository,
     OutputRepository,
     check_apart,
-    create_output,
-    prepare_output,
     stage,
 )
 from model_analyzer.runner.runtime import (
@@ -202,16 +201,19 @@ def _prepare(
     if repository is not None:
         facts = repository_facts(settings, environment, repository, setups, server_log, work)
     subjects = subjects_of(settings, facts, places) if repository else ()
+    spared = [
+        ("the checkpoint directory", settings.checkpoint.directory),
+        ("the export directory", settings.export.path),
+    ]
     prepare_output(
         settings.repository.output,
         override=settings.repository.override_output,
         kept=[
             *([("the model repository", path)] if path is not None else []),
-            ("the checkpoint directory", settings.checkpoint.directory),
-            ("the export directory", settings.export.path),
             ("the current directory", Path.cwd()),
             *_named_files(settings),
         ],
+        spared=spared,
     )
     if repository is not None:
         check_apart(settings.repository.output, repository.path)
@@ -252,7 +254,10 @@ def _prepare(
         others = other_models(server.client(first), facts.values())
         if others:
             log.warning("The server has other models loaded: %s", ", ".join(others))
-    create_output(settings.repository.output)
+    create_output(
+        settings.repository.output, override=settings.repository.override_output, spared=spared
+    )
+    stack.enter_context(held(settings.repository.output))
     machine = describe_host()
     served = f"Triton {version} ({server.description})"
     with tracker.paused():  # it may ask

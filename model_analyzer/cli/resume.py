@@ -41,7 +41,9 @@ def open_state(
     """
     if settings.disabled:
         log.info("No checkpoint is read or kept.")
-        logging.getLogger(ProfileState.__module__).setLevel(logging.WARNING)
+        state_log = logging.getLogger(ProfileState.__module__)
+        stack.callback(state_log.setLevel, state_log.level)
+        state_log.setLevel(logging.WARNING)
         return stack.enter_context(
             ProfileState(work / "checkpoints", retry_failed=settings.retry_failed)
         )
@@ -60,10 +62,13 @@ def open_state(
             save_every=settings.every,
             fresh=settings.fresh,
             on_save=on_save,
+            announces=False,
         )
     )
     is_elsewhere = settings.resume_from is None  # and stays there however far we have got
-    if base is not None and not (is_elsewhere and state.descends_from(base)):
+    if base is None or (is_elsewhere and state.descends_from(base)):
+        state.announce()
+    else:
         state.start_from(base)
     return state
 

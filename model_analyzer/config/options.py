@@ -123,12 +123,14 @@ OPTIONS: Sequence[Option] = (
         key="output_model_repository_path", flags=("--output-model-repository-path",),
         kind=FilePath(), default=Path("output_model_repository"), target="repository.output",
         group=REPOSITORY,
-        help="Directory to create for the variants, a sub-directory each; it must not exist yet.",
+        help="Directory to create for the variants, a sub-directory each; one that exists must be"
+        " of an earlier run.",
     ),
     Option(
         key="override_output_model_repository", flags=("--override-output-model-repository",),
         kind=Boolean(), default=False, target="repository.override_output", group=REPOSITORY,
-        help="Replace the output model repository if it exists, and all that is in it.",
+        help="Replace the output model repository whoever has made it, and all that is in it but"
+        " for checkpoints and results.",
     ),
     # -------------------------------------------------------- models and load
     Option(

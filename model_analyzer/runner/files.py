@@ -62,3 +62,8 @@ def _digest_file(path: Path, digest: hashlib._Hash) -> None:
     with open(path, "rb") as file:
         while block := file.read(2**20):
             digest.update(block)
+
+
+def words_of(error: OSError | shutil.Error) -> str:
+    """What the system says, without the number."""
+    return getattr(error, "strerror", None) or str(error)

@@ -17,8 +17,9 @@ from pathlib import Path
 
 from model_analyzer.domain.models import ModelConfig, ModelFacts, ModelVariant, step_models
 from model_analyzer.errors import OutputError, RepositoryError
-from model_analyzer.runner.files import CONFIG, IGNORED, copy_writable, fingerprint_files
+from model_analyzer.runner.files import CONFIG, IGNORED, copy_writable, fingerprint_files, words_of
 from model_analyzer.runner.model_config import is_complete, parse_text, to_text
+from model_analyzer.runner.output_directory import note_entry
 
 # Gives the whole configuration of a model that leaves some of it to the server: its name and what
 # its file says.
@@ -38,7 +39,7 @@ class ModelRepository:
                 FileNotFoundError: "does not exist",
                 NotADirectoryError: "is not a directory",
             }
-            reason = reasons.get(type(error), f"cannot be read: {_words(error)}")
+            reason = reasons.get(type(error), f"cannot be read: {words_of(error)}")
             raise RepositoryError(
                 f"model repository {path} {reason}: check --model-repository"
             ) from error
@@ -165,7 +166,7 @@ class OutputRepository:
                 self._write(part, part.model)
         except (OSError, shutil.Error) as error:
             raise OutputError(
-                f"{self.path}: cannot write {variant.name}: {_words(error)};"
+                f"{self.path}: cannot write {variant.name}: {words_of(error)};"
                 " choose another --output-model-repository-path"
             ) from error
 
@@ -173,6 +174,7 @@ class OutputRepository:
         if name in self._written:
             return
         target = self.path / name
+        note_entry(self.path, name)
         first = self._copied.get(variant.model)
         if self._source is None:
             target.mkdir()
@@ -187,49 +189,6 @@ class OutputRepository:
         (target / CONFIG).unlink(missing_ok=True)
         (target / CONFIG).write_text(to_text(variant.config), encoding="utf-8")
         self._written.add(name)
-
-
-def prepare_output(path: Path, *, override: bool, kept: Iterable[tuple[str, Path]]) -> None:
-    """Makes sure that `path` can be created as an empty directory, with those above it that are
-    missing, and without touching anything yet.
-
-    `kept` are named paths that must not be deleted with it.
-    """
-    try:
-        exists = path.exists()
-        obstacle = None if exists else _obstacle(path)
-    except OSError as error:
-        raise RepositoryError(f"output model repository {path}: {_words(error)}") from error
-    if obstacle is not None:
-        raise RepositoryError(
-            f"output model repository {path} cannot be created, since {obstacle}: choose another"
-            " --output-model-repository-path"
-        )
-    if not exists:
-        return
-    if not path.is_dir():
-        raise RepositoryError(f"output model repository {path} is a file")
-    if not override:
-        raise RepositoryError(
-            f"output model repository {path} exists: give --override-output-model-repository to"
-            " replace it, or another --output-model-repository-path"
-        )
-    real = path.resolve()
-    for name, other in kept:
-        if real == other.resolve() or real in other.resolve().parents:
-            raise RepositoryError(
-                f"output model repository {path} holds {name} {other}: it will not be deleted;"
-                " choose another --output-model-repository-path"
-            )
-
-
-def _obstacle(path: Path) -> str | None:
-    """Why `path` cannot be created below what there is of it, if it cannot."""
-    # a link to nowhere is there, too
-    place = next(one for one in (path, *path.absolute().parents) if os.path.lexists(one))
-    if not place.is_dir():
-        return f"{place} is no directory"
-    return None if os.access(place, os.W_OK | os.X_OK) else f"{place} is not yours to write"
 
 
 def check_apart(output: Path, repository: Path) -> None:
@@ -252,19 +211,6 @@ def _is_model(path: Path) -> bool:
     if not path.is_dir():
         return False
     return any(one == CONFIG or one.isdecimal() for one in os.listdir(path))
-
-
-def create_output(path: Path) -> None:
-    """Creates the empty output repository, deleting what was there: see `prepare_output`."""
-    try:
-        if path.exists():
-            shutil.rmtree(path)
-        path.mkdir(parents=True)
-    except OSError as error:
-        raise OutputError(
-            f"output model repository {path}: {_words(error)}: choose another"
-            " --output-model-repository-path"
-        ) from error
 
 
 def stage(source: ModelRepository, models: Iterable[ModelFacts], target: Path) -> Path:
@@ -325,10 +271,5 @@ def _readable(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise RepositoryError(
-            f"{error.filename or path}: {_words(error)}: check --model-repository"
+            f"{error.filename or path}: {words_of(error)}: check --model-repository"
         ) from error
-
-
-def _words(error: OSError | shutil.Error) -> str:
-    """What the system says, without the number."""
-    return getattr(error, "strerror", None) or str(error)

@@ -64,17 +64,20 @@ class ProfileState:
         save_every: int | None = None,
         fresh: bool = False,
         on_save: Callable[[Path], None] | None = None,
+        announces: bool = True,
     ) -> None:
         """Opens `directory` for writing, creating it if needed, and loads what it holds.
 
         With `fresh`, its checkpoints and journals (with this `prefix`) are removed before. A
         numbered checkpoint is written every `save_every` outcomes, and whenever one is saved
-        `on_save` is told its path.
+        `on_save` is told its path. The log says what the run starts from, unless it is not
+        decided yet: without `announces`, that is left to `announce` or `start_from`.
         """
         self._layout = Layout(directory, prefix)
         self._retry_failed = retry_failed
         self._save_every = save_every
         self._on_save = on_save
+        self._is_emptied = fresh
         self._create_directory()
         self._lock = Lock(self._layout.lock())
         try:
@@ -96,10 +99,8 @@ class ProfileState:
             log.warning("%s: using what is intact", sentence)
         for sentence in loaded.remarks:
             log.warning("%s", sentence)
-        if loaded.path is None:
-            log.info("No checkpoint file found, starting a fresh run.")
-        else:
-            log.info("Loaded checkpoint from file %s", loaded.path)
+        if announces:
+            self.announce()
 
     def __enter__(self) -> ProfileState:
         return self
@@ -112,6 +113,15 @@ class ProfileState:
     ) -> None:
         self._journal.close()
         self._lock.release()
+
+    def announce(self) -> None:
+        """Logs what the run starts from."""
+        if self._newest is not None:
+            log.info("Loaded checkpoint from file %s", self._newest)
+        elif self._is_emptied:
+            log.info("Starting a fresh run.")
+        else:
+            log.info("No checkpoint file found, starting a fresh run.")
 
     @property
     def newest(self) -> Path | None:
@@ -145,7 +155,10 @@ class ProfileState:
         original = base.base or base
         if not self._journal.is_empty and not original.holds_same_as(self.checkpoint):
             self._write_checkpoint()
-        log.info("Starting from %s", base.path or "nothing")
+        if base.path is not None:
+            log.info("Loaded checkpoint from file %s", base.path)
+        elif not len(base.records):
+            log.info("Starting a fresh run.")
         self._begin(replace(base, header=replace(base.header, nodes={})))
         self._write_checkpoint()
 

@@ -101,6 +101,44 @@ def test_files_are_where_users_look_for_them(setting) -> None:
     assert deployed.stdout == (here / "best" / "m" / "config.pbtxt").read_text()
 
 
+def test_the_same_command_works_twice_in_one_directory(setting) -> None:
+    setting.profile(override_output_model_repository=False)
+    again = setting.profile(override_output_model_repository=False)
+
+    assert again[0] == 0, again[1]
+    output = setting.directory / "output_model_repository"
+    assert (output / "m_config_0" / "1").exists()
+    (output / "mine").mkdir()
+
+    status, text = setting.profile(override_output_model_repository=False)
+
+    assert status == 2
+    assert "holds mine, which no run has made" in text
+    assert (output / "m_config_0" / "1").exists()
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_results_inside_the_output_repository_stay_when_it_is_replaced(
+    setting, exists: bool
+) -> None:
+    output = setting.directory / "output_model_repository"
+    if exists:
+        (output / "old").mkdir(parents=True)
+        (output / "results" / "mine").mkdir(parents=True)
+    inside = {"export_path": str(output / "results"), "checkpoint_directory": str(output / "ckpt")}
+
+    first = setting.profile(**inside)
+    again = setting.profile(**inside)
+
+    assert (first[0], again[0]) == (0, 0), first[1] + again[1]
+    assert "Existing measurement found for run config" in again[1]
+    assert (output / "results" / "mine").exists() is exists
+    assert not (output / "old").exists()
+    assert (output / "results" / "results" / "metrics-model-inference.csv").exists()
+    assert sorted(path.name for path in (output / "ckpt").iterdir()) == ["0.ckpt"]
+    assert (output / "m_config_0" / "1").exists()
+
+
 def test_a_second_run_measures_nothing_and_writes_no_checkpoint(setting, pretend) -> None:
     setting.profile()
     first = setting.rows

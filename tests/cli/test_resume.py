@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -86,6 +87,37 @@ def test_starting_anew_removes_what_there_was(setting, pretend) -> None:
     assert len(pretend.launches) == 2 * ALL
     assert setting.checkpoints == ["0.ckpt"]
     assert (setting.directory / "checkpoints" / "notes").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([], "Loaded checkpoint from file {}/checkpoints/1.ckpt"),
+        (["--resume-from", "0"], "Loaded checkpoint from file {}/checkpoints/0.ckpt"),
+        (
+            ["--checkpoint-load-file", "saved", "--checkpoint-directory", "new"],
+            "Loaded checkpoint from file {}/saved",
+        ),
+        (
+            ["--checkpoint-load-directory", "checkpoints", "--checkpoint-directory", "new"],
+            "Loaded checkpoint from file {}/checkpoints/1.ckpt",
+        ),
+        (["--checkpoint-directory", "new"], "No checkpoint file found, starting a fresh run."),
+        (["--fresh"], "Starting a fresh run."),
+    ],
+)
+def test_the_log_says_what_a_run_starts_from_and_nothing_else(
+    setting, arguments: list[str], sentence: str
+) -> None:
+    setting.profile("--checkpoint-every", "6")
+    assert setting.checkpoints == ["0.ckpt", "1.ckpt"]
+    shutil.copy(setting.directory / "checkpoints" / "0.ckpt", setting.directory / "saved")
+
+    status, output = setting.profile("-v", *arguments)
+
+    assert status == 0, output
+    found = re.findall(r"Loaded checkpoint.*|.*tarting a fresh run.*|Starting from.*", output)
+    assert [line.split("] ")[-1] for line in found] == [sentence.format(setting.directory)]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,230 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The directory that variants are written to: what of it may be replaced, and what must stay.
+
+A run leaves a mark in it, a file that names every directory that it has made there. These are ours:
+the next run replaces them without being asked, unless somebody has moved or copied the whole.
+Anything else goes only where the user said so, and what the run itself needs stays all the same.
+Symbolic links are never followed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from model_analyzer.errors import OutputError, RepositoryError
+from model_analyzer.runner.files import words_of
+
+# A server that is given the directory looks at directories only.
+MARK = ".model-analyzer"
+_TITLE = "Made by model-analyzer: its next run replaces the directories that are named here."
+
+# What a path is, and the path.
+Named = tuple[str, Path]
+
+_ANOTHER = "choose another --output-model-repository-path"
+_IN_USE = f"in use by another run: wait for it, or {_ANOTHER}"
+
+
+def prepare_output(
+    path: Path, *, override: bool, kept: Sequence[Named], spared: Sequence[Named] = ()
+) -> None:
+    """Makes sure that `path` can be created as an empty directory, with those above it that are
+    missing, and without touching anything yet.
+
+    Nothing may be replaced while it holds what is `kept`; what is `spared` stays in it. Without
+    `override`, only what an earlier run has made is replaced.
+    """
+    try:
+        _check(path, override=override, kept=kept, spared=spared)
+    except OSError as error:
+        raise RepositoryError(f"output model repository {path}: {words_of(error)}") from error
+
+
+def _check(path: Path, *, override: bool, kept: Sequence[Named], spared: Sequence[Named]) -> None:
+    if not path.exists():
+        obstacle = _obstacle(path)
+        if obstacle is not None:
+            raise RepositoryError(
+                f"output model repository {path} cannot be created, since {obstacle}: {_ANOTHER}"
+            )
+        return
+    if not path.is_dir():
+        raise RepositoryError(f"output model repository {path} is a file")
+    if path.is_symlink():
+        raise RepositoryError(f"output model repository {path} is a symbolic link: {_ANOTHER}")
+    if not override:
+        _check_ours(path, _places(spared))
+    real = path.resolve()
+    for name, other in kept:
+        if real == other.resolve() or real in other.resolve().parents:
+            raise _not_deleted(path, name, other)
+    for name, other in spared:
+        if real == other.resolve():
+            raise _not_deleted(path, name, other)
+    if _is_held(path):
+        raise RepositoryError(f"output model repository {path}: {_IN_USE}")
+
+
+def _not_deleted(path: Path, name: str, other: Path) -> RepositoryError:
+    return RepositoryError(
+        f"output model repository {path} holds {name} {other}: it will not be deleted; {_ANOTHER}"
+    )
+
+
+def _obstacle(path: Path) -> str | None:
+    """Why `path` cannot be created below what there is of it, if it cannot."""
+    # a link to nowhere is there, too
+    place = next(one for one in (path, *path.absolute().parents) if os.path.lexists(one))
+    if not place.is_dir():
+        return f"{place} is no directory"
+    return None if os.access(place, os.W_OK | os.X_OK) else f"{place} is not yours to write"
+
+
+def _check_ours(path: Path, spared: Collection[Path]) -> None:
+    """Refuses a directory that no run has made, or that somebody has put something into."""
+    names = _marked(path)
+    if names is None:
+        raise RepositoryError(
+            f"output model repository {path} exists: give --override-output-model-repository to"
+            " replace it, or another --output-model-repository-path"
+        )
+    is_ours = _made_by_a_run(names)
+    for entry in _entries(path):
+        place = path.resolve() / entry.name
+        if not (is_ours(entry) or place in spared or _is_above(place, spared)):
+            raise RepositoryError(
+                f"output model repository {path} holds {entry.name}, which no run has made: move"
+                " it away, give --override-output-model-repository to replace it, or another"
+                " --output-model-repository-path"
+            )
+
+
+def create_output(path: Path, *, override: bool, spared: Sequence[Named] = ()) -> None:
+    """Creates the output repository with its mark, or replaces what `prepare_output` lets it."""
+    if path.is_symlink():  # it has become one since it was checked
+        raise OutputError(f"output model repository {path} is a symbolic link: {_ANOTHER}")
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        is_removed = _everything if override else _made_by_a_run(_marked(path) or ())
+        _clear(path.resolve(), is_removed, _places(spared))
+        (path / MARK).unlink(missing_ok=True)
+        note_entry(path)
+    except (OSError, shutil.Error) as error:
+        raise OutputError(
+            f"output model repository {path}: {words_of(error)}: {_ANOTHER}"
+        ) from error
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Keeps other runs from replacing what is in an output repository."""
+    try:
+        mark = os.open(path / MARK, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise OutputError(
+            f"output model repository {path}: {words_of(error)}: {_ANOTHER}"
+        ) from error
+    try:
+        fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(mark)
+        raise OutputError(f"output model repository {path}: {_IN_USE}") from error
+    except OSError:
+        pass  # not every file system can
+    try:
+        yield
+    finally:
+        os.close(mark)
+
+
+def note_entry(path: Path, *names: str) -> None:
+    """Adds directories to the mark of the output repository, before they are made."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+    mark = os.open(path / MARK, flags, 0o666)
+    try:
+        if os.fstat(mark).st_size == 0:
+            os.write(mark, f"{_TITLE}\n{json.dumps(str(path.resolve()))}\n".encode())
+        for name in names:
+            os.write(mark, f"{json.dumps(name)}\n".encode())
+    finally:
+        os.close(mark)
+
+
+def _marked(path: Path) -> Collection[str] | None:
+    """The names that the mark of an output repository lists; None without a mark for this place."""
+    mark = path / MARK
+    if mark.is_symlink() or not mark.is_file():
+        return None
+    title, *lines = mark.read_text(encoding="utf-8", errors="replace").splitlines() or [""]
+    try:
+        place, *names = map(json.loads, lines)
+    except ValueError:
+        return None  # torn, or written by somebody else
+    is_ours = title == _TITLE and place == str(path.resolve())
+    return {str(name) for name in names} if is_ours else None
+
+
+def _is_held(path: Path) -> bool:
+    """Whether a run is writing into this output repository."""
+    if (path / MARK).is_symlink() or not (path / MARK).is_file():
+        return False
+    mark = os.open(path / MARK, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(mark, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass  # not every file system can
+    finally:
+        os.close(mark)
+    return False
+
+
+IsRemoved = Callable[["os.DirEntry[str]"], bool]
+
+
+def _everything(entry: os.DirEntry[str]) -> bool:
+    return True
+
+
+def _made_by_a_run(names: Collection[str]) -> IsRemoved:
+    def is_ours(entry: os.DirEntry[str]) -> bool:
+        return entry.name == MARK or (entry.name in names and entry.is_dir(follow_symlinks=False))
+
+    return is_ours
+
+
+def _clear(directory: Path, is_removed: IsRemoved, spared: Collection[Path]) -> None:
+    """Removes entries of a directory, but nothing that is spared, and nothing behind a link."""
+    for entry in _entries(directory):
+        place = directory / entry.name
+        if place in spared or not is_removed(entry):
+            continue
+        if not entry.is_dir(follow_symlinks=False):
+            place.unlink()
+        elif _is_above(place, spared):
+            _clear(place, _everything, spared)
+        else:
+            shutil.rmtree(place)
+
+
+def _entries(directory: Path) -> Sequence[os.DirEntry[str]]:
+    with os.scandir(directory) as entries:
+        return sorted(entries, key=lambda entry: entry.name)
+
+
+def _places(named: Sequence[Named]) -> Collection[Path]:
+    """Where these paths are, with the links above them resolved, and with all links resolved."""
+    paths = [path for _, path in named]
+    return {*(path.parent.resolve() / path.name for path in paths), *(p.resolve() for p in paths)}
+
+
+def _is_above(place: Path, others: Collection[Path]) -> bool:
+    return any(place in other.parents for other in others)
