@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: quickstart test check qa fast fuzz site environment browser clean
+.PHONY: quickstart test check qa fast fuzz site environment tools browser clean
 
 # Everything from nothing: environment, server and perf_analyzer, a first profile.
 quickstart: environment
@@ -13,45 +13,54 @@ quickstart: environment
 	$(BIN)/model-analyzer profile -f quick-start/config.yaml
 
 # All tests but the slow ones, with those on the real server and the real perf_analyzer.
-test: environment browser
+test: tools browser
 	$(BIN)/model-analyzer runtime install
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 # The same without the real programs: for the time between two edits.
-fast: environment
+fast: tools
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not e2e"
 
 # Everything on the real programs, slow or not, with a table of the scenarios; qa/run Q4 runs one.
-qa: environment
+qa: tools
 	$(BIN)/model-analyzer runtime install
 	$(BIN)/python -m pytest qa -v
 
 # 200 000 configurations, right and wrong: none may end in a traceback.
-fuzz: environment
+fuzz: tools
 	$(BIN)/python tools/fuzz.py --examples 200000
 
 # A Chromium for the tests of reports; without one they are skipped.
 browser:
 	tools/browser.sh
 
-check: environment
+check: tools
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 
 # The documentation as a site, in site/; any warning is an error.
-site: environment
+site: tools
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
 	@echo "wrote site/index.html"
 
+# What a user needs.
 environment: .venv/installed
 
-# Made in one go, and by one make at a time: an interrupted installation is started again.
+# And what tests, checks and documentation need.
+tools: .venv/tools
+
+# Each is made in one go, and by one make at a time: an interrupted installation is started again.
 .venv/installed: pyproject.toml
 	flock .venv.lock sh -ec 'test .venv/installed -nt pyproject.toml && exit; \
 	  $(PYTHON) -m venv --clear .venv; \
-	  $(BIN)/python -m pip install -q --disable-pip-version-check -e ".[dev]"; \
+	  $(BIN)/python -m pip install -q --disable-pip-version-check -e .; \
 	  touch .venv/installed'
+
+.venv/tools: .venv/installed
+	flock .venv.lock sh -ec 'test .venv/tools -nt .venv/installed && exit; \
+	  $(BIN)/python -m pip install -q --disable-pip-version-check -e ".[dev]"; \
+	  touch .venv/tools'
 
 clean:
 	rm -rf .venv .venv.lock quick-start site

@@ -61,6 +61,7 @@ from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
 from model_analyzer.runner.load.transcript import Transcript
 from model_analyzer.runner.monitors.cpu import CpuMonitor
 from model_analyzer.runner.monitors.gpu import ObservedGpus
+from model_analyzer.runner.monitors.neighbours import Neighbours
 from model_analyzer.runner.output_directory import create_output, held, prepare_output
 from model_analyzer.runner.repository import (
     ModelRepository,
@@ -307,7 +308,12 @@ def _prepare(
         model.goal.needs(Source.GPU) for model in models
     )
 
+    neighbours = Neighbours()
+
     def monitors(trial: Trial) -> Iterator[Monitor]:
+        # elsewhere, the server's own work could not be told from that of others
+        if mode in (LaunchMode.LOCAL, LaunchMode.C_API):
+            yield neighbours.during(f"{trial.variants} at {trial.loads}")
         if settings.monitors.cpu and not is_remote:
             watched = server if isinstance(server, TritonServer) else load_generator
             yield CpuMonitor(watched.processes, settings.monitors.interval_s)

@@ -28,6 +28,7 @@ class NoticeKind(Enum):
     UNSTABLE = "unstable"
     FEW_REQUESTS = "few requests"
     UNVERIFIED = "unverified"
+    BUSY_MACHINE = "busy machine"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,11 +58,12 @@ class ModelMeasurement:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
     """What a monitor saw of the machine: values of the whole server (`host`), and of each GPU
-    by its UUID.
+    by its UUID; and what the user should know of it.
     """
 
     host: Values = field(default_factory=empty)
     gpus: Mapping[str, Values] = field(default_factory=empty)
+    notices: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

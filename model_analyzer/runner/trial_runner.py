@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 
-from model_analyzer.domain.measurements import Measurement, Observation, Outcome, Values
+from model_analyzer.domain.measurements import Measurement, Notice, Observation, Outcome, Values
 from model_analyzer.domain.protocols import LoadGenerator, Monitor, Server
 from model_analyzer.domain.trials import Failure, FailureReason, Trial
 from model_analyzer.runner.repository import OutputRepository
@@ -89,7 +89,7 @@ class TrialRunner:
             models=readings.models,
             gpus=seen.gpus,
             host=seen.host,
-            notices=readings.notices,
+            notices=(*readings.notices, *seen.notices),
             commands=readings.commands,
             loading_s=loading_s,
         )
@@ -99,7 +99,9 @@ def _together(observations: Iterable[Observation]) -> Observation:
     """What several monitors saw, no two of them the same."""
     host: dict[str, float] = {}
     gpus: dict[str, Values] = {}
+    notices: list[Notice] = []
     for one in observations:
         host |= one.host
         gpus |= one.gpus
-    return Observation(host=host, gpus=gpus)
+        notices += one.notices
+    return Observation(host=host, gpus=gpus, notices=tuple(notices))
