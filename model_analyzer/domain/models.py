@@ -216,6 +216,11 @@ class ModelVariant:
         return self.full_name if is_upstreams and not is_all_default else self.name
 
     @property
+    def folder(self) -> str:
+        """The telling name as that of a directory."""
+        return self.telling_name.replace(": ", ",").replace(", ", ",")
+
+    @property
     def max_batch_size(self) -> int:
         return max_batch_size(self.config)
 
