@@ -202,9 +202,8 @@ class ModelVariant:
     @property
     def full_name(self) -> str:
         """The name with those of the composing variants behind it."""
-        if not self.composing:
-            return self.name  # as nearly always
-        return f"{self.name}: {', '.join(part.full_name for part in self.composing)}"
+        parts = ", ".join(part.full_name for part in self.composing)
+        return f"{self.name}: {parts}" if parts else self.name
 
     @property
     def telling_name(self) -> str:

@@ -296,10 +296,8 @@ class Trial:
 
     @property
     def served(self) -> tuple[str, str]:
-        """What the server has for it: the names of the variants, with those of all that they call,
-        and their content.
-        """
-        return ",".join([work.variant.full_name for work in self.workloads]), self.content
+        """What the server has for it: the names of the variants, and their content."""
+        return self.variants, self.content
 
     @property
     def models(self) -> str:
