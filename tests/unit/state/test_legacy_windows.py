@@ -5,14 +5,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from model_analyzer.domain.measurements import Measurement, NoticeKind
+from model_analyzer.domain.models import freeze
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.state.legacy import UpstreamCheckpoint
-from tests.unit.state.upstream_samples import read, read_changed, results
+from model_analyzer.state.profile_state import ProfileState
+from tests.unit.state.upstream_samples import raw, read, read_changed, results
 
 COUNT = "measurement-request-count"
 INTERVAL = "measurement-interval"
@@ -187,14 +191,23 @@ def test_the_default_interval_is_not_written() -> None:
 # -- going on --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["raised_count", "raised_interval", "bls_combinations"])
-def test_what_was_raised_answers_the_trial_that_was_asked_for(name: str) -> None:
-    checkpoint = read(name)
-    firsts = {
-        record.trial.unverified_key: record.outcome
-        for record in checkpoint.profile.records
-        if not record.trial.repetition
-    }
+@pytest.mark.parametrize(
+    ("name", "flags"),
+    [
+        ("raised_count", {}),
+        ("raised_interval", {"measurement-mode": "time_windows", INTERVAL: "1000"}),
+        ("bls_combinations", {COUNT: "70"}),
+    ],
+)
+def test_what_was_raised_answers_the_trial_that_was_asked_for(
+    tmp_path: Path, name: str, flags: dict[str, str]
+) -> None:
+    (tmp_path / "0.ckpt").write_bytes(raw(name))
 
-    for record in checkpoint.profile.records:
-        assert record.trial.first.unverified_key in firsts
+    with ProfileState(tmp_path) as state:
+        for record in read(name).profile.records:
+            (work,) = record.trial.workloads
+            ours = replace(work, variant=replace(work.variant, files="f"), flags=freeze(flags))
+            setup = replace(record.trial.setup, launch="local", version="2.51.0")
+            asked_for = replace(record.trial, workloads=(ours,), setup=setup)
+            assert state.outcome_of(asked_for) == record.outcome
