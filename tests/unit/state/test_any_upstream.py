@@ -33,13 +33,14 @@ _MEASUREMENTS = st.lists(
             ),
             "batch": st.integers(1, 2),
             "flags": st.fixed_dictionaries(
-                {},
+                {
+                    "metrics-url": _ADDRESSES,
+                    "metrics-interval": st.sampled_from([500, 1000]),
+                },
                 optional={
                     "measurement-interval": st.sampled_from(["5000", "6000", "8000"]),
                     "stability-percentage": st.sampled_from(["10", "50"]),
                     "input-data": st.sampled_from(["zero", "a.json", "b.json"]),
-                    "metrics-url": _ADDRESSES,
-                    "metrics-interval": st.sampled_from(["500", "1000"]),
                     "latency-report-file": st.sampled_from(["a.csv", "b.csv"]),
                 },
             ),
