@@ -158,7 +158,7 @@ class _Reader:
             self._remark(f"it holds {', '.join(others)}, which this version does not know")
         return UpstreamCheckpoint(
             profile=Profile(
-                records=tuple(_counted(map(self._record, measured))),
+                records=tuple(_repeated(map(self._record, measured))),
                 devices=self._devices,
                 server_only=MappingProxyType(
                     {uuid: self._values(values, SERVER_ONLY) for uuid, values in idle.items()}
@@ -374,7 +374,7 @@ class _Reader:
         return MappingProxyType(values)
 
 
-def _counted(records: Iterable[TrialRecord]) -> Iterator[TrialRecord]:
+def _repeated(records: Iterable[TrialRecord]) -> Iterator[TrialRecord]:
     """The records, those of the same trial as its repetitions: upstream's keys tell apart what
     does not change a measurement, such as the address of the metrics.
     """

@@ -102,3 +102,17 @@ def test_best_has_a_row_for_each_combination(run: Run, tmp_path: Path, sample: s
     if models == 1:
         assert len(kept) == combinations(sample)
         assert sum(len(one["measurements"]) for one in kept) == measured
+
+
+def test_report_writes_every_combination_under_a_name(run: Run, tmp_path: Path) -> None:
+    path = str(UPSTREAM / "bls_combinations.ckpt")
+
+    status, _, _ = run(
+        "report", "-n", "bls_chain_config_2", "--checkpoint-load-file", path,
+        "--output-formats", "md",
+    )  # fmt: skip
+
+    assert status == 0
+    assert {folder.name for folder in (tmp_path / "reports" / "detailed").iterdir()} == {
+        f"bls_chain_config_2,scale_config_2,add_sub_config_{number}" for number in (1, 2, 3)
+    }
