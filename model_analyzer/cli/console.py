@@ -26,6 +26,7 @@ from model_analyzer.cli.progress.live import LiveView
 from model_analyzer.cli.progress.plain import Lines
 from model_analyzer.domain.settings import ProgressMode
 from model_analyzer.reports.tables import Table, show
+from model_analyzer.results.rows import Cell
 
 if TYPE_CHECKING:
     from model_analyzer.reports.build import Summary
@@ -212,6 +213,11 @@ def is_ci(environment: Mapping[str, str]) -> bool:
     return environment.get("CI", "").lower() not in ("", "0", "false")
 
 
+def _cell(cell: Cell) -> str:
+    """A cell on a terminal, never empty: programs split the columns of a log at blanks."""
+    return show(cell) or "-"
+
+
 def rich_table(table: Table) -> RichTable:
     """A table for the terminal."""
     shown = RichTable(box=box.SIMPLE_HEAD, header_style="bold")
@@ -221,13 +227,13 @@ def rich_table(table: Table) -> RichTable:
         lines = textwrap.fill(header, _HEADER_WIDTH, break_long_words=False)
         shown.add_column(lines, justify="right" if numbers else "left", overflow="fold")
     for row in table.rows:
-        shown.add_row(*(Text(show(cell)) for cell in row))
+        shown.add_row(*(Text(_cell(cell)) for cell in row))
     return shown
 
 
 def plain_table(title: str, table: Table) -> Sequence[str]:
     """A table as padded columns, in the form that scripts know from the log."""
-    cells = [list(table.headers), *([show(cell) for cell in row] for row in table.rows)]
+    cells = [list(table.headers), *([*map(_cell, row)] for row in table.rows)]
     widths = [max(map(len, column)) + 2 for column in zip(*cells, strict=True)]
     lines = [
         " ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))

@@ -146,10 +146,10 @@ def write_variants(
     for result in top(ranking, count):
         for variant in parts_of(result):
             text = head + to_text(variant.config)
-            paths.append(directory.write(text, variant.model, variant.name, "config.pbtxt"))
+            paths.append(directory.write(text, variant.model, variant.folder, "config.pbtxt"))
         document = _variant_text(result, ranking, gpus)
         for variant in result.variants:
-            directory.write(document, variant.model, variant.name, "measurements.json")
+            directory.write(document, variant.model, variant.folder, "measurements.json")
     return list(dict.fromkeys(paths))
 
 
@@ -189,14 +189,14 @@ def write_detail(
         always_gpus=always_gpus,
     )
     breakdown, *others = detail.charts
-    _write_charts(directory, [breakdown], formats, "detailed", result.name)
-    _write_charts(directory, others, formats, "simple", result.name)
+    _write_charts(directory, [breakdown], formats, "detailed", result.folder)
+    _write_charts(directory, others, formats, "simple", result.folder)
     pages: Mapping[OutputFormat, Callable[[Detail], str | bytes]] = {
         OutputFormat.HTML: html.render_detail,
         OutputFormat.PDF: pdf.render_detail,
         OutputFormat.MARKDOWN: markdown.render_detail,
     }
-    place = ("detailed", result.name, "detailed_report")
+    place = ("detailed", result.folder, "detailed_report")
     return _write_pages(directory, detail, pages, formats, place)
 
 
@@ -294,7 +294,7 @@ def write_measurements(
     gpus: int,
 ) -> Sequence[Path]:
     """The measurements of one variant beside its detailed report, for machines; the paths."""
-    folders = ("reports", "detailed", result.name)
+    folders = ("reports", "detailed", result.folder)
     paths = []
     if OutputFormat.JSON in formats:
         text = _variant_text(result, ranking, gpus)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
 from model_analyzer.cli.circumstances import ranked, run_of
@@ -36,46 +36,53 @@ def run(settings: ReportSettings, verbosity: int) -> int:
     directory = ExportDirectory(settings.export_path)
     origin = origin_of(profile, loaded.path)
     for name in settings.variants:
-        result, ranking = results[name]
-        paths = write_detail(
-            directory,
-            result,
-            origin,
-            plots=settings.plots[name],
-            offline=settings.offline,
-            always_gpus=settings.always_gpus,
-            formats=settings.formats,
-        )
-        data = write_measurements(
-            directory, result, ranking, settings.formats, gpus=len(profile.devices)
-        )
-        for path in (*paths, *data):
-            view.print(f"wrote {path}")
+        for result, ranking in results[name]:
+            paths = write_detail(
+                directory,
+                result,
+                origin,
+                plots=settings.plots[name],
+                offline=settings.offline,
+                always_gpus=settings.always_gpus,
+                formats=settings.formats,
+            )
+            data = write_measurements(
+                directory, result, ranking, settings.formats, gpus=len(profile.devices)
+            )
+            for path in (*paths, *data):
+                view.print(f"wrote {path}")
     return EXIT_OK
 
 
 def _results(
     profile: Profile, settings: ReportSettings, view: View
-) -> Mapping[str, tuple[VariantResult, Ranking]]:
+) -> Mapping[str, Sequence[tuple[VariantResult, Ranking]]]:
     """By name, what was measured of each variant: under the circumstances that are ranked, or else
-    under others, which is said of the variants that are asked for.
+    under others, which is said of the variants that are asked for. A name may stand for several
+    combinations of what a model calls.
     """
     run_settings = run_of(settings.config_file)
-    results: dict[str, tuple[VariantResult, Ranking]] = {}
+    results: dict[str, Sequence[tuple[VariantResult, Ranking]]] = {}
     for model in {record.trial.models: None for record in profile.records}:
         goals = [settings.asked_goal(name).over(ModelGoal()) for name in model.split(",")]
         goal = Goal(models=tuple(goals))
         ranking = ranked(profile, model, goal, settings.circumstances, run_settings)
-        results |= {result.name: (result, ranking) for result in ranking.results}
+        results |= _by_name(ranking)
         for part in ranking.left_out:
             if settings.circumstances is None and part.circumstances is not None:
-                other = ranked(profile, model, goal, part.circumstances)
-                for result in other.results:
-                    if result.name not in results:
-                        results[result.name] = (result, other)
-                        if result.name in settings.variants:
-                            view.say(f"{result.name} was {part.reason}")
+                other = _by_name(ranked(profile, model, goal, part.circumstances))
+                new = {name: found for name, found in other.items() if name not in results}
+                results |= new
+                for name in filter(new.__contains__, settings.variants):
+                    view.say(f"{name} was {part.reason}")
     return results
+
+
+def _by_name(ranking: Ranking) -> Mapping[str, Sequence[tuple[VariantResult, Ranking]]]:
+    found: dict[str, list[tuple[VariantResult, Ranking]]] = {}
+    for result in ranking.results:
+        found.setdefault(result.name, []).append((result, ranking))
+    return found
 
 
 def _unknown(name: str, profile: Profile, known: list[str]) -> Problem:

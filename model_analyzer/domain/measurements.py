@@ -10,6 +10,7 @@ from enum import Enum
 from functools import cached_property
 from operator import itemgetter
 from statistics import fmean
+from typing import Any
 
 from model_analyzer.domain.metrics import ALIASES, METRICS, Source, is_best_high
 from model_analyzer.domain.models import empty
@@ -29,6 +30,7 @@ class NoticeKind(Enum):
     FEW_REQUESTS = "few requests"
     UNVERIFIED = "unverified"
     BUSY_MACHINE = "busy machine"
+    LONGER_WINDOW = "longer window"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,13 +48,15 @@ class ModelMeasurement:
     `requests` is the number of requests behind the latencies, if known. `windows` holds the
     throughput (inferences per second) of each measurement window that the result is made of:
     their spread is the noise of the measurement. `composing` holds server-side values of the
-    models that an ensemble or BLS model called.
+    models that an ensemble or BLS model called. `raised` holds the flags of perf_analyzer, with
+    their values, that upstream raised by itself: it measured over a longer window than asked for.
     """
 
     values: Values
     requests: int | None = None
     windows: tuple[float, ...] = ()
     composing: Mapping[str, Values] = field(default_factory=empty)
+    raised: Mapping[str, Any] = field(default_factory=empty)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -206,6 +206,20 @@ class ModelVariant:
         return f"{self.name}: {parts}" if parts else self.name
 
     @property
+    def telling_name(self) -> str:
+        """The name that tells the variant from others: upstream gives one name to a BLS model with
+        whatever it calls.
+        """
+        is_upstreams = not self.files and bool(self.composing) and not self.is_ensemble
+        is_all_default = all(variant.is_default for variant in self.with_parts())
+        return self.full_name if is_upstreams and not is_all_default else self.name
+
+    @property
+    def folder(self) -> str:
+        """The telling name as that of a directory."""
+        return self.telling_name.replace(": ", ",").replace(", ", ",")
+
+    @property
     def max_batch_size(self) -> int:
         return max_batch_size(self.config)
 
@@ -302,8 +316,10 @@ class VariantNames:
         for part in variant.composing:
             self._learn(part)
         number = variant.name.removeprefix(f"{variant.model}_config_")
-        if number.isdecimal():
-            key = self._key(variant.model, variant.config, variant.composing)
+        key = self._key(variant.model, variant.config, variant.composing)
+        # a name that upstream gave twice stands for the first here
+        is_another = variant.name in self._taken and self._names.get(key) != variant.name
+        if number.isdecimal() and not is_another:
             self._names[key] = variant.name
             self._taken.add(variant.name)
 

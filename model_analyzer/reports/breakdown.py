@@ -54,7 +54,7 @@ def latency_breakdown(result: VariantResult, *, places: Places = NO_PLACES) -> C
     bars = [(load_text(item.trial), item) for item in sorted(items, key=load_order)]
     return Chart(
         name="latency_breakdown",
-        caption=f"Where the time of a request goes on average, by load, for {result.name}.",
+        caption=f"Where the time of a request goes on average, by load, for {result.telling_name}.",
         spec=_bars(bars, places, horizontal=False),
     )
 
@@ -63,7 +63,9 @@ def breakdown_of_variants(
     results: Sequence[VariantResult], *, places: Places = NO_PLACES
 ) -> Sequence[Chart]:
     """Where the time goes, for each variant at its best measurement; none if nothing was told."""
-    bars = [(result.name, result.best) for result in results if phases(result.best.measurement)]
+    bars = [
+        (result.telling_name, result.best) for result in results if phases(result.best.measurement)
+    ]
     if not bars:
         return ()
     chart = Chart(

@@ -216,7 +216,7 @@ def build_detail(
     sentences.append(f"{count} on {place if devices else 'CPU'}.")
     sentences.append(f"The best one: {values_text(result, Goal(models=()))}.")
     return Detail(
-        variant=result.name,
+        variant=result.telling_name,
         sentence=" ".join(sentences),
         table=detailed_table(result, gpus=gpus, offline=offline, always_gpus=always_gpus),
         composing=composing_table(result),

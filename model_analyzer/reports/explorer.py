@@ -336,7 +336,7 @@ def _variants(
         served = [part for variant in result.variants for part in variant.served]
         about.append(
             (
-                result.name,
+                result.telling_name,
                 ",".join(instances_text(variant, gpus=gpus) for variant in result.variants),
                 _one_or_all([part.max_batch_size for part in served]),
                 _one_or_all([_batching(part) for part in served]),

@@ -126,19 +126,23 @@ def _evidence(measured: Sequence[MeasuredTrial], noise_model: NoiseModel) -> Ite
     reason = unexplained([item.measurement for item in measured])
     if reason:
         yield "Where the time goes", reason
-    unstable = sum(
-        any(notice.kind is NoticeKind.UNSTABLE for notice in item.measurement.notices)
-        for item in measured
-        if item.measurement.notices
-    )
-    yield (
-        "Stability",
-        (
-            f"{unstable} of {len(measured)} measurements did not become stable"
-            if unstable
-            else "every measurement became stable"
-        ),
-    )
+    yield "Stability", _stability(measured)
+
+
+def _stability(measured: Sequence[MeasuredTrial]) -> str:
+    """How many became stable. What another tool measured does not tell."""
+    kinds = [{notice.kind for notice in item.measurement.notices} for item in measured]
+    imported = sum(NoticeKind.UNVERIFIED in of_one for of_one in kinds)
+    unstable = sum(NoticeKind.UNSTABLE in of_one for of_one in kinds)
+    judged = len(measured) - imported
+    texts = []
+    if unstable:
+        texts.append(f"{unstable} of {judged} measurements did not become stable")
+    elif judged:
+        texts.append("every measurement " + ("of ours " if imported else "") + "became stable")
+    if imported:
+        texts.append(f"not known of {counted(imported, 'imported measurement')}")
+    return "; ".join(texts)
 
 
 def _duration(seconds: float) -> str:

@@ -349,7 +349,7 @@ def line_points(
     x, y = _shown(plot.x_axis, axes), _shown(plot.y_axis, axes)
     points: list[dict[str, Any]] = [
         {
-            "variant": result.name,
+            "variant": result.telling_name,
             "load": load_text(item.trial),
             "line": _line(item, plot),
             "x": value_of(item, x),
@@ -381,7 +381,7 @@ def line_layers(
     results: Sequence[VariantResult], x: Mapping[str, Any], y: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     """A line with points for each variant, each in its colour."""
-    names = [result.name for result in results]
+    names = [result.telling_name for result in results]
     colours = iter(_COLOURS * (len(names) // len(_COLOURS) + 1))
     scale = {
         "domain": names,

@@ -48,7 +48,11 @@ def percent_text(percent: float) -> str:
 
 
 def show(cell: Cell) -> str:
-    """A cell as text: numbers with as many decimals as mean something, at least one."""
+    """A cell as text: numbers with as many decimals as mean something, at least one; what there is
+    no value for is empty.
+    """
+    if cell is None:
+        return ""
     if not isinstance(cell, float):
         return str(cell)
     if abs(cell) >= 99.95:
@@ -72,6 +76,8 @@ Getter = Callable[[MeasuredTrial, Ranking], Cell]
 def _joined(values: Iterable[Cell]) -> Cell:
     """One cell for several models: the value itself where there is only one."""
     cells = list(values)
+    if all(cell is None for cell in cells):
+        return None
     return cells[0] if len(cells) == 1 else ",".join(show(cell) for cell in cells)
 
 
@@ -87,6 +93,35 @@ def _load(kind: LoadKind) -> Getter:
     return get
 
 
+def _intervals(item: MeasuredTrial, ranking: Ranking) -> Cell:
+    """The files of the intervals."""
+    return _joined(work.flags.get("request-intervals") for work in item.trial.workloads)
+
+
+# The columns that say under which load a row was measured, by the field.
+_LOADS: Mapping[str, Column] = {
+    LoadKind.CONCURRENCY.value: ("Concurrency", _load(LoadKind.CONCURRENCY)),
+    LoadKind.REQUEST_RATE.value: ("Request Rate", _load(LoadKind.REQUEST_RATE)),
+    LoadKind.REQUEST_INTERVALS.value: ("Request Intervals", _intervals),
+}
+
+
+def _with_loads(fields: Sequence[str], items: Iterable[MeasuredTrial]) -> Sequence[str]:
+    """The fields with those loads, in place of others, that there are: whatever was asked for, a
+    table says what was measured.
+    """
+    kinds = {work.load.kind.value for item in items for work in item.trial.workloads}
+    at = next((index for index, field in enumerate(fields) if field in _LOADS), None)
+    if at is None or not kinds:
+        return fields
+    others = [field for field in fields[at + 1 :] if field not in _LOADS or field in kinds]
+    return [
+        *fields[:at],
+        *(field for field in _LOADS if field in kinds and field not in others),
+        *others,
+    ]
+
+
 def _variants(cell: Callable[[ModelVariant], Cell]) -> Getter:
     """A cell made of each variant of the trial."""
     return lambda item, _: _joined(cell(work.variant) for work in item.trial.workloads)
@@ -100,8 +135,7 @@ def _columns(gpus: int) -> Mapping[str, Column]:
             "Batch",
             lambda item, _: _joined(work.load.batch_size for work in item.trial.workloads),
         ),
-        "concurrency": ("Concurrency", _load(LoadKind.CONCURRENCY)),
-        "request_rate": ("Request Rate", _load(LoadKind.REQUEST_RATE)),
+        **_LOADS,
         "model_config_path": ("Model Config Path", _variants(lambda variant: variant.full_name)),
         "instance_group": (
             "Instance Group",
@@ -149,7 +183,9 @@ def inference_table(rankings: Sequence[Ranking], fields: Sequence[str], *, gpus:
         for field in fields
         if field.startswith("backend_parameter/")
     }
-    return _table("Inference", fields, _rows(rankings), _columns(gpus), _metric, parameters)
+    rows = _rows(rankings)
+    fields = _with_loads(fields, (item for item, _ in rows))
+    return _table("Inference", fields, rows, _columns(gpus), _metric, parameters)
 
 
 def gpu_table(
@@ -177,6 +213,7 @@ def gpu_table(
     def metric(tag: str) -> Callable[..., Cell]:
         return lambda row, uuid: row[0].measurement.gpus[uuid].get(tag)
 
+    fields = _with_loads(fields, (item for (item, _), _ in rows))
     return _table("GPU", fields, rows, columns, metric)
 
 
@@ -322,7 +359,7 @@ def summary_table(
         best = result.best
         served = [part for variant in result.variants for part in variant.served]
         row: list[Cell] = [
-            result.name,
+            result.telling_name,
             _joined(part.max_batch_size for part in served),
             _joined("Enabled" if part.has_dynamic_batching else "Disabled" for part in served),
             ",".join(instances_text(variant, gpus=gpus) for variant in result.variants),
@@ -367,7 +404,7 @@ def answer_table(results: Sequence[VariantResult], goal: Goal, *, gpus: int) -> 
         loads = [work.load for work in best.trial.workloads]
         rows.append(
             (
-                result.name,
+                result.telling_name,
                 ",".join(instances_text(variant, gpus=gpus) for variant in result.variants),
                 _joined(part.max_batch_size for part in served),
                 _joined(_short(load) for load in loads),
@@ -436,7 +473,9 @@ def detailed_table(
 
 def _requests(measurement: Measurement) -> Cell:
     counts = [model.requests for model in measurement.models]
-    return counts[0] if len(counts) == 1 else " + ".join(map(show, counts))
+    if all(count is None for count in counts):
+        return None
+    return counts[0] if len(counts) == 1 else " + ".join(show(count) or "?" for count in counts)
 
 
 def composing_table(result: VariantResult) -> Table | None:

@@ -46,6 +46,16 @@ class VariantResult:
         return ",".join(variant.name for variant in self.variants)
 
     @property
+    def telling_name(self) -> str:
+        """The same, with what they call where a name alone does not tell them from others."""
+        return ",".join(variant.telling_name for variant in self.variants)
+
+    @property
+    def folder(self) -> str:
+        """The same as the name of a directory."""
+        return ",".join(variant.folder for variant in self.variants)
+
+    @property
     def is_default(self) -> bool:
         return all(variant.is_default for variant in self.variants)
 

@@ -82,9 +82,10 @@ def best_of_variants(rows: Iterable[Row], tag: str) -> Sequence[Row]:
 
     `measurements` and `failures` say how many there are.
     """
-    found: dict[tuple[Cell, Cell], list[Row]] = {}
+    found: dict[tuple[Cell, ...], list[Row]] = {}
     for row in rows:
-        found.setdefault((row["model"], row["variant"]), []).append(row)
+        place = (row["model"], row["variant"], row.get("composing"))
+        found.setdefault(place, []).append(row)
     chosen = []
     for group in found.values():
         failures = sum("failure" in row for row in group)

@@ -443,6 +443,7 @@ def _model(model: ModelMeasurement) -> Entry:
         "requests": model.requests,
         "windows": list(model.windows),
         **_unless_empty("composing", composing),
+        **_unless_empty("raised", thaw(model.raised)),
     }
 
 
@@ -475,6 +476,7 @@ def _model_measurement(model: Mapping[str, Any]) -> ModelMeasurement:
         requests=model["requests"],
         windows=_finite(model["windows"]),
         composing=_values_by_name(model.get("composing")),
+        raised=_mapping(model["raised"]) if "raised" in model else empty(),
     )
 
 

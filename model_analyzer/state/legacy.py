@@ -12,7 +12,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -35,8 +35,15 @@ from model_analyzer.state.legacy_flags import (
     flags_of,
     given,
     key_text,
+    names_of_inputs,
     upstreams_own,
     with_load,
+)
+from model_analyzer.state.legacy_windows import (
+    AskedWindows,
+    given_in_no_key,
+    longer_window,
+    of_later_measurement,
 )
 from model_analyzer.state.lines import depth
 
@@ -113,6 +120,17 @@ class Told:
     flags: Flags
 
 
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """A measurement as it is told."""
+
+    models: Sequence[Told]
+    loads: Sequence[Load]
+    outcome: Measurement
+    environment: Mapping[str, str]
+    genai_perf: Mapping[str, str]
+
+
 class _Reader:
     """Reads the parts of one checkpoint; ValueError says what is wrong with one."""
 
@@ -123,15 +141,16 @@ class _Reader:
             _device(uuid, gpu) for uuid, gpu in _get(content, GPUS, dict, "it").items()
         )
         self._variants = self._variant_table(_get(content, VARIANTS, dict, "it"))
+        self._windows = AskedWindows()
 
     def checkpoint(self) -> UpstreamCheckpoint:
         results = _get(_get(self._content, RESULTS, dict, "it"), "_results", dict, RESULTS)
-        records = tuple(
-            record
+        measured = [
+            one
             for models, variants in results.items()
             for names, stored in _object(variants, models).items()
-            for record in self._records(names, stored)
-        )
+            for one in self._measured(names, stored)
+        ]
         idle = _get(self._content, SERVER_ONLY, dict, "it")
         known = (RESULTS, SERVER_ONLY, GPUS, VARIANTS, SEED)
         others = {key: value for key, value in self._content.items() if key not in known}
@@ -139,7 +158,7 @@ class _Reader:
             self._remark(f"it holds {', '.join(others)}, which this version does not know")
         return UpstreamCheckpoint(
             profile=Profile(
-                records=records,
+                records=tuple(_repeated(map(self._record, measured))),
                 devices=self._devices,
                 server_only=MappingProxyType(
                     {uuid: self._values(values, SERVER_ONLY) for uuid, values in idle.items()}
@@ -174,7 +193,7 @@ class _Reader:
 
     # -- records -----------------------------------------------------------------------------
 
-    def _records(self, names: str, stored: Any) -> Iterator[TrialRecord]:
+    def _measured(self, names: str, stored: Any) -> Iterator[_Measured]:
         if not isinstance(stored, list) or len(stored) != 2:
             raise ValueError(f"{names} is no pair of a run configuration and measurements")
         run, measurements = (_object(part, names) for part in stored)
@@ -187,7 +206,7 @@ class _Reader:
         environment = _environment(run.get("_triton_env") or {}, names)
         genai_perf = _genai_perf(run.get("_genai_perf_config") or {}, names)
         called: dict[str, None] = {}
-        for key, measurement in measurements.items():
+        for index, (key, measurement) in enumerate(measurements.items()):
             where = f"a measurement of {names}"
             measurement = _object(measurement, where)
             entries = _get(measurement, "_model_config_measurements", list, where)
@@ -195,21 +214,37 @@ class _Reader:
                 raise ValueError(f"{where} has {len(entries)} models instead of {len(models)}")
             loads = [_load(_object(entry, where), where) for entry in entries]
             told = [
-                Told(model.variant, with_load(model.flags, load))
+                Told(
+                    model.variant,
+                    with_load(of_later_measurement(model.flags) if index else model.flags, load),
+                )
                 for model, load in zip(models, loads, strict=True)
             ]
             if key_of(told) != key:
                 told = self._told_by_key(key, told)
             called |= dict.fromkeys(model.variant.full_name for model in told)
+            for model in told:
+                self._windows.see(model.variant.model, model.flags, is_first=not index)
             outcome = self._measurement(measurement, entries, where)
-            yield TrialRecord(
-                trial=self._trial(told, loads, outcome, environment, genai_perf), outcome=outcome
-            )
+            yield _Measured(told, loads, outcome, environment, genai_perf)
         if len(called) > len(models):
             self._remark(
                 f"{names} is there with several variants of the models that it calls: upstream may"
                 " have loaded only the first of them"
             )
+
+    def _record(self, measured: _Measured) -> TrialRecord:
+        """The trial that was asked for; windows that were enlarged are told by the outcome."""
+        models, outcome = [], measured.outcome
+        of_models, notices = [], [*outcome.notices]
+        for told, load, model in zip(measured.models, measured.loads, outcome.models, strict=True):
+            flags, raised = self._windows.split(told.variant.model, told.flags)
+            models.append(replace(told, flags=flags))
+            of_models.append(replace(model, raised=raised) if raised else model)
+            if raised:
+                notices.append(longer_window(told.variant.name, load, flags, raised))
+        outcome = replace(outcome, models=tuple(of_models), notices=tuple(notices))
+        return TrialRecord(trial=self._trial(replace(measured, models=models)), outcome=outcome)
 
     def _model(self, entry: Mapping[str, Any], where: str) -> Told:
         model = _get(entry, "_model_name", str, where)
@@ -259,20 +294,17 @@ class _Reader:
             composing = tuple(map(self._composing, names[1].split(",")))
             variant = replace(variant, composing=composing)
         address = {"url": model.flags["url"]} if "url" in model.flags else {}
-        return Told(variant, {**address, **flags_in_key(text)})
+        untold = {**address, **given_in_no_key(model.flags)}
+        return Told(variant, {**untold, **flags_in_key(text)})
 
-    def _trial(
-        self,
-        models: Sequence[Told],
-        loads: Sequence[Load],
-        outcome: Measurement,
-        environment: Mapping[str, str],
-        genai_perf: Mapping[str, str],
-    ) -> Trial:
+    def _trial(self, measured: _Measured) -> Trial:
+        models, outcome = measured.models, measured.outcome
         workloads = []
         is_c_api = models[0].flags.get("service-kind") == "triton_c_api"
         protocol = str(models[0].flags.get("protocol", "grpc"))
-        for model, load, measured in zip(models, loads, outcome.models, strict=True):
+        for model, load, values in zip(
+            models, measured.loads, (one.values for one in outcome.models), strict=True
+        ):
             variant = model.variant
             own = upstreams_own(
                 variant.name if is_c_api else variant.model,
@@ -280,21 +312,23 @@ class _Reader:
                 protocol=None if is_c_api else protocol,
                 calls=calls_of(variant),
             )
-            times_tokens = any(_is_of_tokens(tag) for tag in measured.values)
+            times_tokens = any(map(_is_of_tokens, values))
+            flags = given(model.flags, own)
             workloads.append(
                 Workload(
                     variant=variant,
                     load=load,
-                    flags=given(model.flags, own),
+                    flags=flags,
+                    inputs=names_of_inputs(flags),
                     times_tokens=times_tokens,
-                    genai_perf=genai_perf if times_tokens else empty(),
+                    genai_perf=measured.genai_perf if times_tokens else empty(),
                 )
             )
         setup = ServerSetup(
             launch="c_api" if is_c_api else "",
             protocol=protocol,
             devices=tuple(sorted(device.uuid for device in self._devices)),
-            environment=environment,
+            environment=measured.environment,
         )
         return Trial(workloads=tuple(workloads), setup=setup)
 
@@ -338,6 +372,21 @@ class _Reader:
             if tag not in METRICS:
                 self._remark(f"metric {tag} is not known to this version: it is kept, not shown")
         return MappingProxyType(values)
+
+
+def _repeated(records: Iterable[TrialRecord]) -> Iterator[TrialRecord]:
+    """The records, those of the same trial as its repetitions: upstream's keys tell apart what
+    does not change a measurement, such as the address of the metrics.
+    """
+    seen: Counter[tuple[str, str]] = Counter()
+    for record in records:
+        trial = record.trial
+        place = (trial.key, trial.variants)
+        repetition = seen[place]
+        seen[place] += 1
+        if repetition:
+            record = record._replace(trial=replace(trial, repetition=repetition))
+        yield record
 
 
 def key_of(models: Sequence[Told]) -> str:

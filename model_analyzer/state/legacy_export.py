@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 
 from model_analyzer.domain.flags import GENAI_PERF_FLAGS
-from model_analyzer.domain.measurements import Measurement, Values
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Values
 from model_analyzer.domain.metrics import METRICS, Reduction
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Device, MeasuredTrial, Profile
@@ -71,7 +71,7 @@ def write_upstream(profile: Profile, *, seed: int | None) -> UpstreamText:
     results: dict[str, dict[str, Any]] = {}
     for (models, variants), trials in groups.items():
         results.setdefault(models, {})[variants] = [
-            _run_config(trials[0].trial),
+            _run_config(trials[0]),
             {key: _measurement(one.trial, one.measurement) for key, one in _by_key(trials).items()},
         ]
     content = {
@@ -120,13 +120,18 @@ def _same_variant(one: ModelVariant, other: ModelVariant) -> bool:
 def _by_key(trials: Iterable[MeasuredTrial]) -> Mapping[str, MeasuredTrial]:
     """The trials by measurement key; of several with the same key the last one."""
     return {
-        key_of([Told(work.variant, _flags(one.trial, work)) for work in one.trial.workloads]): one
+        key_of(
+            [
+                Told(work.variant, _flags(one.trial, work, model))
+                for work, model in zip(one.trial.workloads, one.measurement.models, strict=True)
+            ]
+        ): one
         for one in trials
     }
 
 
-def _flags(trial: Trial, work: Workload) -> Mapping[str, Any]:
-    """All flags with which upstream would measure this."""
+def _flags(trial: Trial, work: Workload, measured: ModelMeasurement) -> Mapping[str, Any]:
+    """All flags with which upstream would have measured this."""
     is_c_api = trial.setup.launch == "c_api"
     own = upstreams_own(
         _served_name(trial, work.variant),
@@ -134,7 +139,7 @@ def _flags(trial: Trial, work: Workload) -> Mapping[str, Any]:
         protocol=None if is_c_api else trial.setup.protocol,
         calls=calls_of(work.variant),
     )
-    return {**own, **masked_values(work.flags)}
+    return {**own, **masked_values(work.flags), **measured.raised}
 
 
 def _served_name(trial: Trial, variant: ModelVariant) -> str:
@@ -145,7 +150,8 @@ def _served_name(trial: Trial, variant: ModelVariant) -> str:
 # -- run configurations ----------------------------------------------------------------------------
 
 
-def _run_config(trial: Trial) -> dict[str, Any]:
+def _run_config(first: MeasuredTrial) -> dict[str, Any]:
+    trial = first.trial
     genai_perf = trial.workloads[0].genai_perf
     return {
         "_triton_env": masked_values(trial.setup.environment),
@@ -156,12 +162,12 @@ def _run_config(trial: Trial) -> dict[str, Any]:
             {
                 "_model_name": work.variant.model,
                 "_model_config_variant": _variant(work.variant, _served_name(trial, work.variant)),
-                "_perf_config": perf_config(_flags(trial, work)),
+                "_perf_config": perf_config(_flags(trial, work, measured)),
                 "_composing_config_variants": [
                     _variant(part, part.model) for part in work.variant.composing
                 ],
             }
-            for work in trial.workloads
+            for work, measured in zip(trial.workloads, first.measurement.models, strict=True)
         ],
     }
 

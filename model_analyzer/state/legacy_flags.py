@@ -14,10 +14,11 @@ from typing import Any
 
 from model_analyzer.domain.flags import (
     PERF_ANALYZER_LONG_FLAGS,
+    PERF_ANALYZER_NO_FILES,
     PERF_ANALYZER_SHORT_FLAGS,
     PERF_ANALYZER_SWITCHES,
 )
-from model_analyzer.domain.models import freeze
+from model_analyzer.domain.models import fingerprint, freeze
 from model_analyzer.domain.trials import Load, LoadKind
 
 Flags = Mapping[str, Any]
@@ -162,6 +163,17 @@ def given(flags: Flags, own: Flags) -> Flags:
     }
     result: Flags = freeze(found)
     return result
+
+
+def names_of_inputs(flags: Flags) -> str:
+    """A fingerprint of the input files by their names, since nothing else is told of them; "" where
+    flags name none.
+    """
+    names = {
+        name: [value for value in _values(flags, name) if value not in PERF_ANALYZER_NO_FILES]
+        for name in ("input-data", "request-intervals")
+    }
+    return fingerprint(names) if any(names.values()) else ""
 
 
 def _as_given(value: Any) -> str | tuple[str, ...]:

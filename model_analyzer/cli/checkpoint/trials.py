@@ -95,6 +95,7 @@ def trials(
     columns = [
         ("Model", "model"),
         ("Variant", "variant"),
+        ("Calls", "composing"),
         *((name.replace("_", " ").title(), name) for name in NUMBERS),
         *((METRICS[name].header, name) for name in metrics),
     ]

@@ -271,6 +271,32 @@ def test_a_name_stands_for_all_that_is_loaded_with_the_model() -> None:
     assert not names.knows(caller, {})
 
 
+def test_a_name_that_was_given_twice_stands_for_the_first() -> None:
+    """Upstream gives a BLS model one name, whatever it calls."""
+    parts = [variant(f"part_config_{size}", model="part", max_batch_size=size) for size in (1, 2)]
+    caller = facts("m", composing=(facts("part"),))
+
+    names = VariantNames.known([variant("m_config_0", composing=[part]) for part in parts])
+
+    made = [names.variant(caller, {}, [part]) for part in parts]
+    assert [one.name for one in made] == ["m_config_0", "m_config_1"]
+
+
+def test_a_name_that_does_not_tell_what_is_called_is_told_with_it() -> None:
+    part, default = (variant(f"p_config_{name}", model="p", files="") for name in ("0", "default"))
+    imported = variant("m_config_0", files="", composing=[part])
+    assert imported.telling_name == "m_config_0: p_config_0"
+    assert imported.folder == "m_config_0,p_config_0"
+    ours = variant("m_config_0", composing=[part])
+    ensemble = variant("m_config_0", files="", composing=[part], ensemble_scheduling={})
+    whole_default = variant("m_config_default", files="", composing=[default])
+    assert [one.telling_name for one in (ours, ensemble, whole_default)] == [
+        "m_config_0",
+        "m_config_0",
+        "m_config_default",
+    ]
+
+
 def test_known_variants_tell_the_names_of_those_that_they_call() -> None:
     part = facts("part")
     caller = facts("m", composing=(facts("inner", composing=(part,)),))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.domain.measurements import Notice, NoticeKind
+from model_analyzer.domain.measurements import Measurement, Notice, NoticeKind
 from model_analyzer.reports.explorer import Explorer, explorer_of
 from model_analyzer.reports.front import front_charts, front_of
 from model_analyzer.reports.method import method_of
@@ -153,6 +153,25 @@ def test_unstable_measurements_are_counted() -> None:
     told = dict(method_of(found.measured))
     assert told["Stability"] == "1 of 1 measurements did not become stable"
     assert method_of(()) == ()
+
+
+def test_of_imported_measurements_nobody_knows_whether_they_became_stable() -> None:
+    imported = measurement(5, 5, notices=[Notice(kind=NoticeKind.UNVERIFIED, text="from there")])
+    unstable = measurement(5, 5, notices=[Notice(kind=NoticeKind.UNSTABLE, text="it swings")])
+
+    def stability(*outcomes: Measurement) -> str:
+        records = [
+            record(BEST, outcome, concurrency=number) for number, outcome in enumerate(outcomes)
+        ]
+        return dict(method_of(ranking(*records).measured))["Stability"]
+
+    assert stability(imported, imported) == "not known of 2 imported measurements"
+    assert stability(imported, measurement(7)) == (
+        "every measurement of ours became stable; not known of 1 imported measurement"
+    )
+    assert stability(imported, unstable, measurement(7)) == (
+        "1 of 2 measurements did not become stable; not known of 1 imported measurement"
+    )
 
 
 def test_secrets_in_flags_are_masked() -> None:

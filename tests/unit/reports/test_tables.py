@@ -7,12 +7,14 @@ from __future__ import annotations
 import csv
 import io
 import logging
+from dataclasses import replace
 
 import pytest
 
 from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
+from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial
 from model_analyzer.reports.explorer import explorer_of
 from model_analyzer.reports.tables import (
     Table,
@@ -107,11 +109,65 @@ def test_instances_count_on_every_gpu() -> None:
     assert instances_text(LARGE, gpus=2) == "6:GPU + 2:CPU"
 
 
-def test_under_a_request_rate_there_is_no_concurrency() -> None:
-    found = ranking(record(DEFAULT, measurement(9), concurrency=100, kind=LoadKind.REQUEST_RATE))
-    table = inference_table([found], ["concurrency", "request_rate"], gpus=0)
-    assert table.headers == ("Concurrency", "Request Rate")
-    assert table.rows == ((None, 100),)
+RATE = record(DEFAULT, measurement(9), concurrency=100, kind=LoadKind.REQUEST_RATE)
+
+
+@pytest.mark.parametrize("asked", ["concurrency", "request_rate", "concurrency,request_rate"])
+def test_under_a_request_rate_there_is_no_concurrency(asked: str) -> None:
+    fields = ["batch_size", *asked.split(","), "model_config_path"]
+    table = inference_table([ranking(RATE)], fields, gpus=0)
+    assert table.headers == ("Batch", "Request Rate", "Model Config Path")
+    assert table.rows == ((1, 100, "m_config_default"),)
+
+
+@pytest.mark.parametrize(
+    ("fields", "headers"),
+    [
+        (["concurrency", "perf_throughput"], ["Concurrency", "Request Rate"]),
+        (["request_rate", "perf_throughput"], ["Concurrency", "Request Rate"]),
+        (["request_rate", "concurrency", "perf_throughput"], ["Request Rate", "Concurrency"]),
+    ],
+)
+def test_where_both_kinds_of_load_were_measured_there_are_both(
+    fields: list[str], headers: list[str]
+) -> None:
+    found = ranking(record(DEFAULT, measurement(5), concurrency=3), RATE)
+    table = inference_table([found], fields, gpus=0)
+    assert table.headers == (*headers, "Throughput (infer/sec)")
+    cells = [dict(zip(table.headers, row, strict=True)) for row in table.rows]
+    assert [(row["Concurrency"], row["Request Rate"]) for row in cells] == [(None, 100), (3, None)]
+
+
+def test_a_table_without_loads_gets_none() -> None:
+    assert inference_table([ranking(RATE)], ["model_name"], gpus=0).headers == ("Model",)
+
+
+def test_intervals_are_told_by_their_file() -> None:
+    (work,) = RATE.trial.workloads
+    load = Load(kind=LoadKind.REQUEST_INTERVALS, value=0)
+    work = replace(work, load=load, flags={"request-intervals": "times.txt"})
+    timed = RATE._replace(trial=replace(RATE.trial, workloads=(work,)))
+    table = inference_table([ranking(timed)], ["concurrency"], gpus=0)
+    assert table.headers == ("Request Intervals",)
+    assert table.rows == (("times.txt",),)
+
+
+def test_the_gpu_table_says_the_load_that_was_measured() -> None:
+    found = ranking(
+        record(
+            LARGE,
+            measurement(9, gpus={"a": {"gpu_used_memory": 10.0}}),
+            concurrency=100,
+            kind=LoadKind.REQUEST_RATE,
+        )
+    )
+    table = gpu_table([found], ["concurrency", "gpu_uuid"], gpus=1, always=False)
+    assert (table.headers, table.rows) == (("Request Rate", "GPU UUID"), ((100, "a"),))
+
+
+def test_what_there_is_not_is_empty_in_a_csv() -> None:
+    table = Table(headers=("A", "B"), rows=((None, 1.5), ("x", None)))
+    assert table.to_csv() == "A,B\n,1.5\nx,\n\n"
 
 
 def test_any_measured_metric_is_a_column() -> None:
@@ -333,7 +389,7 @@ def test_a_csv_reads_back_as_what_was_written() -> None:
     table = Table(headers=("a", "b"), rows=(('x,"y"', None), ("two\nlines", 3)))
     assert list(csv.reader(io.StringIO(table.to_csv()))) == [
         ["a", "b"],
-        ['x,"y"', "None"],
+        ['x,"y"', ""],
         ["two\nlines", "3"],
         [],
     ]
@@ -351,7 +407,7 @@ def test_a_csv_reads_back_as_what_was_written() -> None:
         (0.123456, "0.123"),
         (0.0, "0.0"),
         (3, "3"),
-        (None, "None"),
+        (None, ""),
         ("text", "text"),
     ],
 )
@@ -484,6 +540,35 @@ def test_the_detail_shows_every_measurement_with_the_highest_latency_first() -> 
     )
 
 
+def test_a_combination_that_its_name_does_not_tell_is_named_with_its_parts() -> None:
+    def calling(part: str) -> ModelVariant:
+        called = variant(part, model="p", files="", backend=part)
+        return variant("m_config_0", files="", composing=[called])
+
+    found = ranking(
+        record(calling("p_config_0"), measurement(10)),
+        record(calling("p_config_1"), measurement(20)),
+    )
+    rows = ["m_config_0: p_config_1", "m_config_0: p_config_0"]
+    answer = answer_table(found.results, found.goal, gpus=0)
+    summary = summary_table(found.results, found, gpus=0)
+    assert [row[0] for row in answer.rows] == [row[0] for row in summary.rows] == rows
+    assert [result.name for result in found.results] == ["m_config_0"] * 2
+    assert [result.folder for result in found.results] == [
+        "m_config_0,p_config_1",
+        "m_config_0,p_config_0",
+    ]
+
+
+def test_requests_that_nobody_counted_are_no_cell() -> None:
+    together = measurement(1)
+    two = replace(together, models=together.models * 2)
+    trial = RATE.trial
+    pair = replace(trial, workloads=trial.workloads * 2)
+    found = ranking(RATE._replace(trial=pair, outcome=two), model="m,m")
+    assert detailed_table(found.results[0]).rows[0][-1] is None
+
+
 def test_a_measurement_without_latency_stands_last_in_the_detail() -> None:
     found = ranking(
         record(DEFAULT, measurement(20)), record(DEFAULT, measurement(10, 5.5), concurrency=2)
@@ -497,7 +582,7 @@ def test_a_measurement_without_latency_stands_last_in_the_detail() -> None:
     [
         (10.0, "10.0"), (50.0, "50.0"), (5.0, "5.0"), (-5.0, "-5.0"), (0.0, "0.0"),
         (-0.0001, "0.0"), (99.9996, "100.0"), (99.94, "99.94"), (1.23456, "1.235"),
-        (1234.56, "1234.6"), (7, "7"), (None, "None"),
+        (1234.56, "1234.6"), (7, "7"), (None, ""),
     ],
 )  # fmt: skip
 def test_numbers_have_one_decimal_at_least(value: float | None, text: str) -> None:

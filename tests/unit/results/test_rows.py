@@ -183,6 +183,21 @@ def test_each_variant_has_its_best_row_and_counts() -> None:
     assert (second["variant"], second["measurements"], second["failures"]) == ("m_config_1", 0, 1)
 
 
+def test_combinations_under_one_name_each_have_their_best() -> None:
+    parts = [variant(f"p_config_{number}", model="p") for number in (0, 1)]
+    found = rows(
+        *(record(variant(composing=[part]), measurement(100, 5)) for part in parts),
+        record(variant(composing=parts[:1]), measurement(200, 5), concurrency=2),
+    )
+
+    best = best_of_variants(found, "perf_throughput")
+
+    assert [(row["composing"], row["measurements"]) for row in best] == [
+        ("p_config_0", 2),
+        ("p_config_1", 1),
+    ]
+
+
 def test_rows_have_the_key_that_they_came_with() -> None:
     """A secret that is masked by now may have been part of it."""
     (row,) = rows_of([("the stored key", record(variant(), measurement(1)))])

@@ -176,6 +176,46 @@ def test_a_variant_that_nothing_describes_keeps_its_name() -> None:
     assert "nothing tells the configuration of add_sub_config_3" in checkpoint.remarks
 
 
+def test_every_combination_of_what_a_bls_model_calls_is_there() -> None:
+    checkpoint = read("bls_combinations")
+
+    variants = [record.trial.workloads[0].variant for record in checkpoint.profile.records]
+    assert len(variants) == 19
+    assert len({variant.name for variant in variants}) == 4
+    assert len({variant.telling_name for variant in variants}) == 8
+    assert list(dict.fromkeys(variant.telling_name for variant in variants))[:2] == [
+        "bls_chain_config_default",
+        "bls_chain_config_0: scale_config_0, add_sub_config_0",
+    ]
+
+
+def test_the_same_with_two_addresses_of_the_metrics_was_measured_twice() -> None:
+    checkpoint = read("two_addresses")
+
+    records = checkpoint.profile.records
+    assert [record.trial.repetition for record in records] == [0, 0, 1, 1] * 2
+    assert len({record.trial.key for record in records}) == 8
+    assert len({record.trial.first.key for record in records}) == 4
+    assert len({record.trial.unverified_key for record in records}) == 8
+
+
+def test_input_files_count_by_their_names() -> None:
+    def feed(of: dict[str, Any]) -> None:
+        (pair,) = [pair for variants in results(of).values() for pair in variants.values()][:1]
+        key, one = next(iter(pair[1].items()))
+        for name in ("a.json", "b.json", "zero"):
+            pair[1][
+                key.replace(" --measurement-mode", f" --input-data={name} --measurement-mode")
+            ] = one
+
+    records = read_changed("plain", feed).profile.records
+
+    fed = [record.trial for record in records if "input-data" in record.trial.workloads[0].flags]
+    assert [trial.repetition for trial in fed] == [0, 0, 0]
+    assert len({trial.workloads[0].conditions for trial in fed}) == 3
+    assert [bool(trial.workloads[0].inputs) for trial in fed] == [True, True, False]
+
+
 def test_request_rates_with_repeated_flags() -> None:
     checkpoint = read("request_rate")
 
@@ -294,7 +334,10 @@ def test_each_of_several_models_finds_its_flags_in_the_key() -> None:
     record = read_changed("several_models", run_again).profile.records[2]
 
     intervals = [work.flags["measurement-interval"] for work in record.trial.workloads]
-    assert intervals == ["500", "700"]
+    assert intervals == ["500", "500"]
+    assert isinstance(record.outcome, Measurement)
+    raised = [model.raised for model in record.outcome.models]
+    assert raised == [{}, {"measurement-interval": "700"}]
 
 
 def test_a_key_that_says_nothing_is_remarked() -> None:
