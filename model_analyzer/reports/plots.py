@@ -81,12 +81,6 @@ def chart_config(*, dark: bool = False) -> dict[str, Any]:
                 "filled": False,
                 "opacity": 1,
             },
-            # hollow, and no line is seen inside
-            "missing": {
-                "fill": "#1e2126" if dark else "#ffffff",
-                "strokeWidth": 1.8,
-                "opacity": 1,
-            },
             "other": {"size": 22, "color": soft, "filled": True, "opacity": 0.45},
             "front": {"color": "#12a05c", "opacity": 0.3, "strokeWidth": 9},
         },
@@ -419,7 +413,7 @@ def line_layers(
         },
         {
             "transform": [{"filter": "datum.misses"}],
-            "mark": {"type": "point", "style": "missing", "size": 60},
+            "mark": {"type": "point", "filled": False, "size": 60, "strokeWidth": 1.8},
             "encoding": {"x": x, "y": y, "color": colour},
         },
     ]
