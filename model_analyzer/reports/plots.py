@@ -128,6 +128,8 @@ _THROUGHPUT_OVER_BATCH_SIZE = PlotSettings(
     x_axis="batch_size", y_axis="perf_throughput", monotonic=False,
 )  # fmt: skip
 
+_NO_GOAL = Goal(models=())
+
 # The charts of detailed reports where the user defined none.
 _DETAILED_ONLINE = (
     TOKENS_OVER_FIRST,
@@ -195,10 +197,13 @@ def detailed_charts(
     *,
     offline: bool,
     places: Places = NO_PLACES,
+    goal: Goal = _NO_GOAL,
 ) -> Sequence[Chart]:
-    """The charts of one variant: `plots` of the user, or else those for the mode."""
+    """The charts of one variant: `plots` of the user as they are, or else those for the mode, of
+    what the `goal` bounds.
+    """
     chosen = plots or (_DETAILED_OFFLINE if offline else _DETAILED_ONLINE)
-    goal = Goal(models=())
+    goal = _NO_GOAL if plots else goal
     return [
         draw([result], plot, goal, places=places)
         for plot in chosen
