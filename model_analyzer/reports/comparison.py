@@ -149,7 +149,7 @@ def remarks_of(comparison: Comparison) -> Iterator[str]:
     if count < FEWEST_CHANGES and comparison.best is not None:
         yield (
             f"{model}: common trials: {count}; {FEWEST_CHANGES} are needed to tell the noise"
-            " between runs, which is all that is known of the noise of latencies"
+            " between runs, without which a latency that was measured once has no interval"
         )
 
 

@@ -81,12 +81,6 @@ def chart_config(*, dark: bool = False) -> dict[str, Any]:
                 "filled": False,
                 "opacity": 1,
             },
-            # hollow, and no line is seen inside
-            "missing": {
-                "fill": "#1e2126" if dark else "#ffffff",
-                "strokeWidth": 1.8,
-                "opacity": 1,
-            },
             "other": {"size": 22, "color": soft, "filled": True, "opacity": 0.45},
             "front": {"color": "#12a05c", "opacity": 0.3, "strokeWidth": 9},
         },
@@ -133,6 +127,8 @@ _THROUGHPUT_OVER_BATCH_SIZE = PlotSettings(
     name="through_v_batch_size", title="Throughput vs. Batch Size",
     x_axis="batch_size", y_axis="perf_throughput", monotonic=False,
 )  # fmt: skip
+
+_NO_GOAL = Goal(models=())
 
 # The charts of detailed reports where the user defined none.
 _DETAILED_ONLINE = (
@@ -201,10 +197,13 @@ def detailed_charts(
     *,
     offline: bool,
     places: Places = NO_PLACES,
+    goal: Goal = _NO_GOAL,
 ) -> Sequence[Chart]:
-    """The charts of one variant: `plots` of the user, or else those for the mode."""
+    """The charts of one variant: `plots` of the user as they are, or else those for the mode, of
+    what the `goal` bounds.
+    """
     chosen = plots or (_DETAILED_OFFLINE if offline else _DETAILED_ONLINE)
-    goal = Goal(models=())
+    goal = _NO_GOAL if plots else goal
     return [
         draw([result], plot, goal, places=places)
         for plot in chosen
@@ -419,7 +418,7 @@ def line_layers(
         },
         {
             "transform": [{"filter": "datum.misses"}],
-            "mark": {"type": "point", "style": "missing", "size": 60},
+            "mark": {"type": "point", "filled": False, "size": 60, "strokeWidth": 1.8},
             "encoding": {"x": x, "y": y, "color": colour},
         },
     ]

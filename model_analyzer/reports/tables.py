@@ -388,15 +388,17 @@ _SHORT_HEADERS = {
 
 
 def answer_table(results: Sequence[VariantResult], goal: Goal, *, gpus: int) -> Table:
-    """The summary in as few characters as a terminal has: where tokens are judged, it has none
-    for times of whole answers; where there are no constraints, nothing about them.
+    """The summary in as few characters as a terminal has: where tokens are judged, it has whole
+    answers only as far as the goal is about them; where there are no constraints, nothing about
+    them.
     """
     of_single_models = Axes(goal, results).of_single_models
     others = _goal_tags(results, goal, _IN_ANSWER)
     if _has_ram(results) and "cpu_used_ram" not in others:
         others.append("cpu_used_ram")
     judges_tokens = any(METRICS[tag].source is Source.LLM for tag in others)
-    tags = others if judges_tokens else [*_IN_ANSWER, *others]
+    usual = [tag for tag in _IN_ANSWER if tag in goal.tags or not judges_tokens]
+    tags = [*usual, *others]
     rows = []
     for result in results:
         best = result.best

@@ -147,7 +147,7 @@ def test_an_unstable_result_is_taken_with_a_notice_after_three_larger_windows(
     assert counts == [None, "134", "400", "800"]
     assert stability == [None, None, None, "999"]
     assert [notice.kind for notice in reading.notices] == [NoticeKind.UNSTABLE]
-    assert "±20%" in reading.notices[0].text
+    assert "windows differ by 40%" in reading.notices[0].text
 
 
 def test_what_was_learned_of_windows_helps_the_next_load(pretend, make) -> None:

@@ -76,7 +76,16 @@ def report_on(name: str) -> tuple[Page, Page]:
     notice = Notice(kind=NoticeKind.UNSTABLE, text=f"unstable {name}")
     found = ranking(
         record(default, measurement(100.5, 5.5)),
-        record(best, measurement(200.5, 6.5, notices=[notice], commands=[f"perf -m {name}"])),
+        record(
+            best,
+            measurement(
+                200.5,
+                6.5,
+                perf_server_queue=1.5,
+                notices=[notice],
+                commands=[f"perf -m {name}"],
+            ),
+        ),
         record(best, failure(f"failed {name}", hint=f"mend {name}"), concurrency=2),
         by=goal(*at_most(perf_latency_p99=10)),
         model=name,
@@ -183,7 +192,10 @@ BEST = variant("m_config_0", backend="python", max_batch_size=4)
 def plain() -> tuple[Page, Page]:
     found = ranking(
         record(DEFAULT, measurement(100.5, 5.5)),
-        record(BEST, measurement(200.5, 6.5, commands=["perf_analyzer -m m -b 1"])),
+        record(
+            BEST,
+            measurement(200.5, 6.5, perf_server_queue=1.5, commands=["perf_analyzer -m m -b 1"]),
+        ),
         record(BEST, failure("the model ran out of memory", hint="use less"), concurrency=64),
     )
     summary = build_summary(
@@ -209,7 +221,7 @@ def test_the_summary_shows_answer_table_chart_difference_and_failures(
 ) -> None:
     summary, _ = plain
     assert summary.text("strong") == "m_config_0"
-    assert summary.elements.count("svg") == 1
+    assert summary.elements.count("svg") == 2
     assert "+max_batch_size: 4" in summary.text("pre")
     cells = summary.text("td")
     for shown in ("m_config_0", "m_config_default", "200.5", "the model ran out of memory"):

@@ -22,7 +22,13 @@ from model_analyzer.reports.breakdown import (
 from model_analyzer.reports.front import front_charts
 from model_analyzer.reports.images import to_svg
 from model_analyzer.reports.loads import load_text
-from model_analyzer.reports.plots import THROUGHPUT_OVER_LATENCY, Chart, draw, summary_charts
+from model_analyzer.reports.plots import (
+    THROUGHPUT_OVER_LATENCY,
+    Chart,
+    detailed_charts,
+    draw,
+    summary_charts,
+)
 from model_analyzer.results.ranking import Ranking
 from tests.unit.builders import (
     at_least,
@@ -358,6 +364,16 @@ def test_charts_of_latency_are_of_what_is_bounded(tag: str, factor: int, title: 
     ]
     assert axis_titles(over_load)[1] == title
     assert over_load.caption.startswith(f"{title.partition(' (')[0]} vs. Concurrency")
+
+
+def test_a_detailed_report_is_of_what_is_bounded_unless_the_user_chose_the_axes() -> None:
+    found = of_percentiles(goal(*at_most(perf_latency_p90=9)))
+    own = [THROUGHPUT_OVER_LATENCY]
+    for plots, title, limits in (([], "p90 Latency (ms)", 1), (own, "p99 Latency (ms)", 0)):
+        charts = detailed_charts(found.results[0], plots, offline=False, goal=found.goal)
+        (chart,) = [chart for chart in charts if chart.name == "throughput_v_latency"]
+        assert axis_titles(chart)[0] == title
+        assert len(rules(chart)) == limits
 
 
 @pytest.mark.parametrize(

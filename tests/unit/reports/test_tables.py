@@ -518,6 +518,10 @@ def test_the_answer_leaves_times_of_whole_answers_out_where_tokens_are_judged() 
     assert table.headers[4:] == ("Tokens/s", "p90 Time To First Token (ms)", "Meets")
     assert table.rows[0][4:] == (640.5, 32.5, "yes")
 
+    for_answers = goal(*at_most(time_to_first_token_p90=50))
+    table = answer_table(found.results, for_answers, gpus=0)
+    assert table.headers[4:] == ("Infer/s", "p90 Time To First Token (ms)", "Meets")
+
 
 def test_the_detail_shows_every_measurement_with_the_highest_latency_first() -> None:
     found = ranking(
