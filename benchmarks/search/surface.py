@@ -201,7 +201,7 @@ def measurement(
 
 
 def _counted(inferences: int, batch: float, batch_ms: float) -> ModelStatistics:
-    """Of batches of two sizes, the nearest to the mean; a batch takes the same whatever its size."""
+    """Of batches of two sizes, those nearest to the mean, which take the same time."""
     size, larger = int(batch), batch - int(batch)
     executions = round(inferences / batch)
     counts = {size: round(executions * (1 - larger)), size + 1: round(executions * larger)}
