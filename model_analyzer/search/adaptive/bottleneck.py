@@ -21,9 +21,8 @@ from model_analyzer.search.adaptive.queueing import Floats, Flow
 # A model that is busy for this share of the time keeps the one that calls it waiting.
 _BUSY = 0.7
 
-# How far a share may be from what a set of unknowns says, as a logarithm: steps that do not limit
-# work on smaller batches than the law thinks. What is farther away than a few times that counts as
-# much as that: the machine may have had other work.
+# How far a share may be from what a set of unknowns says, as a logarithm. What is farther away than
+# a few times that counts as much as that: the machine may have had other work.
 _UNSURE, _FAR = 0.3, 2.8
 
 _NOTHING = ModelStatistics(inferences=0, executions=0)
@@ -50,12 +49,18 @@ def busy_shares(
 
 
 def likelihood(shares: Floats, flow: Flow) -> Floats:
-    """The log-likelihood of each set of unknowns, by how busy it says that each station is."""
+    """The log-likelihood of each set of unknowns, by how busy it says that each station is.
+
+    Those that are not the busiest form smaller batches than the law thinks: it may take them for
+    less busy than they were.
+    """
     total = np.zeros(len(flow.throughput))
+    most = np.fmax.reduce(shares, axis=1)
     for limit, share in zip(flow.limits, shares.T, strict=True):
         known = np.flatnonzero(~np.isnan(share))
         apart = ((flow.throughput - limit)[:, known] - share[known]) / _UNSURE
-        total -= 0.5 * np.square(np.clip(apart, -_FAR, _FAR)).sum(axis=1)
+        least = np.where(share < most, 0.0, -_FAR)[known]
+        total -= 0.5 * np.square(np.clip(apart, least, _FAR)).sum(axis=1)
     return total
 
 

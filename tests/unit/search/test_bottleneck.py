@@ -78,19 +78,37 @@ def test_a_model_that_waits_for_one_that_it_calls_only_seems_to_be_busy(
     assert np.isnan(found[0, 0]) != is_known
 
 
+def flows(*limits: tuple[float, float]) -> Flow:
+    """Sets of unknowns, each with what two stations allow; the throughput is 1."""
+    of_stations = np.array(limits).T[:, :, None]
+    none = np.zeros((len(limits), 1))
+    return Flow(throughput=none, latency=none, utilisation=none + 1, limits=list(of_stations))
+
+
 def test_what_explains_the_shares_is_more_likely() -> None:
-    flow = Flow(
-        throughput=np.zeros((2, 1)),
-        latency=np.zeros((2, 1)),
-        utilisation=np.ones((2, 1)),
-        limits=[np.array([[0.0], [2.0]]), np.array([[2.0], [0.0]])],
+    first_limits, second_limits = likelihood(np.array([[-2.0, 0.0]]), flows((0, 2), (2, 0)))
+
+    assert second_limits > first_limits
+
+
+def test_the_step_that_does_not_limit_may_have_been_busier_than_the_law_thinks() -> None:
+    exact, idler, busier = likelihood(np.array([[-1.0, 0.0]]), flows((1, 0), (3, 0), (0.2, 0)))
+
+    assert exact == idler == 0
+    assert busier < 0
+
+
+def test_what_was_not_counted_says_nothing() -> None:
+    shares = np.array([[np.nan, np.nan], [np.nan, 0.0]])
+    flow = flows((0, 0), (3, 0), (3, 3))
+    flow = replace(
+        flow, throughput=np.zeros((3, 2)), limits=[np.tile(one, 2) for one in flow.limits]
     )
 
-    first, second = likelihood(np.array([[-2.0, 0.0]]), flow)
-    unknown = likelihood(np.full((1, 2), np.nan), flow)
+    one, other, third = likelihood(shares, flow)
 
-    assert second > first
-    assert list(unknown) == [0, 0]
+    assert one == other == 0
+    assert third < 0
 
 
 # -- what follows ----------------------------------------------------------------------------------
