@@ -11,11 +11,14 @@ import numpy as np
 import pytest
 
 from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.models import ModelFacts
+from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics
+from model_analyzer.domain.trials import Trial
 from model_analyzer.search.adaptive.bottleneck import busy_shares, likelihood
 from model_analyzer.search.adaptive.queueing import Flow, Settings
 from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Places, Surrogate
-from tests.unit.search.surfaces import measurement
+from tests.unit.search.surfaces import ensemble, limits, measurement, model, search, subject
 
 
 def counted(inferences: int, *batches: tuple[int, int, float]) -> ModelStatistics:
@@ -148,3 +151,30 @@ def test_without_statistics_the_steps_are_alike() -> None:
     first, second = gained(None, 0)
 
     assert first == pytest.approx(second, rel=0.1)
+
+
+def asked(busy: str, facts: ModelFacts) -> list[Trial]:
+    """The first trials of a search whose answers differ in nothing but which step was `busy`."""
+    searched = search(subject(facts), limits(mode=SearchMode.ADAPTIVE))
+    trials = []
+    for _ in range(4):
+        trial = searched.ask()
+        assert trial is not None
+        trials.append(trial)
+        steps = {name: counted(100, (1, 100, 980.0 if name == busy else 90.0)) for name in "ab"}
+        searched.tell(trial, measured(m=counted(100), **steps))
+    return trials
+
+
+def test_what_is_tried_follows_from_the_step_that_was_busy() -> None:
+    chain = ensemble(model("a"), model("b"))
+
+    default, *others = asked("a", chain)
+    other_default, *other_others = asked("b", chain)
+
+    assert default == other_default
+    assert others != other_others
+
+
+def test_a_model_alone_is_searched_without_statistics() -> None:
+    assert asked("a", model()) == asked("b", model())
