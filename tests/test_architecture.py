@@ -83,6 +83,7 @@ ADDRESSES = {
     "pandas": {"state/checkpoint.py", "state/frame.py"},
     "numpy": {
         "search/adaptive/acquisition.py",
+        "search/adaptive/bottleneck.py",
         "search/adaptive/duration.py",
         "search/adaptive/encoding.py",
         "search/adaptive/failures.py",

@@ -90,9 +90,19 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What a step of an ensemble executes, for every load: the mean batch, and the milliseconds
+    that one takes.
+    """
+
+    batch: Floats
+    batch_ms: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
     """What comes back, for every load: of each client throughput (1/s) and latencies (ms); the
-    memory in use (MB); and where requests fail.
+    memory in use (MB); where requests fail; and, of an ensemble, what each step does.
     """
 
     throughput: tuple[Floats, ...]
@@ -100,6 +110,7 @@ class Response:
     latency_p99: tuple[Floats, ...]
     memory: float
     fails: NDArray[np.bool_]
+    steps: Mapping[str, Work] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,7 +220,23 @@ class Machine:
             latency_p99=tuple(p99 for _, _, p99 in seen),
             memory=memory,
             fails=fails,
+            steps=self._steps(settings, clients, pace),
         )
+
+    def _steps(
+        self, settings: Mapping[str, Setting], clients: Sequence[Client], pace: Floats
+    ) -> Mapping[str, Work]:
+        """What each step of a chain does, where batches do not depend on what arrives."""
+        steps = {}
+        for chain, client in zip(self.chains, clients, strict=True):
+            if len(chain) > 1 and client.kind is LoadKind.CONCURRENCY:
+                in_flight = client.values * client.batch_size
+                for name in chain:
+                    setting = settings[name]
+                    busy_ms, capacity = self._station(name, setting, client, in_flight, pace)
+                    batch = capacity * busy_ms / setting.instances / 1000
+                    steps[name] = Work(batch=batch, batch_ms=busy_ms)
+        return steps
 
     def _pace(self, settings: Mapping[str, Setting], clients: Sequence[Client]) -> Floats:
         """How much longer everything takes with so many instances at work."""

@@ -26,6 +26,7 @@ from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.models import ModelFacts, freeze
 from model_analyzer.domain.settings import ProfileSettings, SearchMode
+from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics, ServerStatistics
 from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, ServerSetup
 from model_analyzer.search.plan import SearchedModel, Subject
 
@@ -34,6 +35,9 @@ THROUGHPUT, AVERAGE, P99 = "perf_throughput", "perf_latency_avg", "perf_latency_
 MEMORY = "cpu_used_ram"
 
 _WINDOWS = 3
+
+# So long the server is taken to have counted.
+_COUNTED_S = 5.0
 
 
 class Source(Protocol):
@@ -149,7 +153,26 @@ class Surface:
         if response.fails[0]:
             return Failure(reason=FailureReason.REQUEST_FAILED, message="out of memory")
         speed, tail, windows = self.noise.factors(seed, self.name + point.text, repetition)
-        return measurement(response, speed=speed, tail=tail, windows=windows)
+        measured = measurement(response, speed=speed, tail=tail, windows=windows)
+        # all of the noise that is its own follows from the throughput that was measured
+        random = np.random.default_rng(crc32(repr(measured.models).encode()))
+        return replace(measured, statistics=self._statistics(response, speed, random))
+
+    def _statistics(
+        self, response: Response, speed: float, random: np.random.Generator
+    ) -> ServerStatistics:
+        """What the server would count of an ensemble and its steps, when all goes `speed` times as
+        fast; the time of each step has noise of its own.
+        """
+        if not response.steps:
+            return {}
+        inferences = round(float(response.throughput[0][0]) * speed * _COUNTED_S)
+        counted = {self.facts[0].name: _counted(inferences, 1.0, 0.0)}
+        for name, work in response.steps.items():
+            noise = float(np.exp(self.noise.sigma * random.standard_normal()))
+            batch_ms = float(work.batch_ms[0]) / speed * noise
+            counted[name] = _counted(inferences, float(work.batch[0]), batch_ms)
+        return counted
 
 
 def measurement(
@@ -175,6 +198,22 @@ def measurement(
             )
         )
     return Measurement(models=tuple(models), host={MEMORY: response.memory})
+
+
+def _counted(inferences: int, batch: float, batch_ms: float) -> ModelStatistics:
+    """Of batches of two sizes, those nearest to the mean, which take the same time."""
+    size, larger = int(batch), batch - int(batch)
+    executions = round(inferences / batch)
+    counts = {size: round(executions * (1 - larger)), size + 1: round(executions * larger)}
+    return ModelStatistics(
+        inferences=inferences,
+        executions=executions,
+        batches=tuple(
+            BatchStatistics(size, count, count * batch_ms)
+            for size, count in counts.items()
+            if count
+        ),
+    )
 
 
 def single(name: str, *, max_batch_size: int = 8, batches: bool = True) -> ModelFacts:

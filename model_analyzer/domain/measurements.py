@@ -14,6 +14,7 @@ from typing import Any
 
 from model_analyzer.domain.metrics import ALIASES, METRICS, Source, is_best_high
 from model_analyzer.domain.models import empty
+from model_analyzer.domain.statistics import ServerStatistics, added
 from model_analyzer.domain.trials import Failure
 
 # Metric values by tag, in catalogue units.
@@ -75,7 +76,8 @@ class Measurement:
     """All values of one trial.
 
     `models` is in the order of the trial's workloads; `gpus` maps a GPU's UUID to its values;
-    `host` holds values of the whole server (memory). `started` is in seconds since the epoch;
+    `host` holds values of the whole server (memory), and `statistics` what the server counted of
+    its models, those that others call among them. `started` is in seconds since the epoch;
     `loading_s` is the part of `duration_s` before it was measured, while a server loaded it: hardly
     anything with the C API, where perf_analyzer loads it.
     """
@@ -83,6 +85,7 @@ class Measurement:
     models: tuple[ModelMeasurement, ...]
     gpus: Mapping[str, Values] = field(default_factory=empty)
     host: Values = field(default_factory=empty)
+    statistics: ServerStatistics = field(default_factory=empty)
     notices: tuple[Notice, ...] = ()
     commands: tuple[str, ...] = ()
     started: float = 0.0
@@ -172,7 +175,7 @@ def averaged(measurements: Sequence[Measurement]) -> Measurement:
     """Repetitions of one thing as one: the first, with mean values.
 
     A metric that some of them lack is the mean of the others. Notices and commands are those of
-    all; requests add up; windows follow each other.
+    all; requests and what the server counted add up; windows follow each other.
     """
     if len(measurements) == 1:
         return measurements[0]
@@ -186,6 +189,7 @@ def averaged(measurements: Sequence[Measurement]) -> Measurement:
             for uuid in uuids
         },
         host=_means([one.host for one in measurements]),
+        statistics=added(one.statistics for one in measurements),
         notices=tuple(dict.fromkeys(notice for one in measurements for notice in one.notices)),
         commands=tuple(command for one in measurements for command in one.commands),
         duration_s=sum(one.duration_s for one in measurements),

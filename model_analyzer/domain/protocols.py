@@ -13,6 +13,7 @@ from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.measurements import ModelMeasurement, Notice, Observation, Outcome
 from model_analyzer.domain.models import ModelVariant, empty
 from model_analyzer.domain.settings import Protocol as ClientProtocol
+from model_analyzer.domain.statistics import ServerStatistics
 from model_analyzer.domain.trials import Failure, ServerSetup, Trial, Workload
 
 
@@ -83,6 +84,11 @@ class Server(Protocol):
     def route(self, variant: ModelVariant, protocol: ClientProtocol) -> Route:
         """How the load generator reaches one of the variants served last."""
 
+    def statistics(self, variants: Sequence[ModelVariant]) -> ServerStatistics:
+        """What the server has counted of these variants and those that they call, since it loaded
+        them. Empty where it does not tell.
+        """
+
     @property
     def is_alive(self) -> bool:
         """Whether the server can still answer, as far as is known."""
@@ -102,6 +108,9 @@ class Readings(Protocol):
 
     @property
     def models(self) -> tuple[ModelMeasurement, ...]: ...
+
+    @property
+    def statistics(self) -> ServerStatistics: ...
 
     @property
     def notices(self) -> tuple[Notice, ...]: ...

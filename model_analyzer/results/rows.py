@@ -21,7 +21,7 @@ Row = dict[str, Cell]
 
 _FIRST = ("trial", "model", "variant", "composing")
 _LOAD = ("load", "concurrency", "request_rate", "batch_size")
-_LAST = ("requests", "failure", "message", "node", "started", "duration_s")
+_LAST = ("server_batch_size", "requests", "failure", "message", "node", "started", "duration_s")
 _PARAMETER = "config."
 
 # The columns that rows can be chosen and sorted by, besides metrics.
@@ -122,6 +122,10 @@ def _row(key: str, record: TrialRecord, index: int, work: Workload) -> Row:
         row[tag] = outcome.value(tag)
     if model.requests is not None:
         row["requests"] = model.requests
+    counted = outcome.statistics.get(work.variant.model)
+    # an ensemble forms no batches itself
+    if counted and counted.mean_batch and not work.variant.is_ensemble:
+        row["server_batch_size"] = round(counted.mean_batch, 3)
     return row
 
 

@@ -89,6 +89,7 @@ class TrialRunner:
             models=readings.models,
             gpus=seen.gpus,
             host=seen.host,
+            statistics=readings.statistics,
             notices=(*readings.notices, *seen.notices),
             commands=readings.commands,
             loading_s=loading_s,

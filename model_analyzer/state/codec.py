@@ -30,6 +30,7 @@ from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.models import ModelVariant, empty, fingerprint, freeze, thaw
 from model_analyzer.domain.profiles import Device, TrialRecord
 from model_analyzer.domain.secrets import masked_values
+from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics, ServerStatistics
 from model_analyzer.domain.trials import (
     Failure,
     FailureReason,
@@ -428,6 +429,10 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
         "models": [_model(model) for model in outcome.models],
         **_unless_empty("gpus", {uuid: dict(values) for uuid, values in outcome.gpus.items()}),
         **_unless_empty("host", dict(outcome.host)),
+        **_unless_empty(
+            "statistics",
+            {name: _counts(model) for name, model in outcome.statistics.items()},
+        ),
         **_unless_empty("loading_s", round(outcome.loading_s, 3)),
         **_unless_empty(
             "notices", [[notice.kind.value, notice.text] for notice in outcome.notices]
@@ -447,6 +452,14 @@ def _model(model: ModelMeasurement) -> Entry:
     }
 
 
+def _counts(model: ModelStatistics) -> Entry:
+    return {
+        "inferences": model.inferences,
+        "executions": model.executions,
+        "batches": [[batch.size, batch.count, batch.ms] for batch in model.batches],
+    }
+
+
 def _unless_empty(key: str, value: Any) -> dict[str, Any]:
     return {key: value} if value else {}
 
@@ -460,6 +473,7 @@ def _measurement(entry: Entry) -> Measurement:
         models=tuple([_model_measurement(model) for model in entry["models"]]),
         gpus=_values_by_name(entry.get("gpus")),
         host=_values(entry.get("host", {})),
+        statistics=_statistics(entry.get("statistics")),
         notices=tuple(
             [Notice(kind=NoticeKind(kind), text=text) for kind, text in entry.get("notices", ())]
         ),
@@ -477,6 +491,24 @@ def _model_measurement(model: Mapping[str, Any]) -> ModelMeasurement:
         windows=_finite(model["windows"]),
         composing=_values_by_name(model.get("composing")),
         raised=_mapping(model["raised"]) if "raised" in model else empty(),
+    )
+
+
+def _statistics(models: dict[str, Any] | None) -> ServerStatistics:
+    if not models:
+        return empty()
+    return MappingProxyType({name: _model_statistics(model) for name, model in models.items()})
+
+
+def _model_statistics(model: Mapping[str, Any]) -> ModelStatistics:
+    batches = [
+        BatchStatistics(_whole(size), _whole(count), ms) for size, count, ms in model["batches"]
+    ]
+    _check_finite([batch.ms for batch in batches])
+    return ModelStatistics(
+        inferences=_whole(model["inferences"]),
+        executions=_whole(model["executions"]),
+        batches=tuple(batches),
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.settings import Protocol
+from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics
 from model_analyzer.errors import ConfigError
 from model_analyzer.runner.client.connect import connect
 from model_analyzer.runner.client.interface import ServerCallError, ServerClient
@@ -99,6 +100,22 @@ def test_an_answer_without_values_is_seen(client: Connect) -> None:
     server.load("m", with_fake("empty"), 60)
 
     assert server.infer_zeros(with_fake("empty"), 60).is_empty
+
+
+def test_what_the_server_counted_is_told_of_all_versions_together(client: Connect) -> None:
+    server = client()
+    server.load("m", CONFIG, 60)
+    for _ in range(3):
+        server.infer_zeros(CONFIG, 60)
+
+    assert server.statistics("m") == ModelStatistics(
+        inferences=3, executions=3, batches=(BatchStatistics(1, 3, 3.0),)
+    )
+
+
+def test_a_server_may_keep_its_statistics_to_itself(client: Connect) -> None:
+    with pytest.raises(ServerCallError, match="switched off"):
+        client(loaded=["m"], mute=True).statistics("m")
 
 
 def test_a_refusal_is_passed_on_in_the_servers_words(client: Connect) -> None:

@@ -131,6 +131,35 @@ def test_a_changed_composing_variant_is_loaded_though_the_top_stays(pretend, mak
     assert "load part count=2 max_batch_size=8" in loads(pretend)
 
 
+def test_what_it_counted_is_told_of_a_variant_and_those_that_it_calls(pretend, make: Make) -> None:
+    server = make(pretend.tritonserver())
+    part = variants("part", 1)[0]
+    top = replace(variants("top", 1)[0], composing=(part,))
+    server.serve([top], ServerSetup())
+
+    # three requests of zeros for each
+    assert {name: one.executions for name, one in server.statistics([top]).items()} == {
+        "part": 3,
+        "top": 3,
+    }
+
+
+@pytest.mark.parametrize("protocol", Protocol)
+def test_a_server_that_does_not_tell_its_counts_is_as_good(
+    pretend, make: Make, caplog, protocol: Protocol
+) -> None:
+    server = make(pretend.tritonserver(mute=True), protocol=protocol)
+    one = variants()[0]
+    caplog.set_level("DEBUG")
+
+    assert server.statistics([one]) == {}
+    server.serve([one], ServerSetup())
+
+    assert server.statistics([one]) == {}
+    assert "does not tell its statistics: statistics are switched off" in caplog.text
+    assert server.serve([one], ServerSetup()) is None
+
+
 def test_other_server_flags_mean_another_server(pretend, make: Make) -> None:
     server = make(pretend.tritonserver())
     one = variants()[0]

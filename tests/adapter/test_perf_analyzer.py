@@ -17,6 +17,7 @@ from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.protocols import Route
 from model_analyzer.domain.settings import LoadGeneratorSettings, ModelType, Protocol
+from model_analyzer.domain.statistics import ModelStatistics, ServerStatistics
 from model_analyzer.domain.trials import Failure, FailureReason, Load, Workload
 from model_analyzer.errors import OutputError
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer, Reading
@@ -37,6 +38,9 @@ class AliveServer:
 
     def route(self, variant: ModelVariant, protocol: Protocol) -> Route:
         return Route(flags={"url": "127.0.0.1:1", "protocol": protocol.value})
+
+    def statistics(self, variants: Any) -> ServerStatistics:
+        return {}
 
     def log_tail(self) -> tuple[str, ...]:
         return ("the last words of the server",)
@@ -95,6 +99,50 @@ def test_a_good_run_is_read_at_the_first_launch(pretend, make) -> None:
     assert reading.models[0].windows == (120, 123, 126)
     assert reading.notices == ()
     assert len(pretend.launches) == 1
+
+
+class CountingServer(AliveServer):
+    """Each reading of its counts is the next of these."""
+
+    def __init__(self, *readings: ServerStatistics) -> None:
+        self._readings = iter(readings)
+
+    def statistics(self, variants: Any) -> ServerStatistics:
+        return next(self._readings)
+
+
+def counts(executions: int) -> ServerStatistics:
+    return {"m": ModelStatistics(inferences=4 * executions, executions=executions)}
+
+
+def test_what_the_server_counts_meanwhile_is_a_part_of_the_reading(pretend, make) -> None:
+    program = pretend.perf_analyzer({})
+
+    reading = make(program).generate([work()], CountingServer(counts(5), counts(25)))
+
+    assert isinstance(reading, Reading)
+    assert reading.statistics == counts(20)
+
+
+def test_what_was_counted_in_windows_that_are_not_used_is_left_out(pretend, make) -> None:
+    short = {"status": 3, "text": "No valid requests recorded within time interval."}
+    program = pretend.perf_analyzer(short, {})
+
+    reading = make(program).generate([work()], CountingServer(counts(0), counts(7), counts(17)))
+
+    assert isinstance(reading, Reading)
+    assert reading.statistics == counts(10)
+
+
+@pytest.mark.parametrize("after", [counts(4), {}], ids=["fell", "silent"])
+def test_counts_that_fell_or_are_not_told_cost_the_statistics_alone(pretend, make, after) -> None:
+    program = pretend.perf_analyzer({"throughput": 123.4})
+
+    reading = make(program).generate([work()], CountingServer(counts(5), after))
+
+    assert isinstance(reading, Reading)
+    assert reading.models[0].values["perf_throughput"] == 123.4
+    assert reading.statistics == {}
 
 
 def test_several_workloads_are_measured_at_the_same_time(pretend, make, tmp_path: Path) -> None:

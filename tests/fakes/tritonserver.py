@@ -10,7 +10,7 @@ long its ports only seem to listen, as those of a container do), `deaf` (ignores
 (takes so long to end), `version`, `repository` (names of its models, all alike), `completes` (model
 to configuration: what a load without one makes of a model, if auto-completion is on), `loaded`
 (models that are there from the start), `polls` (refuses to load and unload), `header` (NAME:VALUE;
-calls without it are refused).
+calls without it are refused), `mute` (keeps its statistics to itself).
 
 What a load does is told by the model configuration's parameter `fake`: `fail`, `refuse` (as for
 a configuration that is not valid), `hang`, `die` (the server ends), `empty` (answers without
@@ -71,6 +71,7 @@ class Models:
         self.loads = 0
         self.alone = threading.Lock()
         self.configs = {name: completed(name) for name in PLAN.get("loaded", [])}
+        self.counts = dict.fromkeys(self.configs, 0)
 
     def index(self) -> list[tuple[str, str, str]]:
         names = sorted({*PLAN.get("repository", []), *self.configs})
@@ -108,6 +109,26 @@ class Models:
                 " ModuleNotFoundError: No module named 'nosuch'\n\nAt:\n  model.py(1): <module>;",
             )
         self.configs[name] = config
+        self.counts[name] = 0
+
+    def statistics(self, name: str) -> dict:
+        """Of a version whose executions are of one inference, in a millisecond, and of one that
+        has nothing to do.
+        """
+        self.config(name)
+        if PLAN.get("mute"):
+            raise Refusal(grpc.StatusCode.INTERNAL, "statistics are switched off")
+        count = self.counts[name]
+        phase = {"count": count, "ns": count * 1_000_000}
+        batch = {"batch_size": 1, "compute_input": {"count": count, "ns": 0}}
+        batch |= {"compute_infer": phase, "compute_output": {"count": count, "ns": 0}}
+        rows = [(count, [batch] if count else []), (0, [])]
+        return {
+            "model_stats": [
+                {"inference_count": made, "execution_count": made, "batch_stats": batches}
+                for made, batches in rows
+            ]
+        }
 
     def unload(self, name: str) -> None:
         self._may_change()
@@ -123,6 +144,7 @@ class Models:
                 os._exit(1)
             time.sleep(0.01)
             self.alone.release()
+        self.counts[name] += 1
         size = 0 if fake_of(config) == "empty" else 4
         return {tensor["name"]: size for tensor in config["output"]}
 
@@ -182,6 +204,13 @@ class Service(service_pb2_grpc.GRPCInferenceServiceServicer):
         response = service_pb2.ModelConfigResponse()
         config = answer(context, lambda: self.models.config(request.name))
         json_format.ParseDict(config, response.config)
+        return response
+
+    def ModelStatistics(self, request, context):
+        response = service_pb2.ModelStatisticsResponse()
+        json_format.ParseDict(
+            answer(context, lambda: self.models.statistics(request.name)), response
+        )
         return response
 
     def RepositoryModelLoad(self, request, context):
@@ -252,6 +281,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     ])  # fmt: skip
                 case ["v2", "models", name, "config"]:
                     self.send(200, self.models.config(name))
+                case ["v2", "models", name, "stats"]:
+                    self.send(200, self.models.statistics(name))
                 case ["v2", "repository", "models", name, "load"]:
                     override = json.loads(body).get("parameters", {}).get("config")
                     self.send(200, self.models.load(name, override) or {})

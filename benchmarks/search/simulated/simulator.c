@@ -43,6 +43,11 @@ struct server {
   double jitter;
 };
 
+// What a stage did while it was measured: batches, requests in them, and how long these took.
+struct work {
+  double batches, requests, busy_ms;
+};
+
 // What rounding may leave of something that is done.
 static const double NEARLY = 1e-9;
 
@@ -121,6 +126,7 @@ struct instance {
   enum phase phase;
   double left;  // of the phase, at pace 1
   double jitter;
+  double began;
   int *requests;
 };
 
@@ -147,6 +153,7 @@ struct simulation {
   int measuring;
   double *latencies;
   long measured, room;
+  struct work *works;  // by stage
 };
 
 // What becomes of a request in the front end is known at once: when it comes to the first stage.
@@ -196,6 +203,7 @@ static double start_batches(struct simulation *s) {
              time_at(queue, 0) <= s->now + NEARLY)
         one->requests[one->size++] = pop(queue);
       one->jitter = jittered(&s->random, s->server->jitter);
+      one->began = s->now;
       enter_phase(s, one, LAUNCH);
     }
   }
@@ -252,6 +260,12 @@ static void answer(struct simulation *s, int request) {
 
 // A batch is through a stage.
 static void finish_batch(struct simulation *s, struct instance *one) {
+  if (s->measuring) {
+    struct work *work = &s->works[one->stage];
+    work->batches++;
+    work->requests += one->size;
+    work->busy_ms += s->now - one->began;
+  }
   for (int i = 0; i < one->size; i++) {
     if (one->stage + 1 < s->server->stage_count)
       push(&s->queues[one->stage + 1], one->requests[i], s->now);
@@ -324,9 +338,10 @@ static unsigned most_in_flight(const struct server *server, double load) {
 }
 
 // Measures the server under a load: requests in flight, or per second in an open loop. A closed
-// loop is measured until there is no more room, an open loop for a window.
+// loop is measured until there is no more room, an open loop for a window. What each stage does is
+// added to its work.
 long simulate(const struct server *server, double load, uint64_t seed, double *latencies, long room,
-              double *elapsed_ms) {
+              double *elapsed_ms, struct work *works) {
   unsigned size = most_in_flight(server, load);
   struct simulation s = {
       .server = server,
@@ -339,6 +354,7 @@ long simulate(const struct server *server, double load, uint64_t seed, double *l
       .device_use = 0.7,  // neither idle nor at its limit
       .latencies = latencies,
       .room = room,
+      .works = works,
   };
   if (!server->open_loop)
     s.front_ms *= 1 + pow(load / server->front_crowd, server->front_crowd_power);

@@ -48,11 +48,19 @@ class NoSimulatorError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What was measured at a point: answers per second, and their latencies (ms)."""
+    """What was measured at a point: answers per second, and their latencies (ms); and of each
+    stage the mean batch and the time that one takes (ms).
+    """
 
     throughput: float
     average_ms: float
     p99_ms: float
+    steps: tuple[tuple[float, float], ...]
+
+    @property
+    def row(self) -> Sequence[float]:
+        """All of it, one number after the other."""
+        return (self.throughput, self.average_ms, self.p99_ms, *chain(*self.steps))
 
 
 class Simulator:
@@ -75,13 +83,14 @@ class Simulator:
             # twice what can be expected
             room = int(2 * load * _WINDOW_S) + 64
         structure = _structure(server, settings)
+        works = (_Work * len(settings))()
         found, count, elapsed_ms = [], 0, 0.0
         for window in range(windows):
             latencies = np.empty(room)
             elapsed = ctypes.c_double()
             measured = self._library.simulate(
                 ctypes.byref(structure), load, seed + window,
-                latencies.ctypes.data_as(_Doubles), room, ctypes.byref(elapsed),
+                latencies.ctypes.data_as(_Doubles), room, ctypes.byref(elapsed), works,
             )  # fmt: skip
             found.append(latencies[:measured])
             count += measured
@@ -91,12 +100,13 @@ class Simulator:
             throughput=1000 * count / elapsed_ms,
             average_ms=float(latencies.mean()),
             p99_ms=float(np.quantile(latencies, 0.99)),
+            steps=tuple(work.means for work in works),
         )
 
     def curves(
         self, server: Server, settings: Sequence[tuple[Setting, ...]], loads: Sequence[int]
     ) -> Floats:
-        """Throughput, average and p99 of each of the settings under each load, made once.
+        """The row of each of the settings under each load, made once.
 
         Raises NoSimulatorError.
         """
@@ -111,8 +121,7 @@ class Simulator:
 
     def curve(self, server: Server, settings: Sequence[Setting], loads: Sequence[int]) -> Floats:
         """As `curves`, for one choice of settings."""
-        points = [self.measure(server, settings, load) for load in loads]
-        return np.asarray([(one.throughput, one.average_ms, one.p99_ms) for one in points])
+        return np.asarray([self.measure(server, settings, load).row for load in loads])
 
     @cached_property
     def _library(self) -> ctypes.CDLL:
@@ -123,7 +132,7 @@ class Simulator:
         library.simulate.restype = ctypes.c_long
         library.simulate.argtypes = [
             ctypes.POINTER(_Server), ctypes.c_double, ctypes.c_uint64, _Doubles, ctypes.c_long,
-            _Doubles,
+            _Doubles, ctypes.POINTER(_Work),
         ]  # fmt: skip
         return library
 
@@ -172,6 +181,16 @@ class _Stage(ctypes.Structure):
         ("phase_ms", _Doubles * 3),
         ("occupancy", _Doubles),
     )
+
+
+class _Work(ctypes.Structure):
+    _fields_ = tuple((name, ctypes.c_double) for name in ("batches", "requests", "busy_ms"))
+
+    @property
+    def means(self) -> tuple[float, float]:
+        """Requests and milliseconds of a batch; nearly none of a stage that did nothing."""
+        batches = max(self.batches, 1.0)
+        return max(self.requests / batches, 1.0), max(self.busy_ms / batches, 1e-9)
 
 
 _WHOLE = ("stage_count", "open_loop", "front_workers")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.search.machine import Client, Floats, Response, Setting
+from benchmarks.search.machine import Client, Floats, Response, Setting, Work
 from benchmarks.search.simulated.server import Server
 from benchmarks.search.simulated.simulator import Simulator
 
@@ -49,7 +49,17 @@ class Simulated:
             latency_p99=(np.maximum(at[1], at[2]) * self.scale,),
             memory=memory,
             fails=memory + self._live_mb(settings, load) > self.server.memory_mb,
+            steps=self._steps(at[3:]),
         )
+
+    def _steps(self, columns: Sequence[Floats]) -> Mapping[str, Work]:
+        """What each stage does, where there are several."""
+        if len(self.server.stages) == 1:
+            return {}
+        return {
+            name: Work(batch=columns[2 * place], batch_ms=columns[2 * place + 1] * self.scale)
+            for place, name in enumerate(self.server.stages)
+        }
 
     def _curve(self, settings: Effective) -> Floats:
         if settings not in self.curves:

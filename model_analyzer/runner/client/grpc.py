@@ -13,12 +13,16 @@ from tritonclient.utils import InferenceServerException, triton_to_np_dtype
 
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.protobuf import from_message
+from model_analyzer.domain.statistics import ModelStatistics
 from model_analyzer.runner.client.interface import (
+    PHASES,
     QUICK_S,
+    STATISTICS_S,
     Answer,
     ServerCallError,
     input_tensors,
     loaded_versions,
+    model_statistics,
 )
 from model_analyzer.runner.client.tls import GrpcTls
 from model_analyzer.runner.model_config import to_json
@@ -79,6 +83,13 @@ class GrpcClient:
     def unload(self, name: str) -> None:
         self._call(self._client.unload_model, name)
 
+    def statistics(self, name: str) -> ModelStatistics:
+        answer = self._call(self._client.get_inference_statistics, name, timeout_s=STATISTICS_S)
+        return model_statistics(
+            (one.inference_count, one.execution_count, map(_batch, one.batch_stats))
+            for one in answer.model_stats
+        )
+
     def infer_zeros(self, config: ModelConfig, timeout_s: float) -> Answer:
         result = self._call(self._client.infer, config["name"], _zeros(config), timeout_s=timeout_s)
         response = result.get_response()
@@ -93,6 +104,12 @@ class GrpcClient:
             return method(*arguments, headers=self._headers, client_timeout=timeout_s, **options)
         except InferenceServerException as error:
             raise _call_error(error) from error
+
+
+def _batch(batch: Any) -> tuple[int, int, int]:
+    """Size, count and nanoseconds."""
+    ns = sum(getattr(batch, phase).ns for phase in PHASES)
+    return batch.batch_size, batch.compute_infer.count, ns
 
 
 def _zeros(config: ModelConfig) -> list[Any]:

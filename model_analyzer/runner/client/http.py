@@ -17,12 +17,16 @@ from tritonclient.utils import triton_to_np_dtype
 
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.protobuf import from_json
+from model_analyzer.domain.statistics import ModelStatistics
 from model_analyzer.runner.client.interface import (
+    PHASES,
     QUICK_S,
+    STATISTICS_S,
     Answer,
     ServerCallError,
     input_tensors,
     loaded_versions,
+    model_statistics,
 )
 from model_analyzer.runner.model_config import to_json
 
@@ -74,6 +78,21 @@ class HttpClient:
 
     def unload(self, name: str) -> None:
         self._call("POST", f"/v2/repository/models/{quote(name)}/unload", b"{}")
+
+    def statistics(self, name: str) -> ModelStatistics:
+        path = f"/v2/models/{quote(name)}/stats"
+        answer = self._call("GET", path, timeout_s=STATISTICS_S)
+        try:
+            return model_statistics(
+                (
+                    int(one["inference_count"]),
+                    int(one["execution_count"]),
+                    map(_batch, one["batch_stats"]),
+                )
+                for one in answer["model_stats"]
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise ServerCallError(f"{name}: these are no statistics: {error!r}") from error
 
     def infer_zeros(self, config: ModelConfig, timeout_s: float) -> Answer:
         path = f"/v2/models/{quote(config['name'])}/infer"
@@ -149,6 +168,12 @@ def _answer(connection: http.client.HTTPConnection) -> bytes:
         lost=not told and response.status in _GATEWAY,
         denied=response.status in _DENIED,
     )
+
+
+def _batch(batch: Mapping[str, Any]) -> tuple[int, int, int]:
+    """Size, count and nanoseconds."""
+    ns = sum(int(batch[phase]["ns"]) for phase in PHASES)
+    return int(batch["batch_size"]), int(batch["compute_infer"]["count"]), ns
 
 
 def _zeros(config: ModelConfig) -> tuple[bytes, bytes]:

@@ -5,16 +5,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from tritonclient.utils import triton_to_np_dtype
 
 from model_analyzer.domain.models import ModelConfig, is_decoupled
+from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics
 
 # The deadline of calls that every server answers at once.
 QUICK_S = 10.0
+
+# That of statistics, which nothing depends on.
+STATISTICS_S = 2.0
 
 # Larger tensors are not made up: such a request would be a load of its own.
 _MOST_ELEMENTS = 2**24
@@ -76,6 +80,9 @@ class ServerClient(Protocol):
     def unload(self, name: str) -> None:
         """Has the server unload a model (not its parts), without waiting for that."""
 
+    def statistics(self, name: str) -> ModelStatistics:
+        """What the server has counted of a loaded model, in all its versions."""
+
     def infer_zeros(self, config: ModelConfig, timeout_s: float) -> Answer:
         """The answer to a request of zeros (empty text) to a model whose shapes are all fixed."""
 
@@ -111,6 +118,24 @@ def has_fixed_shapes(config: ModelConfig) -> bool:
         and "sequence_batching" not in config
         and not is_decoupled(config)
     )
+
+
+# What a server counts of each batch size: the phases of an execution.
+PHASES = ("compute_input", "compute_infer", "compute_output")
+
+
+def model_statistics(
+    versions: Iterable[tuple[int, int, Iterable[tuple[int, int, int]]]],
+) -> ModelStatistics:
+    """Of each version inferences, executions and batches (size, count, nanoseconds), as one."""
+    total = ModelStatistics(inferences=0, executions=0)
+    for inferences, executions, batches in versions:
+        total += ModelStatistics(
+            inferences=inferences,
+            executions=executions,
+            batches=tuple(BatchStatistics(size, count, ns / 1e6) for size, count, ns in batches),
+        )
+    return total
 
 
 def loaded_versions(index: Sequence[tuple[str, str, str]]) -> Mapping[str, tuple[str, ...]]:

@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import psutil
@@ -22,9 +22,11 @@ from model_analyzer.domain.measurements import (
     Notice,
     NoticeKind,
 )
+from model_analyzer.domain.models import empty
 from model_analyzer.domain.protocols import Route, Server
 from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol
+from model_analyzer.domain.statistics import ServerStatistics, counted_between
 from model_analyzer.domain.trials import Failure, FailureReason, Workload
 from model_analyzer.runner.client.interface import has_fixed_shapes
 from model_analyzer.runner.load.command import Window, build_command
@@ -66,11 +68,14 @@ _UNCOUNTED_LAUNCHES = 2
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a perf_analyzer run told: one measurement for each workload."""
+    """What a perf_analyzer run told: one measurement for each workload; and what the server counted
+    meanwhile.
+    """
 
     models: tuple[ModelMeasurement, ...]
     notices: tuple[Notice, ...]
     commands: tuple[str, ...]
+    statistics: ServerStatistics = field(default_factory=empty)
 
 
 class PerfAnalyzer:
@@ -108,12 +113,17 @@ class PerfAnalyzer:
 
     def generate(self, workloads: Sequence[Workload], server: Server) -> Reading | Failure:
         windows = [self._learned.get(_kind(work), Window.of(work.flags)) for work in workloads]
+        variants = [work.variant for work in workloads]
         unstable = uncounted = 0
         for launch in range(1, self._settings.max_launches + 1):
+            before = server.statistics(variants)
             ended = self._launch(workloads, windows, server)
             uncounted += any(one.verdict is Verdict.UNCOUNTED for one in ended)
             may_be_late = uncounted < _UNCOUNTED_LAUNCHES
             outcome = self._outcome(workloads, windows, ended, server, may_be_late=may_be_late)
+            if isinstance(outcome, Reading):
+                statistics = counted_between(before, server.statistics(variants))
+                outcome = replace(outcome, statistics=statistics)
             if outcome is not None:
                 break
             unstable += any(one.verdict is Verdict.UNSTABLE for one in ended)

@@ -12,9 +12,10 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.models import ModelVariant, empty
 from model_analyzer.domain.protocols import Route
 from model_analyzer.domain.settings import Protocol, ServerSettings
+from model_analyzer.domain.statistics import ServerStatistics
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.runner.files import CONFIG
 from model_analyzer.runner.model_config import to_text
@@ -81,6 +82,10 @@ class EmbeddedServer:
             environment=self._environment,
             load_timeout_s=self._settings.load_timeout_s,
         )
+
+    def statistics(self, variants: Sequence[ModelVariant]) -> ServerStatistics:
+        """Nobody can ask a server inside perf_analyzer."""
+        return empty()
 
     def log_tail(self) -> tuple[str, ...]:
         """Nothing: what the library says is in perf_analyzer's output."""

@@ -13,6 +13,7 @@ import psutil
 
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.settings import Protocol, ServerSettings
+from model_analyzer.domain.statistics import ModelStatistics
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import ServerError
 from model_analyzer.runner.client.connect import connect
@@ -114,6 +115,9 @@ class _Passing:
 
     def model_config(self, name: str) -> ModelConfig:
         return self._client.model_config(name)
+
+    def statistics(self, name: str) -> ModelStatistics:
+        return self._client.statistics(name)
 
     def infer_zeros(self, config: ModelConfig, timeout_s: float) -> Answer:
         return self._client.infer_zeros(config, timeout_s)

@@ -15,9 +15,10 @@ from typing import Protocol as Interface
 
 import psutil
 
-from model_analyzer.domain.models import ModelConfig, ModelVariant
+from model_analyzer.domain.models import ModelConfig, ModelVariant, empty
 from model_analyzer.domain.protocols import Route
 from model_analyzer.domain.settings import Protocol, ServerRestart, ServerSettings
+from model_analyzer.domain.statistics import ServerStatistics
 from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup
 from model_analyzer.errors import ServerError
 from model_analyzer.runner.client.interface import ServerCallError, ServerClient, has_fixed_shapes
@@ -224,6 +225,20 @@ class TritonServer:
     def log_tail(self) -> tuple[str, ...]:
         """The last telling lines of the log."""
         return self._log.tail()
+
+    def statistics(self, variants: Sequence[ModelVariant]) -> ServerStatistics:
+        """What the server has counted of these variants and those that they call.
+
+        A server that does not tell costs nothing but these counts.
+        """
+        names = dict.fromkeys(part.model for one in variants for part in _parts_first(one))
+        if self._client is None:
+            return empty()
+        try:
+            return {name: self._client.statistics(name) for name in names}
+        except ServerCallError as error:
+            log.debug("The server does not tell its statistics: %s", error)
+            return empty()
 
     @property
     def metrics_url(self) -> str:

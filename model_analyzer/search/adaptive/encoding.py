@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import (
     ModelConfig,
     ModelFacts,
@@ -18,6 +19,7 @@ from model_analyzer.domain.models import (
     queue_delay_us,
 )
 from model_analyzer.domain.trials import LoadKind, Trial
+from model_analyzer.search.adaptive.bottleneck import busy_shares
 from model_analyzer.search.adaptive.queueing import Floats, Settings
 from model_analyzer.search.adaptive.surrogate import Places
 from model_analyzer.search.plan import SearchedModel, Subject, VariedModel
@@ -70,6 +72,18 @@ class Encoding:
             column for position in range(len(self._axes)) for column in self._field(position, at)
         ]
         return Places(settings, np.stack(columns, axis=1))
+
+    def busy_shares(
+        self, index: int, measured: Sequence[Measurement], at: Places, throughput: Floats
+    ) -> Floats | None:
+        """How busy the models that work on the model's requests were, as logarithms; None if it is
+        alone, and at request rates, where nothing need be the limit.
+        """
+        model = self._models[index]
+        names = [facts.name for facts in _stations(model)]
+        if len(names) < 2 or model.settings.load_kind is not LoadKind.CONCURRENCY:
+            return None
+        return busy_shares(measured, throughput, model.facts.name, names, at.settings.instances)
 
     def _settings(self, index: int, at: np.ndarray[Any, Any], default: Trial) -> Settings:
         model, work = self._models[index], default.workloads[index]

@@ -256,7 +256,10 @@ class Knowledge:
         worlds, chance, waiting = [], np.ones(len(rows)), np.zeros(len(rows))
         for index, surrogate in enumerate(self._surrogates):
             places = self._encoding.places(index, candidates, self.default)
-            surrogate.learn(places.take(which), self._values(index, [one for _, one in data]))
+            measured, known = [one for _, one in data], places.take(which)
+            values = self._values(index, measured)
+            shares = self._encoding.busy_shares(index, measured, known, values[THROUGHPUT])
+            surrogate.learn(known, values, shares)
             worlds.append(surrogate.worlds(places))
             waiting = np.maximum(waiting, surrogate.waiting(places, worlds[-1]))
             works = chances(

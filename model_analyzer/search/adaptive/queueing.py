@@ -14,7 +14,7 @@ All functions take many rows at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -71,12 +71,14 @@ class Settings:
 @dataclass(frozen=True, slots=True)
 class Flow:
     """For each set of unknowns and each trial: the logarithms of throughput and of the average
-    latency, both up to the same unknown factor, and how busy the slowest station is (0 to 1).
+    latency, both up to the same unknown factor; how busy the slowest station is (0 to 1); and, with
+    a closed loop, the logarithm of the throughput that each station allows.
     """
 
     throughput: Floats
     latency: Floats
     utilisation: Floats
+    limits: Sequence[Floats] = ()
 
 
 def unknowns(stations: int) -> int:
@@ -90,15 +92,16 @@ def closed_loop(sets: Floats, at: Settings, scale: Floats) -> Flow:
     """
     whole = _Whole(sets)
     patience = _Patience(scale[:, None], arriving=None)
-    limit, time, _ = _stations(sets, whole, at, at.flight[None, :], whole.waiting, patience)
+    limits, time, _ = _stations(sets, whole, at, at.flight[None, :], whole.waiting, patience)
     offered = np.log(at.flight / (time + whole.outside))
-    capacity = _least([limit, whole.ceiling], whole.sharpness)
+    capacity = _least([*limits, whole.ceiling], whole.sharpness)
     flow = _least([capacity, offered], whole.sharpness)
     crowded = np.log2(at.flight) - whole.crowd
     overloaded = (offered - capacity) / np.log(2) - whole.onset
     beyond = np.maximum(np.where(whole.is_crowd, crowded, overloaded), 0)
     throughput = flow - whole.thrashing * beyond
-    return Flow(throughput, np.log(at.flight) - throughput, np.exp(flow - capacity))
+    utilisation = np.exp(flow - capacity)
+    return Flow(throughput, np.log(at.flight) - throughput, utilisation, limits)
 
 
 def open_loop(sets: Floats, at: Settings, scale: Floats) -> Flow:
@@ -109,8 +112,8 @@ def open_loop(sets: Floats, at: Settings, scale: Floats) -> Flow:
     sent = at.flight[None, :] / scale[:, None]
     # what waits is counted, and not what is in flight
     full, none = np.full_like(sent, np.inf), np.zeros_like(whole.waiting)
-    limit, _, _ = _stations(sets, whole, at, full, none, None)
-    capacity = _least([limit, whole.ceiling], whole.sharpness)
+    limits, _, _ = _stations(sets, whole, at, full, none, None)
+    capacity = _least([*limits, whole.ceiling], whole.sharpness)
     load = np.minimum(sent / np.exp(capacity), 1e3)
     # what waits while a batch is worked on makes up the next one
     _, alone, _ = _stations(sets, whole, at, at.client[None, :], none, None)
@@ -161,8 +164,8 @@ def _stations(
     flight: Floats,
     others: Floats,
     patience: _Patience | None,
-) -> tuple[Floats, Floats, Floats]:
-    """The logarithm of the throughput that the stations allow, an inference's time in them, and
+) -> tuple[list[Floats], Floats, Floats]:
+    """The logarithm of the throughput that each station allows, an inference's time in them, and
     how much of that batches wait for more.
 
     `flight` inferences are shared between the batches that are worked on and so many `others`.
@@ -206,8 +209,7 @@ def _stations(
         limits.append(np.log(instances * formed.size / formed.cycle))
         times.append(formed.time)
         waits.append(formed.waits)
-    limit = limits[0] if len(limits) == 1 else _least(limits, whole.sharpness)
-    return limit, np.asarray(sum(times)), np.asarray(sum(waits))
+    return limits, np.asarray(sum(times)), np.asarray(sum(waits))
 
 
 def _work(slowness: Floats, share: Floats, knee: Floats, steeper: Floats, batch: Floats) -> Floats:

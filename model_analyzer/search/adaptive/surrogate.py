@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from model_analyzer.search.adaptive import bottleneck
 from model_analyzer.search.adaptive.latency import (
     CLOSED_TAIL,
     OPEN_TAIL,
@@ -99,6 +100,7 @@ class Surrogate:
 
     _places: Places
     _values: Values
+    _shares: Floats | None
     _process: Fit
 
     def __init__(self, stations: int, *, is_open: bool, seed: int) -> None:
@@ -111,14 +113,17 @@ class Surrogate:
         self._scale = 0.0
         self._followed = 0
 
-    def learn(self, places: Places, values: Values) -> None:
-        """Follows what was measured: the `values` at `places`, all of them, oldest first."""
+    def learn(self, places: Places, values: Values, shares: Floats | None = None) -> None:
+        """Follows what was measured: the `values` at `places`, all of them, oldest first, and with
+        a closed loop how busy each station was, as logarithms.
+        """
         generator = np.random.default_rng([self._seed, len(places)])
         if not self._scale:
             self._scale = float(np.median(_logarithm(values[THROUGHPUT])))
         if len(places) - self._followed > len(places) * _SHARE_OF_NEWS:
             kept = spread_out(values[THROUGHPUT], _TO_LEARN)
             self._places, self._values = _taken(places, values, kept)
+            self._shares = None if shares is None else shares[kept]
             self._process = self._follow(generator)
             self._followed = len(places)
         kept = spread_out(values[THROUGHPUT], _MOST_VALUES)
@@ -257,6 +262,8 @@ class Surrogate:
             value = process.log_likelihood(self._throughput - flow.throughput)
             if slow is not None and latency is not None:
                 value = value + slow.log_likelihood(latency - flow.latency)
+            if self._shares is not None:
+                value = value + bottleneck.likelihood(self._shares, flow)
             return np.maximum(value, _UNLIKELY)
 
         self._sets, self._likelihood = followed(self._sets, self._likelihood, likelihood, generator)

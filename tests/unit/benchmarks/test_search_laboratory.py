@@ -30,12 +30,14 @@ from benchmarks.search.surface import (
     Axis,
     Noise,
     Surface,
+    ensemble,
     measurement,
     single,
 )
 from benchmarks.search.truth import Truth
 from benchmarks.search.verdict import calibration, judge, markdown, summarize, worst_tenth
 from model_analyzer.domain.goals import Constraint
+from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.trials import Failure, LoadKind
 from model_analyzer.search.plan import doubling
 
@@ -127,6 +129,30 @@ def test_what_needs_too_much_memory_does_not_load() -> None:
 
 
 # ---------------------------------------------------------------------------------------- noise
+
+
+def test_an_ensemble_counts_what_its_steps_execute() -> None:
+    parts = {"quick": Station(base_ms=2, item_ms=0.1), "slow": Station(base_ms=9, item_ms=0.3)}
+    chain = surface(
+        facts=(ensemble("chain", [single(name) for name in parts]),),
+        source=Machine(stations=parts, chains=(tuple(parts),)),
+        options={**surface().options, "profile_models": {"chain": {"cpu_only": True}}},
+    )
+    setting = Setting(instances=1, batch_limit=8, forms_batches=True)
+    where = replace(point(load=64), settings=dict.fromkeys(parts, setting))
+
+    measured = chain.measure(where, 0)
+
+    assert isinstance(measured, Measurement)
+    counted, rate = measured.statistics, measured.models[0].values[THROUGHPUT]
+    assert set(counted) == {"chain", *parts}
+    busy = {
+        name: counted[name].busy_ms / 1000 / counted["chain"].inferences * rate for name in parts
+    }
+    assert busy["slow"] == pytest.approx(1, abs=0.1)
+    assert busy["quick"] < 0.4
+    assert counted["slow"].mean_batch == pytest.approx(8, rel=0.01)
+    assert surface().measure(point(), 0).statistics == {}
 
 
 def test_noise_belongs_to_seed_point_and_repetition() -> None:

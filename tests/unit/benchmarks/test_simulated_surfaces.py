@@ -123,6 +123,18 @@ def test_the_slower_stage_of_two_is_the_limit(simulator: Simulator) -> None:
 
 
 @needs_compiler
+def test_what_each_stage_executes_is_counted(simulator: Simulator) -> None:
+    pipeline = server(stage(4, 0.5), stage(2, 0.1))
+    found = simulator.measure(pipeline, [setting(2, 8), setting(1, 8)], 64)
+
+    (batch, batch_ms), (later_batch, later_ms) = found.steps
+    assert (batch, later_batch) == pytest.approx((8, 8), rel=0.01)
+    assert (batch_ms, later_ms) == pytest.approx((4 + 0.5 * 8, 2 + 0.1 * 8), rel=0.01)
+    # the first one is the limit: its two instances always work
+    assert found.throughput / batch * batch_ms / 2 == pytest.approx(1000, rel=0.01)
+
+
+@needs_compiler
 def test_what_fills_the_device_is_not_computed_faster_side_by_side(simulator: Simulator) -> None:
     full = server(replace(stage(), occupancy=always(1)))
     found = simulator.measure(full, [setting(instances=2)], 8)

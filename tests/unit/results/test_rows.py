@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from model_analyzer.domain.metrics import is_best_high
 from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.statistics import ModelStatistics
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.results.rows import (
     Row,
@@ -57,6 +58,18 @@ def test_a_measurement_is_a_row_with_all_its_values() -> None:
         "started": "1970-01-01T00:00:01.500+00:00",
         "duration_s": 2.5,
     }
+
+
+def test_the_mean_batch_of_the_server_is_a_column_but_of_an_ensemble() -> None:
+    counts = ModelStatistics(inferences=100, executions=30)
+    outcome = replace(measurement(100, 5), statistics={"m": counts})
+    (row,) = rows(record(variant("m_config_0"), outcome))
+    ensemble, plain = rows(TrialRecord(rich_trial(), rich_measurement()))
+
+    assert row["server_batch_size"] == 3.333
+    assert columns_of([row])[-2:] == ["server_batch_size", "duration_s"]
+    assert "server_batch_size" not in ensemble
+    assert "server_batch_size" not in plain  # of which nothing was counted
 
 
 def test_a_failure_is_a_row_with_its_reason() -> None:

@@ -14,6 +14,7 @@ from model_analyzer.domain.measurements import (
     NoticeKind,
 )
 from model_analyzer.domain.models import ModelVariant, freeze
+from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics
 from model_analyzer.domain.trials import (
     Failure,
     FailureReason,
@@ -145,6 +146,17 @@ def rich_measurement() -> Measurement:
             {"GPU-aaaa": {"gpu_used_memory": 1024.5}, "GPU-bbbb": {"gpu_utilization": 99.9}}
         ),
         host=freeze({"cpu_used_ram": 2048.0}),
+        statistics={
+            "ensemble": ModelStatistics(
+                inferences=20, executions=10, batches=(BatchStatistics(2, 10, 98.765432),)
+            ),
+            "größe": ModelStatistics(
+                inferences=20,
+                executions=6,
+                batches=(BatchStatistics(2, 2, 4.25), BatchStatistics(4, 4, 12.000001)),
+            ),
+            "模型": ModelStatistics(inferences=0, executions=0),
+        },
         notices=(
             Notice(kind=NoticeKind.UNSTABLE, text="the windows differ by 12 %: “noisy” neighbour?"),
             Notice(kind=NoticeKind.FEW_REQUESTS, text="use a longer window\t🙂"),

@@ -105,6 +105,13 @@ def test_an_empty_outcome_comes_back(reload: Reload, outcome: Outcome) -> None:
     assert record.outcome == outcome
 
 
+def test_without_statistics_nothing_is_written_of_them(tmp_path: Path) -> None:
+    with ProfileState(tmp_path) as state:
+        state.record(trial(), measurement())
+
+    assert "statistics" not in entries(tmp_path / "journal")[-1]
+
+
 def test_a_trial_of_several_models_comes_back(reload: Reload) -> None:
     one = without_secrets(rich_trial())
 
@@ -177,6 +184,7 @@ def test_what_comes_back_cannot_be_changed(reload: Reload) -> None:
     mappings: list[Any] = [
         record.outcome.host,
         record.outcome.gpus["GPU-aaaa"],
+        record.outcome.statistics,
         record.outcome.models[0].values,
         record.outcome.models[0].composing["größe"],
         record.trial.workloads[0].flags,

@@ -1,0 +1,100 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a server counts of its models while they work: inferences, executions, batch sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+
+from model_analyzer.domain.models import empty
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStatistics:
+    """Executions of so many inferences at once: their number, and the milliseconds that they took
+    together.
+    """
+
+    size: int
+    count: int
+    ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelStatistics:
+    """What one model did. An execution works on a batch of inferences; `batches` are in order of
+    their sizes, each size once. Of an ensemble, a request is an execution.
+    """
+
+    inferences: int
+    executions: int
+    batches: tuple[BatchStatistics, ...] = ()
+
+    @property
+    def mean_batch(self) -> float | None:
+        """Inferences for each execution, if there was one."""
+        return self.inferences / self.executions if self.executions else None
+
+    @property
+    def busy_ms(self) -> float:
+        """The time that all executions took, one after the other."""
+        return sum(batch.ms for batch in self.batches)
+
+    def __add__(self, other: ModelStatistics) -> ModelStatistics:
+        return self._combined(other, 1)
+
+    def since(self, before: ModelStatistics) -> ModelStatistics | None:
+        """What came to it since `before`; None if a counter fell: the server counts anew."""
+        rest = self._combined(before, -1)
+        numbers: list[float] = [rest.inferences, rest.executions]
+        numbers += [number for batch in rest.batches for number in (batch.count, batch.ms)]
+        if min(numbers) < 0:
+            return None
+        batches = tuple(batch for batch in rest.batches if batch.count)
+        return ModelStatistics(
+            inferences=rest.inferences, executions=rest.executions, batches=batches
+        )
+
+    def _combined(self, other: ModelStatistics, sign: int) -> ModelStatistics:
+        mine = {batch.size: batch for batch in self.batches}
+        others = {batch.size: batch for batch in other.batches}
+        none = BatchStatistics(0, 0, 0.0)
+        return ModelStatistics(
+            inferences=self.inferences + sign * other.inferences,
+            executions=self.executions + sign * other.executions,
+            batches=tuple(
+                BatchStatistics(
+                    size,
+                    mine.get(size, none).count + sign * others.get(size, none).count,
+                    # as exact as the server counts: to the nanosecond
+                    round(mine.get(size, none).ms + sign * others.get(size, none).ms, 6),
+                )
+                for size in sorted({*mine, *others})
+            ),
+        )
+
+
+# What the server counted of each model, by its name; empty where it does not tell.
+ServerStatistics = Mapping[str, ModelStatistics]
+
+
+def counted_between(before: ServerStatistics, after: ServerStatistics) -> ServerStatistics:
+    """What the server counted from one reading to the next; nothing if it began to count anew, or
+    did not tell both times.
+    """
+    if before.keys() != after.keys():
+        return empty()
+    counted = {name: after[name].since(before[name]) for name in after}
+    complete = {name: model for name, model in counted.items() if model is not None}
+    return complete if len(complete) == len(counted) else empty()
+
+
+def added(several: Iterable[ServerStatistics]) -> ServerStatistics:
+    """The counts of several measurements together."""
+    models: dict[str, list[ModelStatistics]] = {}
+    for statistics in several:
+        for name, model in statistics.items():
+            models.setdefault(name, []).append(model)
+    return {name: reduce(ModelStatistics.__add__, counts) for name, counts in models.items()}

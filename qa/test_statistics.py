@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the server counts while it is measured is kept, and adds up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.statistics import ModelStatistics
+from model_analyzer.state.checkpoint import load
+
+IN_FLIGHT = 4
+
+
+def counted(scene, protocol: str, model: str, **options) -> Mapping[str, ModelStatistics]:
+    """The statistics of the only measurement."""
+    status, output = scene.profile(
+        "--client-protocol", protocol, "--run-config-search-disable", "-c", str(IN_FLIGHT),
+        profile_models=[model], **options,
+    )  # fmt: skip
+    assert status == 0, output
+    (record,) = load(scene.directory / "checkpoints").profile.records
+    assert isinstance(record.outcome, Measurement)
+    return record.outcome.statistics
+
+
+@pytest.mark.parametrize("protocol", ["grpc", "http"])
+@pytest.mark.parametrize(
+    ("model", "options"),
+    [("ensemble_chain", {}), ("bls_chain", {"bls_composing_models": ["scale", "add_sub"]})],
+)
+def test_counts_of_a_model_and_of_those_that_it_calls_add_up(
+    scene, protocol: str, model: str, options: dict
+) -> None:
+    statistics = counted(scene, protocol, model, **options)
+
+    assert set(statistics) == {model, "scale", "add_sub"}
+    for one in statistics.values():
+        assert one.executions == sum(batch.count for batch in one.batches) > 0
+        assert one.inferences == sum(batch.count * batch.size for batch in one.batches)
+        assert all(batch.ms > 0 for batch in one.batches)
+    # a request is in one place or another when they are read
+    sent = [one.inferences for one in statistics.values()]
+    assert max(sent) - min(sent) <= 2 * IN_FLIGHT
+
+
+def test_there_are_none_with_the_c_api(scene) -> None:
+    assert counted(scene, "grpc", "add_sub", triton_launch_mode="c_api") == {}

@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a server counts: from one reading to the next, and of several measurements together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from model_analyzer.domain.measurements import averaged
+from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics, counted_between
+from tests.unit.state.samples import measurement
+
+
+def model(*batches: tuple[int, int, float]) -> ModelStatistics:
+    """A model that executed batches of these sizes so often, in so many milliseconds."""
+    return ModelStatistics(
+        inferences=sum(size * count for size, count, _ in batches),
+        executions=sum(count for _, count, _ in batches),
+        batches=tuple(BatchStatistics(*batch) for batch in batches),
+    )
+
+
+def test_what_was_there_before_does_not_count() -> None:
+    warmed_up = {"m": model((4, 5, 50.0), (8, 1, 15.0))}
+    after = {"m": model((2, 3, 12.0), (4, 7, 70.000001), (8, 1, 15.0))}
+
+    assert counted_between(warmed_up, after) == {"m": model((2, 3, 12.0), (4, 2, 20.000001))}
+
+
+@pytest.mark.parametrize(
+    "after",
+    [model((4, 4, 60.0)), model((8, 5, 60.0)), model((4, 5, 49.0)), model()],
+    ids=["count", "size", "time", "all"],
+)
+def test_nothing_counts_where_a_counter_fell(after: ModelStatistics) -> None:
+    before = {"top": model((1, 1, 1.0)), "part": model((4, 5, 50.0))}
+
+    assert counted_between(before, {"top": model((1, 9, 9.0)), "part": after}) == {}
+
+
+def test_nothing_counts_where_a_model_was_not_told_both_times() -> None:
+    both = {"top": model((1, 1, 1.0)), "part": model((4, 5, 50.0))}
+
+    assert counted_between({}, both) == {}
+    assert counted_between(both, {"top": model((1, 9, 9.0))}) == {}
+
+
+def test_the_mean_batch_is_of_executions() -> None:
+    assert model((2, 3, 6.0), (4, 1, 4.0)).mean_batch == 2.5
+    assert model().mean_batch is None
+    assert model((2, 3, 6.0), (4, 1, 4.0)).busy_ms == 10.0
+
+
+def test_counts_of_repetitions_add_up() -> None:
+    first = replace(measurement(), statistics={"m": model((2, 3, 6.0), (4, 1, 4.0))})
+    second = replace(measurement(), statistics={"m": model((4, 2, 8.5))})
+
+    mean = averaged([first, measurement(), second])
+
+    assert mean.statistics == {"m": model((2, 3, 6.0), (4, 3, 12.5))}
