@@ -56,6 +56,7 @@ def remarks_of(answer: Answer) -> Sequence[str]:
     return [
         *_compliance(answer),
         *_rivals(answer),
+        *_unused_conclusion(ranking),
         *_unmeasured(ranking),
         *unchecked_remarks(ranking.results[:1], ranking.goal),
         *_failed_elsewhere(ranking),
@@ -103,6 +104,14 @@ def _rivals(answer: Answer) -> Iterator[str]:
             yield f"{measured}, but only once: other measurements suggest that this is noise."
         else:
             yield f"{measured}, which is within noise."
+
+
+def _unused_conclusion(ranking: Ranking) -> Iterator[str]:
+    if ranking.unused_conclusion:
+        yield (
+            "The conclusion of the search is not used, and how sure it was is unknown here:"
+            f" {ranking.unused_conclusion}."
+        )
 
 
 def _unmeasured(ranking: Ranking) -> Iterator[str]:

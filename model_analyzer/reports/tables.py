@@ -352,6 +352,9 @@ def summary_table(
     if has_ram:
         headers.append("Max CPU Memory Usage (MB)")
     headers += [header for header, _ in of_gpus]
+    has_repeated = any(len(result.best.runs) > 1 for result in results)
+    if has_repeated:
+        headers.append("Measured")
     if ranking.goal.has_constraints:
         headers.append("Constraints")
     rows = []
@@ -372,11 +375,38 @@ def summary_table(
         if has_ram:
             row.append(best.measurement.value("cpu_used_ram"))
         row += [cells[index] for _, cells in of_gpus]
+        if has_repeated:
+            row.append(_times(result))
         if ranking.goal.has_constraints:
-            missed = ranking.goal.shortfall(best.measurement)
-            row.append("met" if result.passes else f"missed by {missed:.0f} %")
+            row.append(_constraints_cell(result, ranking.goal))
         rows.append(tuple(row))
     return Table(headers=tuple(headers), rows=tuple(rows))
+
+
+def _constraints_cell(result: VariantResult, goal: Goal) -> str:
+    if not result.passes:
+        return f"missed by {percent_text(goal.shortfall(result.best.measurement))}"
+    kept, runs = _kept(result, goal)
+    return "met" if kept == runs else f"met in {kept} of {runs}"
+
+
+def _meets(result: VariantResult, goal: Goal) -> str:
+    kept, runs = _kept(result, goal)
+    if 0 < kept < runs:
+        return f"{kept} of {runs}"
+    return "yes" if result.passes else "NO"
+
+
+def _kept(result: VariantResult, goal: Goal) -> tuple[int, int]:
+    """In how many of its measurements the best load keeps the constraints, and how many it has."""
+    runs = result.best.runs
+    return sum(map(goal.passes, runs)), len(runs)
+
+
+def _times(result: VariantResult) -> str:
+    """How often the best load was measured."""
+    count = len(result.best.runs)
+    return "once" if count == 1 else f"{count} times"
 
 
 _SHORT_HEADERS = {
@@ -399,6 +429,7 @@ def answer_table(results: Sequence[VariantResult], goal: Goal, *, gpus: int) -> 
     judges_tokens = any(METRICS[tag].source is Source.LLM for tag in others)
     usual = [tag for tag in _IN_ANSWER if tag in goal.tags or not judges_tokens]
     tags = [*usual, *others]
+    has_repeated = any(len(result.best.runs) > 1 for result in results)
     rows = []
     for result in results:
         best = result.best
@@ -412,11 +443,14 @@ def answer_table(results: Sequence[VariantResult], goal: Goal, *, gpus: int) -> 
                 _joined(_short(load) for load in loads),
                 *(best.measurement.value(tag) for tag in tags),
                 *(quantity.of(best.measurement) for quantity in of_single_models),
-                *(["yes" if result.passes else "NO"] if goal.has_constraints else []),
+                *([_times(result)] if has_repeated else []),
+                *([_meets(result, goal)] if goal.has_constraints else []),
             )
         )
     metrics = [_SHORT_HEADERS.get(tag, METRICS[tag].header) for tag in tags]
     metrics += [quantity.header for quantity in of_single_models]
+    if has_repeated:
+        metrics.append("Measured")
     if goal.has_constraints:
         metrics.append("Meets")
     headers = ("Configuration", "Instances", "Batch", "Load", *metrics)

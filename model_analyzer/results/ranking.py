@@ -71,7 +71,8 @@ class Ranking:
     that failed.
 
     `ties` are as good as the first within noise; `conclusion` is that of the search that chose the
-    first, if one did. Of the objectives in `unmeasured` there are no data, so
+    first, if one did; where one did and does not count here, `unused_conclusion` says why. Of the
+    objectives in `unmeasured` there are no data, so
     `goal` is without them. `left_out` is what was measured and cannot be compared; `groups` are
     all circumstances under which the model was measured, `group` is the one that is ranked. `model`
     is the name, or the names joined by commas. Across models, each result is of one model, and
@@ -85,6 +86,7 @@ class Ranking:
     is_across_models: bool = False
     ties: tuple[MeasuredTrial, ...] = ()
     conclusion: Conclusion | None = None
+    unused_conclusion: str = ""
     unmeasured: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     groups: tuple[Group, ...] = ()
@@ -152,7 +154,8 @@ def rank(
     ]
     judged, unmeasured = _judged(goal, measured)
     concluded = profile.conclusions.get(model)
-    conclusion = concluded if _counts(concluded, chosen.records, goal) else None
+    unused = _why_unused(concluded, chosen.records, goal)
+    conclusion = None if unused else concluded
     ordered, ties = _ordered(measured, judged, conclusion)
     ordered = _default_first(ordered, judged)
     return Ranking(
@@ -166,6 +169,7 @@ def rank(
         ),
         ties=ties,
         conclusion=conclusion,
+        unused_conclusion=unused,
         unmeasured=unmeasured,
         left_out=chosen.left_out,
         groups=chosen.groups,
@@ -216,18 +220,22 @@ def _judged(goal: Goal, measured: Sequence[MeasuredTrial]) -> tuple[Goal, tuple[
     return (Goal(models=tuple(models)), tuple(missing)) if missing else (goal, ())
 
 
-def _counts(conclusion: Conclusion | None, records: Sequence[TrialRecord], goal: Goal) -> bool:
-    """Whether it is about this goal, and about all trials of the records and no others."""
-    return (
-        conclusion is not None
-        and conclusion.goal == goal.identity
-        and conclusion.trials == len({record.trial.first.key for record in records})
-        and any(
-            record.trial.first.key == conclusion.recommended
-            for record in records
-            if isinstance(record.outcome, Measurement)
-        )
+def _why_unused(conclusion: Conclusion | None, records: Sequence[TrialRecord], goal: Goal) -> str:
+    """Why a conclusion does not hold: it is for one goal, and from just these trials; or ""."""
+    if conclusion is None:
+        return ""
+    if conclusion.goal != goal.identity:
+        return "it was for other goals"
+    recommended = (
+        record.trial.first.key == conclusion.recommended
+        for record in records
+        if isinstance(record.outcome, Measurement)
     )
+    if not any(recommended):
+        return "what it recommends is not among these measurements"
+    if conclusion.trials != len({record.trial.first.key for record in records}):
+        return "other trials were measured, too"
+    return ""
 
 
 def rank_across(rankings: Sequence[Ranking], goal: Goal, name: str) -> Ranking:

@@ -591,3 +591,25 @@ def test_a_measurement_without_latency_stands_last_in_the_detail() -> None:
 )  # fmt: skip
 def test_numbers_have_one_decimal_at_least(value: float | None, text: str) -> None:
     assert show(value) == text
+
+
+def test_how_often_a_load_was_measured_and_kept_the_constraints_is_shown() -> None:
+    once = record(DEFAULT, measurement(100, 5))
+    twice = [
+        record(variant("m_config_1"), measurement(2020, p99), repetition=number)
+        for number, p99 in enumerate((7.79, 10.75))
+    ]
+    found = ranking(once, *twice, by=goal(*at_most(perf_latency_p99=10)))
+
+    answer = answer_table(found.results, found.goal, gpus=0)
+    summary = summary_table(found.results, found, gpus=0)
+
+    assert answer.headers[-2:] == ("Measured", "Meets")
+    assert {row[0]: row[-2:] for row in answer.rows} == {
+        "m_config_1": ("2 times", "1 of 2"),
+        "m_config_default": ("once", "yes"),
+    }
+    assert summary.headers[-2:] == ("Measured", "Constraints")
+    assert [row[-2:] for row in summary.rows if row[0] == "m_config_1"] == [
+        ("2 times", "met in 1 of 2")
+    ]

@@ -12,6 +12,8 @@ from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
+from model_analyzer.reports.remarks import remarks_of
+from model_analyzer.results.answer import answer_of
 from model_analyzer.results.circumstances import Circumstances
 from model_analyzer.results.ranking import Ranking, rank
 from tests.unit.builders import (
@@ -334,6 +336,14 @@ def test_what_a_search_concluded_is_first_while_nothing_else_is_known() -> None:
     for other in others:
         assert order(other)[0] == "m_config_1"
         assert other.conclusion is None
+    assert [other.unused_conclusion for other in others] == [
+        "other trials were measured, too",
+        "it was for other goals",
+        "what it recommends is not among these measurements",
+        "what it recommends is not among these measurements",
+    ]
+    assert "is not used" in next(iter(remarks_of(answer_of(others[0]))))
+    assert not found.unused_conclusion
 
 
 def test_a_metric_that_repetitions_do_not_change_is_taken_at_its_word() -> None:
