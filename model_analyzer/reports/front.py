@@ -89,8 +89,8 @@ def _front(
     places: Places,
 ) -> Chart:
     axes = Axes(ranking.goal, ranking.results)
-    lines = line_points(shown, plot, axes, places)
-    drawn = {point["row"] for point in lines}
+    on_lines = line_points(shown, plot, axes, places)
+    drawn = {point["row"] for point in on_lines}
     others = [point for point in points if point[0] not in drawn]
     few = _thinned(others)
     x = x_axis(plot.x_axis, [x for _, x, _ in points], axes)
@@ -107,6 +107,7 @@ def _front(
         before = layer.get("transform", [])
         return {**layer, "transform": [{"filter": f"datum.part === '{part}'"}, *before]}
 
+    lines, *marks = line_layers(shown, x, y)
     layers: list[dict[str, Any]] = [
         only(
             "front",
@@ -128,14 +129,15 @@ def _front(
             )
             for misses in (False, True)
         ),
-        *(only("line", layer) for layer in line_layers(shown, x, y)),
+        only("line", lines),
+        *limits,  # below the points, which the pointer has to find
+        *(only("line", layer) for layer in marks),
         *mark_layers(x, y),
-        *limits,
     ]  # fmt: skip
     values = [
         *data("other", few),
         *data("front", _front_of(points)),
-        *({"part": "line", **point} for point in lines),
+        *({"part": "line", **point} for point in on_lines),
     ]
     caption = (
         f"{axes.title(plot.title)} of {counted(len(points), 'measurement')}: the higher and the"

@@ -297,11 +297,9 @@ def draw(
     x = x_axis(plot.x_axis, values, axes, are_several=are_several)
     y = y_axis(plot.y_axis, axes)
     limits = limit_layers(plot, axes)
-    layers = [
-        *line_layers(results, x, y),
-        *mark_layers(x, y),
-        *limits,
-    ]
+    lines, *marks = line_layers(results, x, y)
+    # a limit lies below the points, which the pointer has to find
+    layers = [lines, *limits, *marks, *mark_layers(x, y)]
     title = axes.title(plot.title)
     caption = f"{title}{_other_part(results, plot)}; {what_lines_join(results)}"
     caption += hollow(points) + "the ring marks the "
