@@ -230,6 +230,7 @@ def _write_details(
             write_detail(
                 directory,
                 result,
+                ranking.goal,
                 origin,
                 plots=export.plots,
                 offline=settings.offline,

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from model_analyzer import __version__
+from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.models import ModelConfig, ModelVariant
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
 from model_analyzer.domain.settings import OutputFormat, PlotSettings
@@ -170,6 +171,7 @@ def write_summary(
 def write_detail(
     directory: ExportDirectory,
     result: VariantResult,
+    goal: Goal,
     origin: Origin,
     *,
     plots: Sequence[PlotSettings],
@@ -182,6 +184,7 @@ def write_detail(
     """
     detail = build_detail(
         result,
+        goal=goal,
         origin=origin,
         configuration="\n".join(to_text(part.config) for part in parts_of(result)),
         plots=plots,

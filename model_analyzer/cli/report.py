@@ -40,6 +40,7 @@ def run(settings: ReportSettings, verbosity: int) -> int:
             paths = write_detail(
                 directory,
                 result,
+                ranking.goal,
                 origin,
                 plots=settings.plots[name],
                 offline=settings.offline,

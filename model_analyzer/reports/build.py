@@ -172,7 +172,13 @@ def build_summary(
         failures=ranking.failed,
         notices=tuple(dict.fromkeys(notices)),
         difference=difference,
-        method=method_of(ranking.measured, ranking.failed, ranking.conclusion, ranking.repetitions),
+        method=method_of(
+            ranking.measured,
+            ranking.failed,
+            ranking.conclusion,
+            ranking.repetitions,
+            ranking.noise_model,
+        ),
         origin=origin,
     )
 
@@ -196,6 +202,7 @@ def _recommended(ranking: Ranking, gpus: int) -> tuple[str, str]:
 def build_detail(
     result: VariantResult,
     *,
+    goal: Goal,
     origin: Origin,
     configuration: str,
     plots: Sequence[PlotSettings] = (),
@@ -203,7 +210,8 @@ def build_detail(
     always_gpus: bool = False,
 ) -> Detail:
     """The detailed report of one variant; `configuration` is its config.pbtxt, `plots` are the
-    user's own. With `always_gpus`, GPU metrics are shown even if it only uses CPUs.
+    user's own, and it is judged by the `goal`. With `always_gpus`, GPU metrics are shown even if it
+    only uses CPUs.
     """
     gpus = len(origin.devices)
     devices = _observed(result.measured, origin, always_gpus=always_gpus) or (
@@ -214,7 +222,7 @@ def build_detail(
     count = counted(len(result.measured), "measurement")
     places = {id(item): place for place, item in enumerate(result.measured)}
     sentences.append(f"{count} on {place if devices else 'CPU'}.")
-    sentences.append(f"The best one: {values_text(result, Goal(models=()))}.")
+    sentences.append(f"The best one: {values_text(result, goal)}.")
     return Detail(
         variant=result.telling_name,
         sentence=" ".join(sentences),
@@ -222,7 +230,7 @@ def build_detail(
         composing=composing_table(result),
         charts=(
             latency_breakdown(result, places=places),
-            *detailed_charts(result, plots, offline=offline, places=places),
+            *detailed_charts(result, plots, offline=offline, places=places, goal=goal),
         ),
         explorer=explorer_of_one(result, gpus=gpus, always_gpus=always_gpus),
         configuration=configuration,
@@ -231,7 +239,7 @@ def build_detail(
                 command for item in result.measured for command in item.measurement.commands
             )
         ),
-        method=method_of(result.measured),
+        method=method_of(result.measured, noise_model=result.noise_model),
         origin=origin,
     )
 

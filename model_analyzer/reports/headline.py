@@ -12,11 +12,19 @@ from model_analyzer.domain.metrics import ALIASES, METRICS, Source
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.ties import cost
 from model_analyzer.domain.words import counted
+from model_analyzer.reports.axes import Axes, Quantity
 from model_analyzer.reports.loads import under
 from model_analyzer.reports.tables import instances_text, percent_text, show
 from model_analyzer.results.answer import Answer, Verdict
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.selection import compared_default
+
+_SHORT_LATENCIES = {
+    "perf_latency_p90": "p90",
+    "perf_latency_p95": "p95",
+    "perf_latency_p99": "p99",
+    "perf_latency_avg": "average latency",
+}
 
 
 def headline(answer: Answer, *, gpus: int) -> tuple[str, ...]:
@@ -68,12 +76,13 @@ def what_it_is(result: VariantResult, *, gpus: int) -> str:
 
 
 def values_text(result: VariantResult, goal: Goal) -> str:
-    """What it gives at its best, and under which load: throughput and p99 latency; or, where
-    tokens were counted, what the goal says about tokens, or how many there were and how long the
+    """What it gives at its best, and under which load: throughput and the latency that is bounded
+    (else the p99); or, where tokens were counted, what the goal says about tokens, or how many there were and how long the
     first one took. Other objectives follow.
     """
     measurement = result.best.measurement
-    tags = ["perf_throughput", "perf_latency_p99"]
+    latency = Axes(goal, [result]).quantity("perf_latency_p99")
+    tags = ["perf_throughput", latency.tag]
     if measurement.value("output_token_throughput") is not None:
         tags = [tag for tag in goal.tags if METRICS[tag].source is Source.LLM]
         tags.append("output_token_throughput")
@@ -82,10 +91,15 @@ def values_text(result: VariantResult, goal: Goal) -> str:
     values = {
         tag: value
         for tag in dict.fromkeys([*tags, *_objectives(goal)])
-        if (value := measurement.value(tag)) is not None
+        if (value := _value(tag, latency, measurement)) is not None
     }
-    texts = [_value_text(tag, value, measurement) for tag, value in values.items()]
-    if list(values)[:2] == ["perf_throughput", "perf_latency_p99"]:
+    texts = [
+        _latency_text(latency, value, measurement)
+        if tag == latency.tag
+        else _value_text(tag, value, measurement)
+        for tag, value in values.items()
+    ]
+    if list(values)[:2] == ["perf_throughput", latency.tag]:
         texts[:2] = [f"{texts[0]} at {texts[1]}"]
     return f"{', '.join(texts)} {under(result.best.trial)}"
 
@@ -107,6 +121,20 @@ def _objectives(goal: Goal) -> Sequence[str]:
     return list(dict.fromkeys(ALIASES.get(tag, tag) for tag in wished))
 
 
+def _value(tag: str, latency: Quantity, measurement: Measurement) -> float | None:
+    return latency.of(measurement) if tag == latency.tag else measurement.value(tag)
+
+
+def _latency_text(latency: Quantity, value: float, measurement: Measurement) -> str:
+    """The latency beside the throughput: what is bounded, or else the p99."""
+    name = _SHORT_LATENCIES.get(latency.tag, METRICS[latency.tag].name)
+    if latency.model:
+        name = f"{name} of {latency.model}"
+    elif len(measurement.models) > 1:
+        name = f"average {name}"
+    return f"{name} {show(value)} {METRICS[latency.tag].unit}"
+
+
 def _value_text(tag: str, value: float, measurement: Measurement) -> str:
     metric = METRICS[tag]
     text = f"{show(value)} {metric.unit}"
@@ -115,8 +143,6 @@ def _value_text(tag: str, value: float, measurement: Measurement) -> str:
         text += f" ({' + '.join('?' if one is None else show(one) for one in own)})"
     if tag in ("perf_throughput", "output_token_throughput"):
         return text
-    if tag == "perf_latency_p99":
-        return f"{'average ' if len(measurement.models) > 1 else ''}p99 {text}"
     return f"{metric.name} {text}"
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS
+from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.headline import is_plain_throughput, over_models
 from model_analyzer.reports.tables import show
 from model_analyzer.results.answer import Answer, Verdict
@@ -51,7 +52,7 @@ def figures_of(answer: Answer) -> tuple[Figure, ...]:
         for tag in ("output_token_throughput", "time_to_first_token_p99", "inter_token_latency_p99")
         if measurement.value(tag) is not None
     ]
-    tags += ["perf_throughput", "perf_latency_p99"]
+    tags += ["perf_throughput", Axes(ranking.goal, [best]).quantity("perf_latency_p99").tag]
     tags += [tag for tag in ranking.goal.tags if tag not in tags]
     tags += [tag for tag in ("gpu_used_memory", "cpu_used_ram") if tag not in tags]
     against = None if default is None else default.best.measurement

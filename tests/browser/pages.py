@@ -96,7 +96,10 @@ def summary(found: Ranking, *, complete: bool = True, offline: bool = False) -> 
 
 def detail(found: Ranking) -> Detail:
     return build_detail(
-        found.results[0], origin=origin(System="Linux 6.1"), configuration='name: "m"\n'
+        found.results[0],
+        goal=found.goal,
+        origin=origin(System="Linux 6.1"),
+        configuration='name: "m"\n',
     )
 
 

@@ -478,6 +478,7 @@ def test_a_detail_tells_all_about_one_variant() -> None:
     )
     detail = build_detail(
         found.results[0],
+        goal=found.goal,
         origin=origin("H200", "H200"),
         configuration='name: "m"',
         plots=(),
@@ -498,7 +499,12 @@ def test_a_detail_tells_all_about_one_variant() -> None:
 def test_a_detail_of_a_machine_without_gpus_says_cpu() -> None:
     found = ranking(record(variant("m_config_0", backend="python"), measurement(1.5)))
     detail = build_detail(
-        found.results[0], origin=origin(), configuration="", plots=(), offline=False
+        found.results[0],
+        goal=found.goal,
+        origin=origin(),
+        configuration="",
+        plots=(),
+        offline=False,
     )
     assert detail.sentence == (
         "m_config_0 uses 1:CPU instances with a max batch size of 0 and has dynamic batching"
@@ -545,11 +551,18 @@ def test_a_summary_names_the_gpus_that_were_observed(
 
 def test_a_variant_on_cpus_is_reported_without_gpus_unless_asked_for() -> None:
     found = ranking(record(DEFAULT, measurement(1.5, gpus={"GPU-0": {"gpu_used_memory": 7.0}})))
-    quiet = build_detail(found.results[0], origin=origin("H200"), configuration="")
+    quiet = build_detail(found.results[0], goal=found.goal, origin=origin("H200"), configuration="")
     asked = build_detail(
-        found.results[0], origin=origin("H200"), configuration="", always_gpus=True
+        found.results[0], goal=found.goal, origin=origin("H200"), configuration="", always_gpus=True
     )
     assert "1 measurement on CPU." in quiet.sentence
     assert "1 measurement on GPU(s) 1 x H200 with total memory 14.9 GB." in asked.sentence
     assert "Max GPU Memory Usage (MB)" not in quiet.table.headers
     assert "Max GPU Memory Usage (MB)" in asked.table.headers
+
+
+def test_the_sentence_and_the_figures_have_the_latency_that_is_bounded() -> None:
+    best = measurement(100, 22.5, perf_latency_p90=8.5)
+    found = ranking(record(BEST, best), by=goal(*at_most(perf_latency_p90=10)))
+    assert "gives 100 infer/sec at p90 8.5 ms with" in sentence(found)
+    assert "p99 Latency" not in [figure.label for figure in figures_of(answer_of(found))]

@@ -105,7 +105,12 @@ def report_on(name: str) -> tuple[Page, Page]:
         offline=False,
     )
     detail = build_detail(
-        found.results[0], origin=where, configuration=f'name: "{name}"', plots=(), offline=False
+        found.results[0],
+        goal=found.goal,
+        origin=where,
+        configuration=f'name: "{name}"',
+        plots=(),
+        offline=False,
     )
     return Page(render_summary(summary)), Page(render_detail(detail))
 
@@ -208,6 +213,7 @@ def plain() -> tuple[Page, Page]:
     )
     detail = build_detail(
         found.results[0],
+        goal=found.goal,
         origin=origin(),
         configuration='name: "m"\nbackend: "python"',
         plots=(),

@@ -76,7 +76,9 @@ def test_a_detailed_report_has_measurements_configuration_and_command() -> None:
         for n in range(1, 121)
     ]
     found = ranking(*records)
-    text = render_detail(build_detail(found.results[0], origin=origin(), configuration='name: "m"'))
+    text = render_detail(
+        build_detail(found.results[0], goal=found.goal, origin=origin(), configuration='name: "m"')
+    )
     assert text.startswith("# Detailed report: m\\_config\\_0\n")
     assert text.count("| concurrency=") == 100
     assert "… and 20 more." in text

@@ -40,7 +40,7 @@ def test_both_reports_can_be_printed_whatever_a_name_holds() -> None:
     summary = build_summary(
         answer_of(found), best=3, origin=origin(), difference=evil, complete=False
     )
-    detail = build_detail(found.results[0], origin=origin(), configuration=evil)
+    detail = build_detail(found.results[0], goal=found.goal, origin=origin(), configuration=evil)
 
     for document in (pdf.render_summary(summary), pdf.render_detail(detail)):
         assert document.startswith(b"%PDF-")
