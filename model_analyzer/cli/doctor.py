@@ -165,8 +165,9 @@ class _Doctor:
         judged = [*self._judged()]
         yield from judged
         has_problem = any(finding.level is Level.PROBLEM for finding in judged)
-        if self._settings.config_file is not None and not has_problem:
-            yield ok("file", f"{self._settings.config_file} is valid")
+        if self._settings.config_file is not None:
+            if not has_problem:
+                yield ok("file", f"{self._settings.config_file} is valid")
         elif not variables:
             yield ok("defaults", "no file and no variables")
 
@@ -179,12 +180,13 @@ class _Doctor:
             if not _devices(self._settings, self._environment, stack):
                 refused, warnings = without_gpus(self._settings, facts, places)
                 problems += refused
-        for one in problems:
-            yield problem("option", f"{one.where}: {one.what}", one.hint or "correct it")
-        for one in warnings:
-            yield warning("option", f"{one.where}: {one.what}", one.hint)
-        for name, one in self._known.broken.items():
-            yield problem(f"model {name}", f"{one.where}: {one.what}", "mend its directory")
+        for fault in problems:
+            yield problem("option", f"{fault.where}: {fault.what}", fault.hint or "correct it")
+        for doubt in warnings:
+            yield warning("option", f"{doubt.where}: {doubt.what}", doubt.hint)
+        for name, fault in self._known.broken.items():
+            found = f"{fault.where}: {fault.what}"
+            yield problem(f"model {name}", found, "correct its name or directory")
 
     def _machine(self) -> Findings:
         yield judge_load(read_load())

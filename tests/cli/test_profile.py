@@ -12,7 +12,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.reports.document import results_schema
+from model_analyzer.runner.monitors import neighbours
+from model_analyzer.state.checkpoint import load
 
 
 def measured(pretend) -> list[str]:
@@ -633,3 +636,17 @@ def test_the_output_of_perf_analyzer_goes_where_the_user_wants_it(setting) -> No
     text = (setting.directory / "pa.txt").read_text()
     assert text.count("\nCommand: ") == 1
     assert "*** Measurement Settings ***" in text
+
+
+def test_a_busy_machine_is_told_once_and_with_every_measurement(setting, monkeypatch) -> None:
+    monkeypatch.setattr(neighbours, "_BUSY_SHARE", -1.0)
+
+    status, output = setting.profile()
+
+    assert status == 0, output
+    assert output.count("of this machine's CPU time: measurements are noisy") == 1
+    kept = load(setting.directory / "checkpoints").records
+    notices = [record.outcome.notices for record in kept]
+    assert all(NoticeKind.BUSY_MACHINE in [notice.kind for notice in of_one] for of_one in notices)
+    page = setting.directory / "reports" / "summaries" / "m" / "result_summary.html"
+    assert "other programs used" in page.read_text()

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from model_analyzer.runner.monitors import neighbours
+
 GPU = 'nv_gpu_memory_total_bytes{gpu_uuid="GPU-aaaa"} 17069309952\n'
 
 
@@ -112,3 +114,13 @@ def test_a_model_without_a_configuration_is_completed_by_the_remote_server(
     text = (setting.directory / "output_model_repository/m_config_default/config.pbtxt").read_text()
     assert "max_batch_size: 8" in text
     assert "preferred_batch_size" not in text
+
+
+def test_a_server_elsewhere_is_no_neighbour(setting, remote, monkeypatch) -> None:
+    """Where it is on this machine, its work would look like that of others."""
+    monkeypatch.setattr(neighbours, "_BUSY_SHARE", -1.0)
+
+    status, output = setting.profile(**remote())
+
+    assert status == 0, output
+    assert "of this machine's CPU time" not in output
