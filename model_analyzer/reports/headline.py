@@ -77,8 +77,8 @@ def what_it_is(result: VariantResult, *, gpus: int) -> str:
 
 def values_text(result: VariantResult, goal: Goal) -> str:
     """What it gives at its best, and under which load: throughput and the latency that is bounded
-    (else the p99); or, where tokens were counted, what the goal says about tokens, or how many there
-    were and how long the first one took. Other objectives follow.
+    (else the p99); or, where tokens were counted, what the goal says about tokens, or how many
+    there were and how long the first one took. Other objectives follow.
     """
     measurement = result.best.measurement
     latency = Axes(goal, [result]).quantity("perf_latency_p99")
