@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
@@ -14,7 +14,16 @@ from model_analyzer.domain.measurements import Columns, Measurement, averaged
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.noise import NoiseModel
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
-from model_analyzer.domain.ties import assurance, assured_first, cost, tied
+from model_analyzer.domain.ties import (
+    Comparison,
+    assurance,
+    assured_first,
+    cheapest_first,
+    cost,
+    surely_kept,
+    tied,
+    undefeated,
+)
 from model_analyzer.domain.trials import Failure
 from model_analyzer.results.circumstances import (
     Circumstances,
@@ -26,6 +35,9 @@ from model_analyzer.results.circumstances import (
 
 # Gains that round to less than this many percent are none.
 NO_GAIN = 0.5
+
+# No others can tie with the best: more of them would only take time.
+_CLOSEST = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +169,8 @@ def rank(
     unused = _why_unused(concluded, chosen.records, goal)
     conclusion = None if unused else concluded
     ordered, ties = _ordered(measured, judged, conclusion)
+    if conclusion is not None and ordered[0].trial.first.key != conclusion.recommended:
+        conclusion = None
     ordered = _default_first(ordered, judged)
     return Ranking(
         model=model,
@@ -267,37 +281,53 @@ def _ordered(
     measured: Sequence[MeasuredTrial], goal: Goal, conclusion: Conclusion | None
 ) -> tuple[Sequence[MeasuredTrial], tuple[MeasuredTrial, ...]]:
     """The measurements, best first, with repetitions of a trial as one: their mean. First is what a
-    search has concluded; else, of those that tie for the first place, the cheapest. Others that tie
-    are named.
+    search has concluded, unless other measurements beat it; else, of those that tie for the first
+    place, the cheapest. Others that tie are named.
     """
-    if conclusion is None and not any(item.trial.repetition for item in measured):
-        return goal.best_first(measured, lambda item: item.measurement), ()
+    repetitions = _repetitions(measured, is_concluded=conclusion is not None)
+    means = {key: _mean_of(items) for key, items in repetitions.items()}
+    by_mean = goal.best_first(means, lambda key: means[key].measurement)
+    concluded = [key for key in by_mean if conclusion and key[1] == conclusion.recommended]
+    closest = list(dict.fromkeys([*by_mean[:_CLOSEST], *concluded]))
+    runs = {key: [item.measurement for item in repetitions[key]] for key in closest}
+    passing = [key for key in closest if goal.passes(means[key].measurement)]
+    equal = concluded or by_mean[:1]
+    if passing:
+        comparison, sure = Comparison(goal, runs), assurance(goal, runs)
+        best = undefeated(comparison, passing, surely_kept(goal, runs, sure))
+        if concluded and concluded[0] in best:
+            order = sorted(best, key=lambda key: key not in concluded)
+            equal = tied(comparison, order, sure)
+        else:
+            order = assured_first(goal, best, runs, sure)
+            equal = cheapest_first(
+                tied(comparison, order, sure), lambda key: means[key].trial, comparison
+            )
+    order = [*equal[:1], *(key for key in by_mean if key not in equal[:1])]
+    return [means[key] for key in order], tuple(means[key] for key in equal[1:])
+
+
+def _repetitions(
+    measured: Sequence[MeasuredTrial], *, is_concluded: bool
+) -> Mapping[tuple[str, str], Sequence[MeasuredTrial]]:
+    """What was measured of each trial, by the names of its variants and its key."""
+    if not is_concluded and not any(item.trial.repetition for item in measured):
+        # keys of many trials take long
+        return {(item.trial.variants, str(index)): [item] for index, item in enumerate(measured)}
     repetitions: dict[tuple[str, str], list[MeasuredTrial]] = {}
     for item in measured:
         first = item.trial.first
         repetitions.setdefault((first.variants, first.key), []).append(item)
-    found = {key: [item.measurement for item in items] for key, items in repetitions.items()}
-    means = {
-        key: MeasuredTrial(
-            trial=items[0].trial,
-            measurement=averaged(found[key]),
-            repetitions=tuple(found[key]) if len(items) > 1 else (),
-        )
-        for key, items in repetitions.items()
-    }
-    by_mean = goal.best_first(means, lambda key: means[key].measurement)
-    sure = assurance(goal, found)
-    if conclusion is None:
-        order = assured_first(goal, by_mean, found, sure)
-    else:
-        order = sorted(by_mean, key=lambda key: key[1] != conclusion.recommended)
-    equal = tied(goal, order, found, sure)
-    chosen = order[0]
-    if conclusion is None:
-        chosen = min(equal, key=lambda key: cost(means[key].trial, means[key].measurement))
-    return (
-        [means[chosen], *(means[key] for key in order if key != chosen)],
-        tuple(means[key] for key in equal if key != chosen),
+    return repetitions
+
+
+def _mean_of(items: Sequence[MeasuredTrial]) -> MeasuredTrial:
+    """The mean of what was measured of one trial."""
+    runs = [item.measurement for item in items]
+    return MeasuredTrial(
+        trial=items[0].trial,
+        measurement=averaged(runs),
+        repetitions=tuple(runs) if len(runs) > 1 else (),
     )
 
 

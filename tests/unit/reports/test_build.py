@@ -366,7 +366,7 @@ def twice(of: ModelVariant, *values: float) -> list[TrialRecord]:
 
 def test_without_constraints_nothing_breaks_one() -> None:
     sure = twice(variant("m_config_0"), 100, 101)
-    bold = record(variant("m_config_1", max_batch_size=4), measurement(112))
+    bold = record(variant("m_config_1", max_batch_size=4), measurement(102))
     concluded = conclusion(sure[0].trial, trials=2)
 
     (remark,) = summary(ranking(*sure, bold, conclusion=concluded), best=2).remarks

@@ -73,7 +73,7 @@ def test_what_gains_nothing_clear_is_recommended_only_over_a_default_that_fails(
 ) -> None:
     found = ranking(
         record(DEFAULT, measurement(100, 9.5, windows=[80, 120])),
-        record(BEST, measurement(101, 8.5, windows=[81, 121])),
+        record(BEST, measurement(103, 8.5, windows=[83, 123])),
         by=goal(*at_most(perf_latency_p99=limit)),
     )
     assert answer_of(found).verdict is verdict
