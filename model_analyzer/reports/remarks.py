@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.metrics import ALIASES, METRICS
+from model_analyzer.domain.near_misses import Miss
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.loads import under
 from model_analyzer.reports.tables import percent_text, show
@@ -55,6 +56,7 @@ def remarks_of(answer: Answer) -> Sequence[str]:
     ranking = answer.ranking
     return [
         *_compliance(answer),
+        *_near_misses(answer),
         *_rivals(answer),
         *_unused_conclusion(ranking),
         *_unmeasured(ranking),
@@ -90,10 +92,34 @@ def _bounded_text(constraint: Constraint, values: Sequence[float]) -> str:
     return f"{metric.name} {texts} {metric.unit}, {constraint}"
 
 
+def _near_misses(answer: Answer) -> Iterator[str]:
+    """What gives more and just misses a constraint, or may: whoever asked decides."""
+    for near in answer.near_misses:
+        trial = near.item.trial
+        gives = (
+            f"{trial.variants} {under(trial)} is {near.gain_percent:.0f} % better,"
+            f" {'; '.join(map(_miss_text, near.misses))}"
+        )
+        yield f"{gives} ({100 * near.chance:.0f} % chance that it keeps the constraints)."
+
+
+def _miss_text(miss: Miss) -> str:
+    metric = METRICS[ALIASES.get(miss.constraint.tag, miss.constraint.tag)]
+    value = f"at {metric.name} {show(miss.value)} {metric.unit}"
+    if miss.excess:
+        return f"{value}: {percent_text(100 * miss.excess)} beyond {miss.constraint}"
+    if miss.broken:
+        return f"{value}: it broke {miss.constraint} in {miss.broken} of {miss.times} measurements"
+    return f"{value}: close to {miss.constraint}"
+
+
 def _rivals(answer: Answer) -> Iterator[str]:
     """What measured better and is not recommended, and why."""
     own = answer.compliance
+    near = {id(miss.item) for miss in answer.near_misses}
     for rival in answer.rivals:
+        if id(rival.item) in near:
+            continue
         measured = f"{rival.item.trial} measured {rival.gain_percent:.1f} % better"
         if own is not None and rival.chance < own.chance:
             yield (

@@ -84,11 +84,10 @@ class Ranking:
 
     `ties` are as good as the first within noise; `conclusion` is that of the search that chose the
     first, if one did; where one did and does not count here, `unused_conclusion` says why. Of the
-    objectives in `unmeasured` there are no data, so
-    `goal` is without them. `left_out` is what was measured and cannot be compared; `groups` are
-    all circumstances under which the model was measured, `group` is the one that is ranked. `model`
-    is the name, or the names joined by commas. Across models, each result is of one model, and
-    there is no default to compare with.
+    objectives in `unmeasured` there are no data, so `goal` is without them. `left_out` is what was
+    measured and cannot be compared; `groups` are all circumstances under which the model was
+    measured, `group` is the one that is ranked. `model` is the name, or the names joined by commas.
+    Across models, each result is of one model, and there is no default to compare with.
     """
 
     model: str
@@ -170,8 +169,8 @@ def rank(
     conclusion = None if unused else concluded
     ordered, ties = _ordered(measured, judged, conclusion)
     if conclusion is not None and ordered[0].trial.first.key != conclusion.recommended:
-        conclusion = None
-    ordered = _default_first(ordered, judged)
+        conclusion, unused = None, "what it recommends was beaten by measurements since"
+    ordered, ties = _default_first(ordered, ties, judged)
     return Ranking(
         model=model,
         goal=judged,
@@ -331,20 +330,23 @@ def _mean_of(items: Sequence[MeasuredTrial]) -> MeasuredTrial:
     )
 
 
-def _default_first(ordered: Sequence[MeasuredTrial], goal: Goal) -> Sequence[MeasuredTrial]:
-    """The same, but nobody has to change anything for a gain that rounds to nothing: then the
-    default configuration comes first, unless it needs more resources.
+def _default_first(
+    ordered: Sequence[MeasuredTrial], ties: tuple[MeasuredTrial, ...], goal: Goal
+) -> tuple[Sequence[MeasuredTrial], tuple[MeasuredTrial, ...]]:
+    """The same order and ties, but nobody has to change anything for a gain that rounds to nothing:
+    then the default configuration comes first, unless it needs more resources.
     """
     best = next(iter(ordered), None)
     default = next((item for item in ordered if _is_default(item)), None)
     if best is None or default is None or default is best:
-        return ordered
+        return ordered, ties
     if goal.passes(default.measurement) != goal.passes(best.measurement):
-        return ordered
+        return ordered, ties
     gain = goal.gain_percent(best.measurement, default.measurement)
     if abs(gain) >= NO_GAIN or cost(*default[:2]) > cost(*best[:2]):
-        return ordered
-    return [default, *(item for item in ordered if item is not default)]
+        return ordered, ties
+    others = [item for item in ordered if item is not default]
+    return [default, *others], (best, *(item for item in ties if item is not default))
 
 
 def _is_default(item: MeasuredTrial) -> bool:
