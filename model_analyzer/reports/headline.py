@@ -178,8 +178,10 @@ def _against_default(answer: Answer) -> str:
     if default is None:
         return "; the default configuration gave no measurement to compare with"
     if answer.verdict is Verdict.KEEP:
-        others = len(ranking.results) > 1
-        return ": it is the default configuration" + ", and no other measured is better" * others
+        if len(ranking.results) == 1:
+            return ": it is the default configuration"
+        clearly = "clearly " if ranking.ties else ""
+        return f": it is the default configuration, and no other measured is {clearly}better"
     base = values_text(default, ranking.goal)
     fails = ", and fails the constraints" if not default.passes else ""
     if gain is None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from model_analyzer.domain.goals import Constraint, Goal
+from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.near_misses import Miss
 from model_analyzer.domain.words import counted
@@ -62,6 +63,7 @@ def remarks_of(answer: Answer) -> Sequence[str]:
         *_unmeasured(ranking),
         *unchecked_remarks(ranking.results[:1], ranking.goal),
         *_failed_elsewhere(ranking),
+        *_busy_machine(ranking),
         *(part.sentence for part in ranking.left_out),
     ]
 
@@ -157,6 +159,14 @@ def unchecked_remarks(results: Sequence[VariantResult], goal: Goal) -> Sequence[
         f"The constraint on {METRICS[tag].header} could not be checked: it was not measured."
         for tag in sorted(tags)
     ]
+
+
+def _busy_machine(ranking: Ranking) -> Iterator[str]:
+    """What else the machine did while the recommendation was measured."""
+    if ranking.results:
+        for notice in ranking.results[0].best.measurement.notices:
+            if notice.kind is NoticeKind.BUSY_MACHINE:
+                yield notice.text
 
 
 def _failed_elsewhere(ranking: Ranking) -> Iterator[str]:
