@@ -178,8 +178,8 @@ def _against_default(answer: Answer) -> str:
     if default is None:
         return "; the default configuration gave no measurement to compare with"
     if answer.verdict is Verdict.KEEP:
-        others = len(ranking.results) > 1
-        return ": it is the default configuration" + ", and no other measured is better" * others
+        is_best = len(ranking.results) > 1 and not answer.rivals
+        return ": it is the default configuration" + ", and no other measured is better" * is_best
     base = values_text(default, ranking.goal)
     fails = ", and fails the constraints" if not default.passes else ""
     if gain is None:
