@@ -178,7 +178,7 @@ def _against_default(answer: Answer) -> str:
     if default is None:
         return "; the default configuration gave no measurement to compare with"
     if answer.verdict is Verdict.KEEP:
-        if len(ranking.results) == 1:
+        if len(ranking.results) == 1 or answer.rivals:
             return ": it is the default configuration"
         clearly = "clearly " if ranking.ties else ""
         return f": it is the default configuration, and no other measured is {clearly}better"

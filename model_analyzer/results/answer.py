@@ -156,8 +156,7 @@ def _verdict(ranking: Ranking, gain: Gain | None) -> Verdict:
         return Verdict.KEEP
     if default is None or gain is None or not default.passes:
         return Verdict.RECOMMENDED
-    is_gain = gain.is_clear and gain.percent >= NO_GAIN
-    return Verdict.RECOMMENDED if is_gain else Verdict.EQUAL
+    return Verdict.RECOMMENDED if gain.is_clear else Verdict.EQUAL
 
 
 def _certainty(ranking: Ranking) -> Certainty | None:

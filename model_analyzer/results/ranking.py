@@ -156,8 +156,10 @@ def rank(
     """
     names = model.split(",")
     records = [record for record in map(partial(_in_order, names), profile.records) if record]
-    known = profile.bases.get(model) or None  # of checkpoints from before, there are none
-    chosen = comparable(records, circumstances=circumstances, bases=bases or known)
+    known = profile.bases.get(model, ())
+    if len(known) != len(names):
+        known = ()  # of checkpoints from before, there are none
+    chosen = comparable(records, circumstances=circumstances, bases=bases or known or None)
     measured = [
         MeasuredTrial(trial=record.trial, measurement=record.outcome)
         for record in chosen.records

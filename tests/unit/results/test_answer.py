@@ -8,7 +8,9 @@ from dataclasses import replace
 
 from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.measurements import Notice, NoticeKind
+from model_analyzer.reports.headline import headline
 from model_analyzer.reports.remarks import remarks_of
+from model_analyzer.reports.verdict import figures_of
 from model_analyzer.results.answer import Answer, Verdict, answer_of
 from tests.unit.builders import (
     at_most,
@@ -35,6 +37,28 @@ def test_a_gain_that_rounds_to_nothing_keeps_the_default() -> None:
     dear = variant("m_config_default", max_batch_size=64)
     found = ranking(record(dear, measurement(1000)), record(SMALL, measurement(1004)))
     assert answer_of(found).verdict is Verdict.EQUAL
+
+
+def test_no_surface_tells_a_gain_that_rounds_to_nothing() -> None:
+    """Not even over a default that fails the constraints."""
+    for gain in (1000.1, 1005.0):
+        found = ranking(
+            record(DEFAULT, measurement(1000, 11)), record(SMALL, measurement(gain, 9)), by=BOUND
+        )
+        answer = answer_of(found)
+        assert (answer.verdict, answer.gain) == (Verdict.RECOMMENDED, None)
+        assert "% better" not in "".join(headline(answer, gpus=0))
+        assert "Gain over the default" not in [figure.label for figure in figures_of(answer)]
+
+
+def test_a_default_that_is_kept_is_not_called_best_beside_what_measured_better() -> None:
+    default, other = record(DEFAULT, measurement(100)), record(SMALL, measurement(130))
+    answer = answer_of(ranking(default, other, conclusion=conclusion(default.trial, trials=2)))
+    if answer.verdict is Verdict.KEEP:
+        assert len(answer.rivals) == 1
+        assert "no other measured is better" not in "".join(headline(answer, gpus=0))
+    alone = answer_of(ranking(default, record(SMALL, measurement(90))))
+    assert "no other measured is better" in "".join(headline(alone, gpus=0))
 
 
 def concluded(chance: float, reason: StopReason, limit: int | None = 13) -> Answer:

@@ -255,6 +255,43 @@ def test_what_derives_from_a_model_that_was_edited_since_is_left_out() -> None:
     ]
 
 
+def test_what_was_edited_of_an_ensemble_is_named() -> None:
+    """Whichever of the models it is, and also where it is edited back."""
+
+    def ensemble(name: str, threads: int, *others: str) -> ModelVariant:
+        steps = [variant("a_config_default", model="a", parameters={"threads": threads})]
+        steps += [variant(f"{other}_config_default", model=other) for other in others]
+        return variant(name, composing=steps)
+
+    slow, fast = ensemble("m_config_default", 1), ensemble("m_config_default", 2)
+    more = ensemble("m_config_default", 1, "b")
+
+    def reason(*versions: ModelVariant, now: ModelVariant) -> list[str]:
+        records = [record(own, measurement(1), base=own.identity) for own in versions]
+        found = rank(Profile(records=records), "m", goal(), bases=(now.identity,))
+        assert len(found.measured) == 1
+        return [part.reason for part in found.left_out]
+
+    edited = "config.pbtxt of a has changed since (parameters: threads: {} then, {} now)"
+    assert reason(slow, fast, now=fast) == [edited.format(1, 2)]
+    assert reason(slow, fast, now=slow) == [edited.format(2, 1)]
+    assert reason(slow, more, now=more) == ["m has called other models since"]
+    # the configuration that a variant derives from need not have been measured
+    unknown = record(ensemble("m_config_0", 1), measurement(1), base="nobody knows")
+    found = rank(
+        Profile(records=[unknown, record(fast, measurement(1), base=fast.identity)]), "m", goal()
+    )
+    assert [part.reason for part in found.left_out] == [
+        "config.pbtxt of m, or of a model that it calls, has changed since"
+    ]
+
+
+def test_bases_that_cannot_be_those_of_the_models_are_not_used() -> None:
+    records = [record(SMALL, measurement(1), base=DEFAULT.identity)]
+    found = rank(Profile(records=records, bases={"m": ("one", "too many")}), "m", goal())
+    assert order(found) == ["m_config_0"]
+
+
 def test_models_measured_together_are_found_in_any_order() -> None:
     a, b = variant("a_config_0", model="a"), variant("b_config_0", model="b")
     both = Trial(workloads=(*trial(a).workloads, *trial(b).workloads), setup=ServerSetup())
