@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from model_analyzer.domain.goals import Constraint, Goal
+from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.loads import under
@@ -30,9 +31,17 @@ def certainty_text(answer: Answer) -> str:
     )
     further = f"; {certainty.option} continues" if certainty.option else ""
     return (
-        f"The search stopped: {certainty.explanation}. There is a"
-        f" {100 * certainty.chance:.0f} % chance that {left}{further}."
+        f"The search stopped: {certainty.explanation}. There is"
+        f" {_a_chance(certainty.chance)} that {left}{further}."
     )
+
+
+def _a_chance(chance: float) -> str:
+    """A probability in words; what is all but certain is not called certain."""
+    percent = round(100 * chance)
+    if percent < 1:
+        return "a chance of less than 1 %"
+    return f"a {percent} % chance" if percent < 100 else "a chance of more than 99 %"
 
 
 def miss_text(answer: Answer) -> str:
@@ -56,6 +65,7 @@ def remarks_of(answer: Answer) -> Sequence[str]:
     return [
         *_compliance(answer),
         *_rivals(answer),
+        *_busy(answer),
         *_unused_conclusion(ranking),
         *_unmeasured(ranking),
         *unchecked_remarks(ranking.results[:1], ranking.goal),
@@ -72,7 +82,7 @@ def _compliance(answer: Answer) -> Iterator[str]:
     yield (
         f"{best.name} kept the constraints in {compliance.kept} of"
         f" {counted(len(compliance.measurements), 'measurement')} ({values}):"
-        f" {100 * compliance.chance:.0f} % chance that it keeps them."
+        f" {_a_chance(compliance.chance).removeprefix('a ')} that it keeps them."
     )
 
 
@@ -104,6 +114,14 @@ def _rivals(answer: Answer) -> Iterator[str]:
             yield f"{measured}, but only once: other measurements suggest that this is noise."
         else:
             yield f"{measured}, which is within noise."
+
+
+def _busy(answer: Answer) -> Iterator[str]:
+    """That other programs ran while the recommendation was measured, once."""
+    best = answer.best
+    notices = () if best is None else best.best.measurement.notices
+    busy = [notice.text for notice in notices if notice.kind is NoticeKind.BUSY_MACHINE]
+    yield from busy[:1]
 
 
 def _unused_conclusion(ranking: Ranking) -> Iterator[str]:
