@@ -104,6 +104,14 @@ def values_text(result: VariantResult, goal: Goal) -> str:
     return f"{', '.join(texts)} {under(result.best.trial)}"
 
 
+def latency_text(result: VariantResult, goal: Goal) -> str:
+    """The latency that is bounded (else the p99) at its best; "" where it is not known."""
+    measurement = result.best.measurement
+    latency = Axes(goal, [result]).quantity("perf_latency_p99")
+    value = latency.of(measurement)
+    return "" if value is None else _latency_text(latency, value, measurement)
+
+
 def is_plain_throughput(goal: Goal) -> bool:
     """Whether a gain is one of the throughput that is shown, and of nothing else."""
     return len(goal.models) == 1 and goal.is_for_throughput

@@ -32,9 +32,17 @@ def certainty_text(answer: Answer) -> str:
     )
     further = f"; {certainty.option} continues" if certainty.option else ""
     return (
-        f"The search stopped: {certainty.explanation}. There is a"
-        f" {100 * certainty.chance:.0f} % chance that {left}{further}."
+        f"The search stopped: {certainty.explanation}. There is"
+        f" {_a_chance(certainty.chance)} that {left}{further}."
     )
+
+
+def _a_chance(chance: float) -> str:
+    """A probability in words; what is all but certain is not called certain."""
+    percent = round(100 * chance)
+    if percent < 1:
+        return "a chance of less than 1 %"
+    return f"a {percent} % chance" if percent < 100 else "a chance of more than 99 %"
 
 
 def miss_text(answer: Answer) -> str:
@@ -59,6 +67,7 @@ def remarks_of(answer: Answer) -> Sequence[str]:
         *_compliance(answer),
         *_near_misses(answer),
         *_rivals(answer),
+        *_busy(answer),
         *_unused_conclusion(ranking),
         *_unmeasured(ranking),
         *unchecked_remarks(ranking.results[:1], ranking.goal),
@@ -76,7 +85,7 @@ def _compliance(answer: Answer) -> Iterator[str]:
     yield (
         f"{best.name} kept the constraints in {compliance.kept} of"
         f" {counted(len(compliance.measurements), 'measurement')} ({values}):"
-        f" {100 * compliance.chance:.0f} % chance that it keeps them."
+        f" {_a_chance(compliance.chance).removeprefix('a ')} that it keeps them."
     )
 
 
@@ -132,6 +141,14 @@ def _rivals(answer: Answer) -> Iterator[str]:
             yield f"{measured}, but only once: other measurements suggest that this is noise."
         else:
             yield f"{measured}, which is within noise."
+
+
+def _busy(answer: Answer) -> Iterator[str]:
+    """That other programs ran while the recommendation was measured, once."""
+    best = answer.best
+    notices = () if best is None else best.best.measurement.notices
+    busy = [notice.text for notice in notices if notice.kind is NoticeKind.BUSY_MACHINE]
+    yield from busy[:1]
 
 
 def _unused_conclusion(ranking: Ranking) -> Iterator[str]:

@@ -460,7 +460,8 @@ def answer_table(results: Sequence[VariantResult], goal: Goal, *, gpus: int) -> 
 def _short(load: Load) -> Cell:
     if load.kind is LoadKind.REQUEST_INTERVALS:
         return "from file"
-    return load.value if load.batch_size == 1 else f"{load.value} x {load.batch_size}"
+    value = f"{load.value}/s" if load.kind is LoadKind.REQUEST_RATE else load.value
+    return value if load.batch_size == 1 else f"{value} x {load.batch_size}"
 
 
 _DETAILED = {

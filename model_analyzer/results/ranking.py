@@ -167,7 +167,7 @@ def rank(
     ]
     judged, unmeasured = _judged(goal, measured)
     concluded = profile.conclusions.get(model)
-    unused = _why_unused(concluded, chosen.records, goal)
+    unused = _why_unused(concluded, chosen.records, goal, unmeasured)
     conclusion = None if unused else concluded
     ordered, ties = _ordered(measured, judged, conclusion)
     if conclusion is not None and ordered[0].trial.first.key != conclusion.recommended:
@@ -235,12 +235,21 @@ def _judged(goal: Goal, measured: Sequence[MeasuredTrial]) -> tuple[Goal, tuple[
     return (Goal(models=tuple(models)), tuple(missing)) if missing else (goal, ())
 
 
-def _why_unused(conclusion: Conclusion | None, records: Sequence[TrialRecord], goal: Goal) -> str:
-    """Why a conclusion does not hold: it is for one goal, and from just these trials; or ""."""
+def _why_unused(
+    conclusion: Conclusion | None,
+    records: Sequence[TrialRecord],
+    goal: Goal,
+    unmeasured: Sequence[str],
+) -> str:
+    """Why a conclusion does not hold: it is for one goal, of which all was measured, and from just
+    these trials; or "".
+    """
     if conclusion is None:
         return ""
     if conclusion.goal != goal.identity:
         return "it was for other goals"
+    if unmeasured:
+        return "it was for objectives without measurements"
     recommended = (
         record.trial.first.key == conclusion.recommended
         for record in records

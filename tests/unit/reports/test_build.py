@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from model_analyzer.domain.goals import Goal, ModelGoal
@@ -320,8 +322,11 @@ def test_enough_configurations_need_no_remark() -> None:
 
 
 def test_a_run_that_ended_early_says_so() -> None:
-    (remark,) = summary(many(3), complete=False).remarks
+    report = summary(many(3), complete=False)
+    (remark,) = report.remarks
     assert "ended before the search was complete" in remark
+    assert report.is_unsure
+    assert not summary(many(3)).is_unsure
 
 
 def test_fewer_passing_configurations_than_asked_for_are_remarked() -> None:
@@ -358,6 +363,45 @@ def test_what_measured_better_than_what_a_search_recommends_is_named() -> None:
     )
     best = conclusion(bold.trial, trials=2, by=bound)
     assert summary(ranking(sure, bold, by=bound, conclusion=best), best=2).remarks == ()
+
+
+@pytest.mark.parametrize(
+    ("chance", "text"),
+    [
+        (0.0, "a chance of less than 1 %"),
+        (0.2, "a 20 % chance"),
+        (0.999, "a chance of more than 99 %"),
+    ],
+)
+def test_no_chance_is_called_certain(chance: float, text: str) -> None:
+    best = record(variant("m_config_0"), measurement(100))
+    concluded = replace(conclusion(best.trial, trials=1), chance=chance)
+    assert f"There is {text} that" in summary(ranking(best, conclusion=concluded)).certainty
+
+
+def test_objectives_without_measurements_make_a_conclusion_worthless() -> None:
+    wished = goal(wished=objectives(cpu_used_ram=1))
+    best = record(variant("m_config_0"), measurement(100))
+    report = summary(ranking(best, by=wished, conclusion=conclusion(best.trial, 1, by=wished)))
+
+    assert report.certainty == ""
+    assert report.remarks == (
+        "The conclusion of the search is not used, and how sure it was is unknown here: it was for"
+        " objectives without measurements.",
+        "Objectives without measurements do not count: RAM Usage. Ranked by Throughput.",
+    )
+
+
+def test_other_programs_beside_the_recommendation_are_told_once() -> None:
+    notices = [
+        Notice(kind=NoticeKind.BUSY_MACHINE, text=f"m at 1: other programs used {share}%")
+        for share in (80, 90)
+    ]
+    notices.insert(0, Notice(kind=NoticeKind.FEW_REQUESTS, text="p99 rests on 3 requests"))
+    best = record(variant("m_config_0"), measurement(100, notices=notices))
+    other = record(variant("m_config_1"), measurement(50, notices=notices[:1]))
+
+    assert summary(ranking(best, other)).remarks == ("m at 1: other programs used 80%",)
 
 
 def twice(of: ModelVariant, *values: float) -> list[TrialRecord]:

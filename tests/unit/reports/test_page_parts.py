@@ -212,6 +212,17 @@ def test_of_many_values_some_are_shown_from_the_first_to_the_last() -> None:
     assert len(row.bars) + row.left_out == 100
 
 
+def test_of_many_values_the_best_is_shown() -> None:
+    records = [record(BEST, measurement(n if n != 25 else 900, 5), concurrency=n)
+               for n in range(1, 101)]  # fmt: skip
+    found = importance_rows(effects(ranking(*records)))
+    assert found is not None
+    (row,) = found.rows
+    assert "25" in [bar.value for bar in row.bars]
+    assert max(bar.share for bar in row.bars) == 1.0
+    assert [int(bar.value) for bar in row.bars] == sorted(int(bar.value) for bar in row.bars)
+
+
 # ----------------------------------------------------------------------------------- all rows
 
 
