@@ -72,7 +72,6 @@ def remarks_of(answer: Answer) -> Sequence[str]:
         *_unmeasured(ranking),
         *unchecked_remarks(ranking.results[:1], ranking.goal),
         *_failed_elsewhere(ranking),
-        *_busy_machine(ranking),
         *(part.sentence for part in ranking.left_out),
     ]
 
@@ -176,14 +175,6 @@ def unchecked_remarks(results: Sequence[VariantResult], goal: Goal) -> Sequence[
         f"The constraint on {METRICS[tag].header} could not be checked: it was not measured."
         for tag in sorted(tags)
     ]
-
-
-def _busy_machine(ranking: Ranking) -> Iterator[str]:
-    """What else the machine did while the recommendation was measured."""
-    if ranking.results:
-        for notice in ranking.results[0].best.measurement.notices:
-            if notice.kind is NoticeKind.BUSY_MACHINE:
-                yield notice.text
 
 
 def _failed_elsewhere(ranking: Ranking) -> Iterator[str]:

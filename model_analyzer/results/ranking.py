@@ -304,12 +304,17 @@ def _ordered(
     equal = concluded or by_mean[:1]
     if passing:
         comparison, sure = Comparison(goal, runs), assurance(goal, runs)
-        best = undefeated(comparison, passing, surely_kept(goal, runs, sure))
+        # where all was measured once, it is taken at its word, with a remark about close bounds
+        has_repeated = any(len(measurements) > 1 for measurements in runs.values())
+        is_kept = surely_kept(goal, runs, sure)
+        best = undefeated(
+            comparison, passing, lambda key: not (concluded or has_repeated) or is_kept(key)
+        )
         if concluded and concluded[0] in best:
             order = sorted(best, key=lambda key: key not in concluded)
             equal = tied(comparison, order, sure)
         else:
-            order = assured_first(goal, best, runs, sure)
+            order = assured_first(goal, best, runs, sure) if has_repeated else best
             equal = cheapest_first(
                 tied(comparison, order, sure), lambda key: means[key].trial, comparison
             )

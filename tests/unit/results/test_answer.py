@@ -7,7 +7,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from model_analyzer.domain.conclusions import StopReason
-from model_analyzer.domain.measurements import Notice, NoticeKind
 from model_analyzer.reports.headline import headline
 from model_analyzer.reports.remarks import remarks_of
 from model_analyzer.reports.verdict import figures_of
@@ -135,9 +134,3 @@ def test_what_is_better_and_just_misses_a_bound_is_named() -> None:
         f" Max p99 Latency: 10 ms ({100 * near.chance:.0f} % chance that it keeps the constraints)."
     ]
     assert 0.2 < near.chance < 0.5
-
-
-def test_a_machine_that_did_other_work_is_named() -> None:
-    busy = Notice(kind=NoticeKind.BUSY_MACHINE, text="other programs used 40% of the CPU time")
-    answer = answer_of(ranking(record(SMALL, measurement(1, notices=[busy]))))
-    assert remarks_of(answer) == [busy.text]
