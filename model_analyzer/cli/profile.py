@@ -410,16 +410,17 @@ def _measure(session: _Session, interrupts: Interrupts, tracker: Tracker) -> boo
     """Runs the search of every subject; whether all of them came to their end."""
     settings = session.settings
     tracker.searches(session.subjects, partial(time_left, settings=settings))
-    for index, subject in enumerate(session.subjects):
-        if interrupts.requested:
-            return False
-        names = VariantNames.known(session.state.profile.variants)
+    for subject in session.subjects:  # also of those that are not reached
         session.state.record_search(
             subject.name,
             search_settings(settings, subject.name.split(",")),
             subject.goal,
             subject.bases,
         )
+    for index, subject in enumerate(session.subjects):
+        if interrupts.requested:
+            return False
+        names = VariantNames.known(session.state.profile.variants)
         tracker.model_started(index)
         search = choose(
             subject,

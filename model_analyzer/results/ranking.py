@@ -263,28 +263,38 @@ def _why_unused(
 
 
 def rank_across(rankings: Sequence[Ranking], goal: Goal, name: str) -> Ranking:
-    """The variants of all models in one order, each judged alone by `goal`."""
-    results = [result for ranking in rankings for result in ranking.results]
-    best = {
-        id(result): goal.best_first(result.measured, lambda item: item.measurement)
-        for result in results
-    }
-    ordered = goal.best_first(results, lambda result: best[id(result)][0].measurement)
+    """The variants of all models in one order, each judged alone by `goal`. Those of a model that
+    is ranked by the same goal stay in their order: what is recommended of it is so here.
+    """
+    judged, unmeasured = _judged(goal, [item for each in rankings for item in each.measured])
+    queues = [_judged_alone(ranking, judged) for ranking in rankings]
+    ordered = []
+    while queues := [queue for queue in queues if queue]:
+        leading = judged.best_first(queues, lambda queue: queue[-1].best.measurement)[0]
+        ordered.append(leading.pop())
     return Ranking(
         model=name,
-        goal=goal,
-        results=tuple(
-            VariantResult(
-                variants=result.variants,
-                measured=tuple(best[id(result)]),
-                passes=goal.passes(best[id(result)][0].measurement),
-                noise_model=result.noise_model,
-            )
-            for result in ordered
-        ),
+        goal=judged,
+        results=tuple(ordered),
         failed=(),
         is_across_models=True,
+        unmeasured=unmeasured,
     )
+
+
+def _judged_alone(ranking: Ranking, goal: Goal) -> list[VariantResult]:
+    """The results of a model, judged by another goal, the best last."""
+    if ranking.goal == goal:
+        return list(reversed(ranking.results))
+    results = [
+        replace(
+            result,
+            measured=tuple(goal.best_first(result.measured, lambda item: item.measurement)),
+        )
+        for result in ranking.results
+    ]
+    ordered = goal.best_first(results, lambda result: result.best.measurement)
+    return [replace(each, passes=goal.passes(each.best.measurement)) for each in reversed(ordered)]
 
 
 def _ordered(

@@ -157,3 +157,31 @@ def test_an_answer_by_other_goals_names_them(setting, run: Run, tmp_path: Path) 
         assert status == 0, output
         status, text, error = run(*command_to_deploy(output))
         assert (status, told(text)) == (0, profiled(tmp_path)), error
+
+
+def test_models_that_a_run_did_not_reach_are_answered_as_by_it(
+    setting, pretend, run: Run, tmp_path: Path
+) -> None:
+    """The second model was edited, and the run was interrupted in the first."""
+    both = {"profile_models": {"a": {"cpu_only": True}, "b": {"cpu_only": True}}}
+    assert setting.profile(**both)[0] == 0
+    config = Path(setting.config["model_repository"]) / "b" / "config.pbtxt"
+    config.write_text(
+        f'{config.read_text()}\nparameters {{ key: "exact" value {{ string_value: "yes" }} }}\n'
+    )
+    go = tmp_path / "go"
+    known = len(pretend.launches)
+    setting.config["perf_analyzer_path"] = str(
+        pretend.perf_analyzer(*[{}] * known, {"until": str(go)})
+    )
+    process = setting.start(**both, run_config_search_max_instance_count=3)
+    setting.wait_until(lambda: len(pretend.launches) > known)
+    setting.interrupt(process, 1)
+    go.touch()
+    output = process.communicate(timeout=180)[0]
+    assert process.returncode == 1, output
+
+    status, text, error = run("best", "--format", "json")
+
+    assert (status, told(text)) == (1, profiled(tmp_path)), error
+    assert profiled(tmp_path)["models"][1]["verdict"] == "nothing"

@@ -15,7 +15,7 @@ from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
 from model_analyzer.reports.remarks import remarks_of
 from model_analyzer.results.answer import answer_of
 from model_analyzer.results.circumstances import Circumstances
-from model_analyzer.results.ranking import Ranking, rank
+from model_analyzer.results.ranking import Ranking, rank, rank_across
 from tests.unit.builders import (
     at_least,
     at_most,
@@ -437,3 +437,23 @@ def test_of_what_ties_the_cheapest_is_first_and_the_others_are_named() -> None:
     apart = ranking(*small, *repeated(LARGE, 121, 125))
     assert order(apart) == ["m_config_1", "m_config_0"]
     assert apart.ties == ()
+
+
+def test_across_models_each_has_the_order_of_its_own_answer() -> None:
+    """What a search has concluded is not undone, and what was not measured counts for none."""
+    m = [record(SMALL, measurement(100)), record(LARGE, measurement(101))]
+    other = variant("n_config_0", model="n")
+    told = {"m": conclusion(m[0].trial, trials=2)}
+    profile = Profile(records=[*m, record(other, measurement(100.5))], conclusions=told)
+    rankings = [rank(profile, name, goal()) for name in ("m", "n")]
+    across = rank_across(rankings, goal(), "all")
+    own = [name for name in order(across) if name.startswith("m_")]
+    assert (len(order(across)), own) == (3, order(rankings[0]))
+
+    wished = goal(wished=objectives(gpu_used_memory=1, perf_throughput=1))
+    assert rank_across(rankings, wished, "all").unmeasured == ("gpu_used_memory",)
+    # by another goal, the order is another
+    low = goal(wished=objectives(perf_latency_p99=1))
+    odd = [record(SMALL, measurement(103, 9)), record(LARGE, measurement(100, 3))]
+    assert order(ranking(*odd)) == ["m_config_0", "m_config_1"]
+    assert order(rank_across([ranking(*odd)], low, "all")) == ["m_config_1", "m_config_0"]
