@@ -67,7 +67,6 @@ def remarks_of(answer: Answer) -> Sequence[str]:
         *_compliance(answer),
         *_near_misses(answer),
         *_rivals(answer),
-        *_busy(answer),
         *_unused_conclusion(ranking),
         *_unmeasured(ranking),
         *unchecked_remarks(ranking.results[:1], ranking.goal),
@@ -143,14 +142,6 @@ def _rivals(answer: Answer) -> Iterator[str]:
             yield f"{measured}, which is within noise."
 
 
-def _busy(answer: Answer) -> Iterator[str]:
-    """That other programs ran while the recommendation was measured, once."""
-    best = answer.best
-    notices = () if best is None else best.best.measurement.notices
-    busy = [notice.text for notice in notices if notice.kind is NoticeKind.BUSY_MACHINE]
-    yield from busy[:1]
-
-
 def _unused_conclusion(ranking: Ranking) -> Iterator[str]:
     if ranking.unused_conclusion:
         yield (
@@ -179,11 +170,10 @@ def unchecked_remarks(results: Sequence[VariantResult], goal: Goal) -> Sequence[
 
 
 def _busy_machine(ranking: Ranking) -> Iterator[str]:
-    """What else the machine did while the recommendation was measured."""
-    if ranking.results:
-        for notice in ranking.results[0].best.measurement.notices:
-            if notice.kind is NoticeKind.BUSY_MACHINE:
-                yield notice.text
+    """What else the machine did while the recommendation was measured, once."""
+    notices = ranking.results[0].best.measurement.notices if ranking.results else ()
+    busy = [notice.text for notice in notices if notice.kind is NoticeKind.BUSY_MACHINE]
+    yield from busy[:1]
 
 
 def _failed_elsewhere(ranking: Ranking) -> Iterator[str]:
