@@ -192,10 +192,11 @@ def _against_default(answer: Answer) -> str:
         return f": it is the default configuration, and no other measured is {clearly}better"
     base = values_text(default, ranking.goal)
     fails = ", and fails the constraints" if not default.passes else ""
+    has_one_load = len(default.measured) == 1 and not default.passes
+    if has_one_load or (gain is None and compared_default(ranking) is None):
+        base += " (the only load that it was measured under)"
     if gain is None:
-        is_compared = compared_default(ranking) is not None
-        only = "" if is_compared else " (the only load that it was measured under)"
-        return f"; the default configuration gives {base}{only}{fails}"
+        return f"; the default configuration gives {base}{fails}"
     noise = f" ± {gain.noise:.0f}" if gain.noise is not None else ""
     verdict = (
         f"no clear gain over the default configuration ({gain.percent:.0f}{noise} %)"

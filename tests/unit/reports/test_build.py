@@ -112,6 +112,15 @@ def test_a_default_that_fails_its_constraints_is_said_to() -> None:
     assert sentence(found).endswith(", and fails the constraints.")
 
 
+def test_a_default_that_fails_under_its_only_load_might_pass_under_another() -> None:
+    by = goal(*at_most(perf_latency_p99=10))
+    best = record(BEST, measurement(150, 5.5), concurrency=4)
+    loads = [record(DEFAULT, measurement(100, 50.5), concurrency=load) for load in (4, 8)]
+    only = "(the only load that it was measured under), and fails the constraints."
+    assert sentence(ranking(best, loads[0], by=by)).endswith(only)
+    assert only not in sentence(ranking(best, *loads, by=by))
+
+
 def test_a_failing_default_with_the_best_objective_is_not_the_answer() -> None:
     found = best_against_default(
         measurement(4000, 8.5),

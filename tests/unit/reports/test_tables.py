@@ -12,6 +12,7 @@ from dataclasses import replace
 import pytest
 
 from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial
@@ -20,6 +21,7 @@ from model_analyzer.reports.loads import under
 from model_analyzer.reports.tables import (
     Table,
     answer_table,
+    composing_table,
     detailed_table,
     gpu_table,
     inference_table,
@@ -632,3 +634,13 @@ def test_the_load_of_each_of_several_models_has_its_name() -> None:
     ]
     one = Trial(workloads=tuple(works), setup=ServerSetup())
     assert under(one) == "with 16 concurrent requests for a and with 70 concurrent requests for b"
+
+
+def test_parts_have_the_order_in_which_they_are_called() -> None:
+    parts = [variant(f"{name}_config_0", model=name) for name in ("pre", "middle", "after")]
+    whole = variant("m_config_0", ensemble_scheduling={}, composing=parts)
+    told = {part.model: {"perf_server_queue": 1.0} for part in reversed(parts)}
+    measured = Measurement(models=(ModelMeasurement(values={}, composing=told),))
+    table = composing_table(ranking(record(whole, measured)).results[0])
+    assert table is not None
+    assert [row[0] for row in table.rows] == ["pre", "middle", "after"]
