@@ -173,6 +173,8 @@ def rank(
     if conclusion is not None and ordered[0].trial.first.key != conclusion.recommended:
         conclusion, unused = None, "what it recommends was beaten by measurements since"
     ordered, ties = _default_first(ordered, ties, judged)
+    same = ordered[0].trial.first.key if ordered else ""
+    ties = tuple(item for item in ties if item.trial.first.key != same)  # under another name
     return Ranking(
         model=model,
         goal=judged,

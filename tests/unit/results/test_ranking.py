@@ -457,3 +457,10 @@ def test_across_models_each_has_the_order_of_its_own_answer() -> None:
     odd = [record(SMALL, measurement(103, 9)), record(LARGE, measurement(100, 3))]
     assert order(ranking(*odd)) == ["m_config_0", "m_config_1"]
     assert order(rank_across([ranking(*odd)], low, "all")) == ["m_config_1", "m_config_0"]
+
+
+def test_the_same_under_another_name_is_no_tie() -> None:
+    twin = variant("m_config_5", **LARGE.config)
+    other = variant("m_config_6", max_batch_size=64)
+    found = ranking(*(each for of in (LARGE, twin, other) for each in repeated(of, 100, 104)))
+    assert [item.trial.variants for item in found.ties] == ["m_config_6"]
