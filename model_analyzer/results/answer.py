@@ -195,12 +195,13 @@ def _rivals(ranking: Ranking, chance: Callable[[MeasuredTrial], float]) -> Itera
         return
     best = ranking.results[0].best
     equal = {id(item) for item in (best, *ranking.ties)}
-    others = [
-        item
-        for item, passes in zip(ranking.measured, ranking.passing, strict=True)
-        if passes and id(item) not in equal
-    ]
-    for item in ranking.goal.best_first(others, _measurement)[:1]:
+    others = (
+        next((item for item in result.measured if id(item) not in equal), None)
+        for result in ranking.results
+        if result.passes
+    )  # each has its best first
+    found = [item for item in others if item and ranking.goal.passes(item.measurement)]
+    for item in ranking.goal.best_first(found, _measurement)[:1]:
         gain = ranking.goal.gain_percent(item.measurement, best.measurement)
         if gain >= NO_GAIN:
             yield Rival(item=item, gain_percent=gain, chance=chance(item))

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import jsonschema
 import pytest
 
 from model_analyzer.reports.document import results_schema
+from model_analyzer.state.lines import decode, encode
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -69,6 +71,7 @@ def command_to_deploy(output: str) -> list[str]:
 
 def check_commands(setting, run: Run, tmp_path: Path, output: str, changes: Any) -> None:
     answer = profiled(tmp_path)
+    where = setting.config.get("checkpoint_directory", "checkpoints")
     for command in (command_to_deploy(output), ["best", "-f", "config.yaml", "--format", "json"]):
         status, text, error = run(*command)
         assert (status, told(text)) == (0, answer), error
@@ -78,14 +81,13 @@ def check_commands(setting, run: Run, tmp_path: Path, output: str, changes: Any)
     status, text, error = run(*command_to_deploy(output))
     assert (status, told(text)) == (0, answer), error
     circumstances = ["--circumstances", str(model["circumstances"])]
-    status, text, error = run("best", "-m", model["model"], "--format", "json", *circumstances)
+    best = ("best", "-m", model["model"], "-s", where, "--format", "json")
+    status, text, error = run(*best, *circumstances)
     assert (status, told(text)) == (0, answer), error
-    status, text, _ = run("checkpoint", "best", *circumstances)
+    status, text, _ = run("checkpoint", "best", "-s", where, *circumstances)
     assert (status, model["sentence"] in " ".join(text.split())) == (0, True), text
-    # a merged checkpoint, and one that starts another directory
-    status, _, error = run(
-        "checkpoint", "merge", "checkpoints", "checkpoints", "--output-dir", "merged"
-    )
+    shutil.rmtree(tmp_path / "merged", ignore_errors=True)
+    status, _, error = run("checkpoint", "merge", *[where] * 2, "--output-dir", "merged")
     assert status == 0, error
     status, text, error = run("best", "-s", "merged", "--format", "json", *circumstances)
     assert (status, told(text)) == (0, answer), error
@@ -185,3 +187,72 @@ def test_models_that_a_run_did_not_reach_are_answered_as_by_it(
 
     assert (status, told(text)) == (1, profiled(tmp_path)), error
     assert profiled(tmp_path)["models"][1]["verdict"] == "nothing"
+
+
+def without_bases(path: Path) -> None:
+    """A checkpoint from before it was kept from which models variants derive."""
+    entries = [decode(line) for line in path.read_bytes().splitlines(keepends=True)]
+    for entry in entries:
+        entry.pop("base", None)
+        entry.pop("bases", None)
+    path.write_bytes(b"".join(map(encode, entries)))
+
+
+@pytest.mark.parametrize("mode", ["brute", "quick", "adaptive"])
+@pytest.mark.parametrize("is_old", [False, True])
+def test_a_model_that_is_edited_and_edited_back(
+    setting, run: Run, tmp_path: Path, mode: str, is_old: bool
+) -> None:
+    """Of config.pbtxt, once and back; then of another file."""
+    model = Path(setting.config["model_repository"]) / "m"
+    text = (model / "config.pbtxt").read_text()
+    changes = {"run_config_search_mode": mode}
+    counts = []
+    for number, exact in enumerate(("no", "yes", "no", "yes")):
+        value = f'parameters {{ key: "exact" value {{ string_value: "{exact}" }} }}'
+        (model / "config.pbtxt").write_text(f"{text}\n{value}\n")
+        status, output = setting.profile(**changes)
+        assert status == 0, output
+        check_commands(setting, run, tmp_path, output, changes)
+        (answer,) = profiled(tmp_path)["models"]
+        assert f'"{exact}"' in (tmp_path / "best" / "m" / "config.pbtxt").read_text()
+        for measured in answer["variants"]:
+            for one in measured["models"]:
+                assert one["configuration"]["parameters"]["exact"]["string_value"] == exact
+        counts.append(sum(part["measurements"] for part in answer["left_out"]))
+        if number == 0 and is_old:
+            without_bases(tmp_path / "checkpoints" / "0.ckpt")
+    # edited back, nothing is new, and the other half is left out
+    assert counts[0] == 0
+    assert all(counts[1:]), counts
+    for path in (model / "1").iterdir():
+        path.write_text("another")
+    status, output = setting.profile(**changes)
+    assert status == 0, output
+    check_commands(setting, run, tmp_path, output, changes)
+    (answer,) = profiled(tmp_path)["models"]
+    assert any("files of m have changed" in part["reason"] for part in answer["left_out"])
+
+
+@pytest.mark.parametrize("mode", ["brute", "adaptive"])
+def test_a_run_goes_on_from_an_imported_checkpoint(
+    setting, pretend, run: Run, tmp_path: Path, mode: str
+) -> None:
+    changes = {"run_config_search_mode": mode}
+    assert setting.profile(**changes)[0] == 0
+    before = profiled(tmp_path)["models"][0]
+    known = len(pretend.launches)
+    exported = ["checkpoint", "export", "--format", "upstream", "-o", "theirs.ckpt"]
+    assert run(*exported)[0] == 0
+    assert run("checkpoint", "import", "theirs.ckpt", "-s", "new")[0] == 0
+    setting.config["checkpoint_directory"] = "new"
+
+    status, output = setting.profile(**changes)
+
+    assert status == 0, output
+    check_commands(setting, run, tmp_path, output, changes)
+    (answer,) = profiled(tmp_path)["models"]
+    if mode == "brute":
+        assert answer["left_out"] == []
+        assert len(pretend.launches) == known
+        assert answer["recommended"]["variant"] == before["recommended"]["variant"]

@@ -286,6 +286,14 @@ def test_what_was_edited_of_an_ensemble_is_named() -> None:
     ]
 
 
+def test_circumstances_that_differ_in_nothing_that_has_a_name() -> None:
+    records = [record(SMALL, measurement(1), flags={"f": value}) for value in (10, 10.0)]
+    assert [part.sentence for part in ranking(*records).left_out] == [
+        "1 measurement is left out: measured under other circumstances; --circumstances 1 ranks"
+        " them."
+    ]
+
+
 def test_bases_that_cannot_be_those_of_the_models_are_not_used() -> None:
     records = [record(SMALL, measurement(1), base=DEFAULT.identity)]
     found = rank(Profile(records=records, bases={"m": ("one", "too many")}), "m", goal())
