@@ -137,7 +137,7 @@ def _rivals(answer: Answer) -> Iterator[str]:
                 f" ({100 * rival.chance:.0f} % against {100 * own.chance:.0f} %)."
             )
         elif len(rival.item.runs) == 1:
-            yield f"{measured}, but only once: other measurements suggest that this is noise."
+            yield f"{measured}, but only once: it may be noise."
         else:
             yield f"{measured}, which is within noise."
 

@@ -16,7 +16,7 @@ from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.near_misses import NearMiss, near_misses
 from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.domain.ties import assurance
+from model_analyzer.domain.ties import chance_to_keep
 from model_analyzer.results.ranking import NO_GAIN, Ranking, VariantResult
 from model_analyzer.results.selection import Gain, gain_over_default
 
@@ -228,7 +228,7 @@ def _near_misses(ranking: Ranking) -> Iterator[NearMiss[MeasuredTrial]]:
 
 def _chances(ranking: Ranking) -> Callable[[MeasuredTrial], float]:
     """The probability that something measured keeps the constraints."""
-    chance = assurance(ranking.goal, {id(item): item.runs for item in ranking.measured})
+    chance = chance_to_keep(ranking.goal, {id(item): item.runs for item in ranking.measured})
     return lambda item: chance(id(item))
 
 

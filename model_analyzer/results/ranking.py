@@ -243,8 +243,8 @@ def _why_unused(
     goal: Goal,
     unmeasured: Sequence[str],
 ) -> str:
-    """Why a conclusion does not hold: it is for one goal, of which all was measured, and from just
-    these trials; or "".
+    """Why a conclusion does not hold, or "": it is for one goal, of which all was measured, and its
+    trials are among these. Others may be there, too, unless they beat what it recommends.
     """
     if conclusion is None:
         return ""
@@ -259,8 +259,8 @@ def _why_unused(
     )
     if not any(recommended):
         return "what it recommends is not among these measurements"
-    if conclusion.trials != len({record.trial.first.key for record in records}):
-        return "other trials were measured, too"
+    if conclusion.trials > len({record.trial.first.key for record in records}):
+        return "some of its trials are not among these measurements"
     return ""
 
 

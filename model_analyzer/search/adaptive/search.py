@@ -96,7 +96,8 @@ class AdaptiveSearch:
                 break
             coordinate = self._next(known)
             if coordinate is None:
-                reason = StopReason.NOTHING_WORTH
+                if self._guess(known) is None:
+                    reason = StopReason.NOTHING_WORTH
                 break
             yield from known.measure(coordinate)
         conclusion = conclude(known, reason, self._most, self._limits)
@@ -116,7 +117,7 @@ class AdaptiveSearch:
             for at_the_end in (*known.lower_loads, next_repetition(known)):
                 if at_the_end is not None:
                     return at_the_end
-        if guess is None:
+        if guess is None or not (is_great or self._has_room_to_confirm(known)):
             return None
         log.debug("Expected gain of the next trial: %.1f %%", 100 * guess.worth)
         return guess.coordinate
@@ -132,6 +133,10 @@ class AdaptiveSearch:
         return done < self._most - min(kept, math.ceil(self._most / 3)) and not is_late(
             known.records, self._limits, further=min(kept, done // 3)
         )
+
+    def _has_room_to_confirm(self, known: Knowledge) -> bool:
+        """Whether something new could be measured once more, should it turn out to be the best."""
+        return not known.is_answered or len(known.records) + 1 < self._most
 
     def _guess(self, known: Knowledge) -> Guess | None:
         """The trial that is worth most, as long as going on pays."""

@@ -375,23 +375,32 @@ def test_what_a_search_concluded_is_first_while_nothing_else_is_known() -> None:
     assert order(beaten)[0] == "m_config_1"
     assert beaten.conclusion is None
 
+    # nor do other trials, as long as they are no better
     more = record(LARGE, measurement(90, 7), concurrency=2)
+    assert ranking(sure, bold, more, by=bound, conclusion=concluded).conclusion == concluded
+
+    better = record(LARGE, measurement(150, 5), concurrency=2)
     others = [
-        ranking(sure, bold, more, by=bound, conclusion=concluded),
+        ranking(sure, bold, better, by=bound, conclusion=concluded),
+        ranking(sure, by=bound, conclusion=replace(concluded, trials=3)),
         ranking(sure, bold, by=goal(*at_most(perf_latency_p99=11)), conclusion=concluded),
         ranking(bold, more, by=bound, conclusion=concluded),
         ranking(bold, sure._replace(outcome=failure()), by=bound, conclusion=concluded),
     ]
-    for other in others:
-        assert order(other)[0] == "m_config_1"
-        assert other.conclusion is None
+    assert [order(other)[0] for other in others] == [
+        "m_config_1",
+        "m_config_0",
+        *["m_config_1"] * 3,
+    ]
+    assert [other.conclusion for other in others] == [None] * 5
     assert [other.unused_conclusion for other in others] == [
-        "other trials were measured, too",
+        "what it recommends was beaten by measurements since",
+        "some of its trials are not among these measurements",
         "it was for other goals",
         "what it recommends is not among these measurements",
         "what it recommends is not among these measurements",
     ]
-    assert "is not used" in next(iter(remarks_of(answer_of(others[0]))))
+    assert "is not used" in next(iter(remarks_of(answer_of(others[1]))))
     assert not found.unused_conclusion
 
 
