@@ -15,7 +15,7 @@ from pathlib import Path
 
 from model_analyzer.cli.answer import answer
 from model_analyzer.cli.console import View
-from model_analyzer.cli.export import check_installed
+from model_analyzer.cli.export import check_installed, originals_of
 from model_analyzer.cli.gpus import served_gpus
 from model_analyzer.cli.launch import (
     create_log,
@@ -138,7 +138,10 @@ def _run(
                     session.settings,
                     session.export,
                     view,
-                    originals={name: facts.config for name, facts in session.facts.items()},
+                    originals={
+                        **originals_of(session.state.profile),
+                        **{name: facts.config for name, facts in session.facts.items()},
+                    },
                     complete=complete,
                 )
                 session.server.stop()

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.reports.headline import headline
+from model_analyzer.reports.remarks import remarks_of
 from model_analyzer.reports.verdict import figures_of
 from model_analyzer.results.answer import Answer, Verdict, answer_of
 from tests.unit.builders import (
@@ -116,3 +117,20 @@ def test_what_measured_better_and_is_not_recommended_is_a_rival() -> None:
     assert answer.compliance is not None
     assert answer.rivals[0].chance < answer.compliance.chance
     assert answer_of(ranking(sure, bold, by=BOUND)).rivals == ()
+
+
+def test_what_is_better_and_just_misses_a_bound_is_named() -> None:
+    found = ranking(
+        record(SMALL, measurement(1000, 5)),
+        record(LARGE, measurement(1370, 10.1)),
+        record(LARGE, measurement(2000, 20), concurrency=8),
+        by=BOUND,
+    )
+    answer = answer_of(found)
+    (near,) = answer.near_misses
+    assert near.item.trial.variants == "m_config_1"
+    assert remarks_of(answer) == [
+        "m_config_1 with 1 concurrent request is 37 % better, at p99 Latency 10.1 ms: 1 % beyond"
+        f" Max p99 Latency: 10 ms ({100 * near.chance:.0f} % chance that it keeps the constraints)."
+    ]
+    assert 0.2 < near.chance < 0.5

@@ -367,9 +367,13 @@ def test_what_a_search_concluded_is_first_while_nothing_else_is_known() -> None:
     found = ranking(sure, bold, by=bound, conclusion=concluded)
     assert order(found) == ["m_config_0", "m_config_1"]
     assert found.conclusion == concluded
-    # repetitions that it did not ask for do not take it back
-    again = record(LARGE, measurement(112, 9.97), repetition=1)
+    # repetitions that it did not ask for do not take it back, unless they beat it
+    again = record(LARGE, measurement(112, 10.003), repetition=1)
     assert order(ranking(sure, bold, again, by=bound, conclusion=concluded))[0] == "m_config_0"
+    again = record(LARGE, measurement(112, 9.97), repetition=1)
+    beaten = ranking(sure, bold, again, by=bound, conclusion=concluded)
+    assert order(beaten)[0] == "m_config_1"
+    assert beaten.conclusion is None
 
     more = record(LARGE, measurement(90, 7), concurrency=2)
     others = [
