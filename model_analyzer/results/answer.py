@@ -27,7 +27,7 @@ _UNSURE = 0.5
 _SAFE = 0.8
 
 # Of those that keep the constraints, and those that do not, so many are looked at for near misses.
-_CLOSEST = 500
+_CLOSEST = 100
 _NEAR_MISSES = 2
 
 # A search that stopped at a limit is offered this multiple of it.

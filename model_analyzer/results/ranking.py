@@ -37,7 +37,7 @@ from model_analyzer.results.circumstances import (
 NO_GAIN = 0.5
 
 # No others can tie with the best: more of them would only take time.
-_CLOSEST = 1000
+_CLOSEST = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
