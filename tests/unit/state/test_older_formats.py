@@ -1,0 +1,102 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Files that earlier versions wrote are read in full, and gone on from."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from model_analyzer.domain.conclusions import StopReason
+from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.state.checkpoint import Checkpoint, load, read_file
+from model_analyzer.state.profile_state import ProfileState
+from model_analyzer.state.verify import verify
+from tests.unit.state.samples import (
+    failure,
+    measurement,
+    rich_failure,
+    rich_measurement,
+    trial,
+)
+
+FORMAT_2 = Path(__file__).parents[2] / "golden" / "checkpoints" / "format2"
+
+IN_CHECKPOINT: list[tuple[int, Outcome]] = [
+    (20, measurement(20.0)),
+    (21, failure()),
+    (4, rich_measurement()),
+    (5, rich_failure()),
+    *((number, measurement(float(number))) for number in range(1, 5)),
+]
+SINCE: list[tuple[int, Outcome]] = [
+    (4, rich_failure()),
+    (7, measurement(7.0)),
+    (8, failure()),
+    (22, measurement(22.0)),
+]
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(FORMAT_2, tmp_path / "checkpoints"))
+
+
+def outcomes(checkpoint: Checkpoint) -> list[tuple[int, Outcome]]:
+    """The concurrency and the outcome of each record."""
+    return [(record.trial.workloads[0].load.value, record.outcome) for record in checkpoint.records]
+
+
+def in_any_order(pairs: list[tuple[int, Outcome]]) -> list[tuple[int, Outcome]]:
+    return sorted(pairs, key=lambda pair: (pair[0], pair[1].started))
+
+
+def test_a_checkpoint_of_format_2_is_read_in_full() -> None:
+    checkpoint = read_file(FORMAT_2 / "0.ckpt")
+
+    assert in_any_order(outcomes(checkpoint)) == in_any_order(IN_CHECKPOINT)
+    assert checkpoint.header.uuid
+    assert [device.uuid for device in checkpoint.header.devices] == ["GPU-aaaa"]
+    assert checkpoint.header.host == {"cpu": "Pretend", "server": "2.51.0"}
+    assert checkpoint.header.nodes == {"a": 2}
+    assert checkpoint.server_only == {"GPU-aaaa": {"gpu_used_memory": 10.0}}
+    assert checkpoint.metadata == {"owner": {"team": ("a", "größe")}, "gone": 1}
+    assert checkpoint.searches["m"]["mode"] == "brute"
+    assert checkpoint.goal_of("m") is not None
+    assert checkpoint.conclusions["m"].reason is StopReason.LIMIT
+    assert checkpoint.profile.bases == {"m": ("m",)}
+
+
+def test_a_directory_of_format_2_is_read_in_full() -> None:
+    loaded = load(FORMAT_2)
+
+    again = {key for key, record in loaded.records.items() if record.outcome == rich_failure()}
+    expected = [*IN_CHECKPOINT[:2], *IN_CHECKPOINT[3:], *SINCE]  # (4, rich) was measured again
+    assert loaded.damage == ()
+    assert len(again) == 2
+    assert in_any_order(outcomes(loaded)) == in_any_order(expected)
+    assert loaded.metadata == {"owner": {"team": ("a", "größe")}}
+    assert set(loaded.searches) == set(loaded.conclusions) == {"m", "n"}
+    assert loaded.server_only == {"GPU-aaaa": {"gpu_used_memory": 11.0}}
+
+
+@pytest.mark.parametrize("name", ["0.ckpt", "journal", "journal-a"])
+def test_files_of_format_2_are_intact(name: str) -> None:
+    verdict = verify(FORMAT_2 / name)
+
+    assert (verdict.damage, verdict.loss) == ("", "")
+
+
+def test_a_run_goes_on_from_a_directory_of_format_2(directory: Path) -> None:
+    before = outcomes(load(directory))
+
+    with ProfileState(directory) as state:
+        assert state.outcome_of(trial(7)) == measurement(7.0)
+        state.record(trial(9), measurement(9.0))
+        path = state.save()
+
+    assert path == directory / "1.ckpt"
+    assert in_any_order(outcomes(read_file(path))) == in_any_order([*before, (9, measurement(9.0))])
+    assert any(isinstance(outcome, Measurement) for _, outcome in before)
