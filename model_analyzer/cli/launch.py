@@ -29,6 +29,7 @@ from model_analyzer.runner.server.local import LocalLauncher
 from model_analyzer.runner.server.log import ServerLog
 from model_analyzer.runner.server.remote import RemoteLauncher
 from model_analyzer.runner.server.triton import Launcher, TritonServer
+from model_analyzer.writing import empty_output
 
 
 def server_setups(
@@ -146,7 +147,7 @@ def create_log(settings: ProfileSettings, work: Path) -> Path:
     if settings.server.log is not None and settings.server.launch is not LaunchMode.C_API:
         path = settings.server.log
     try:
-        path.write_bytes(b"")
+        empty_output(path)
     except OSError as error:
         raise OutputError(
             f"cannot write {path}: {error.strerror}; check --triton-output-path"

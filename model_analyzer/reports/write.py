@@ -7,16 +7,22 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from model_analyzer.errors import OutputError
+from model_analyzer.writing import replace_file, write_output
 
 _LONGEST_NAME = 200  # bytes; most file systems take 255
 
 
 class ExportDirectory:
-    """Writes files below `path`, which the user chose by `option`, creating it if needed."""
+    """Writes files below `path`, which the user chose by `option`, creating it if needed.
+
+    Only the directory itself may be a symbolic link: whoever gave it to the user may have put
+    others into it.
+    """
 
     def __init__(self, path: Path, option: str = "--export-path") -> None:
         """Makes sure that it can be written to, so that nobody finds out after hours."""
@@ -24,30 +30,41 @@ class ExportDirectory:
         self._option = option
         with _explained(path, option):
             path.mkdir(parents=True, exist_ok=True)
-            probe = path / f".write-test-{os.getpid()}"
-            probe.touch()
-            probe.unlink()
+            with tempfile.NamedTemporaryFile(dir=path, prefix=".write-test-"):
+                pass
 
     def write(self, content: str | bytes, *parts: str) -> Path:
         """Writes `content` to the file named by `parts` below the directory; its path."""
         path = self.path.joinpath(*map(safe_name, parts))
         with _explained(path, self._option):
+            self._check_links(path.parent)
             path.parent.mkdir(parents=True, exist_ok=True)
-            _write_whole(path, content)
+            replace_file(path, [_bytes(content)])
         return path
 
     def remove(self, *parts: str) -> None:
         """Removes a file that we wrote earlier, or a directory of such files, if it is there."""
         path = self.path.joinpath(*map(safe_name, parts))
         with _explained(path, self._option):
+            self._check_links(path)
             for file in sorted(path.iterdir()) if path.is_dir() else [path]:
                 file.unlink(missing_ok=True)
+
+    def _check_links(self, path: Path) -> None:
+        """Refuses a path that leads out of the directory by a link."""
+        while path != self.path:
+            if path.is_symlink():
+                raise OutputError(
+                    f"cannot write {path}: it is a symbolic link, which may lead anywhere; remove"
+                    f" it, or check {self._option}"
+                )
+            path = path.parent
 
 
 def write_file(content: str | bytes, path: Path, option: str) -> None:
     """Writes the one file that the user named by `option`."""
     try:
-        _write_whole(path, content)
+        write_output(path, _bytes(content))
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror}; check {option}") from error
 
@@ -57,14 +74,8 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def _write_whole(path: Path, content: str | bytes) -> None:
-    temporary = path.with_name(f".{path.name}.tmp")
-    try:
-        temporary.write_bytes(encoded(content) if isinstance(content, str) else content)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+def _bytes(content: str | bytes) -> bytes:
+    return encoded(content) if isinstance(content, str) else content
 
 
 def safe_name(name: str) -> str:

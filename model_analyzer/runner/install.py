@@ -23,6 +23,7 @@ from pathlib import Path
 from model_analyzer.errors import RuntimeNotFound
 from model_analyzer.runner.process import run
 from model_analyzer.runner.runtime import InstalledRuntime, cache_directory, installed_runtime
+from model_analyzer.writing import open_own
 
 Say = Callable[[str], None]
 
@@ -143,7 +144,7 @@ def _check_machine() -> None:
 def _locked(cache: Path) -> Iterator[None]:
     try:
         cache.mkdir(parents=True, exist_ok=True)
-        lock = open(cache / "runtime.lock", "w")  # noqa: SIM115 (held until the block ends)
+        lock = os.fdopen(open_own(cache / "runtime.lock", os.O_WRONLY), "w")
     except OSError as error:
         raise RuntimeNotFound(f"{cache}: cannot be written: {error.strerror}") from error
     with lock:

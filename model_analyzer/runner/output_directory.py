@@ -20,6 +20,7 @@ from pathlib import Path
 
 from model_analyzer.errors import OutputError, RepositoryError
 from model_analyzer.runner.files import words_of
+from model_analyzer.writing import open_own
 
 # A server that is given the directory looks at directories only.
 MARK = ".model-analyzer"
@@ -146,8 +147,7 @@ def held(path: Path) -> Iterator[None]:
 
 def note_entry(path: Path, *names: str) -> None:
     """Adds directories to the mark of the output repository, before they are made."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
-    mark = os.open(path / MARK, flags, 0o666)
+    mark = open_own(path / MARK, os.O_WRONLY | os.O_APPEND)
     try:
         if os.fstat(mark).st_size == 0:
             os.write(mark, f"{_TITLE}\n{json.dumps(str(path.resolve()))}\n".encode())

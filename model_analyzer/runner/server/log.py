@@ -61,6 +61,8 @@ class ServerLog:
         return self.errors() or tuple(line[:500] for line in self._lines()[-_MOST_LINES:])
 
     def _lines(self) -> Sequence[str]:
+        if not self.path.is_file():
+            return ()  # a pipe or a terminal does not give back what was written to it
         try:
             with open(self.path, "rb") as file:
                 file.seek(max(self._mark, self._size() - _MOST_BYTES))

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -156,3 +157,47 @@ def test_one_file_is_written_whole_where_it_was_named(tmp_path: Path) -> None:
 
     assert files_below(tmp_path) == [".x"]
     assert (tmp_path / ".x").read_text(encoding="utf-8") == "ä"
+
+
+# ------------------------------------------------------------ links in the directory, and devices
+
+
+@pytest.mark.parametrize("parts", [("x.csv",), ("results", "x.csv")])
+def test_a_link_in_the_directory_is_neither_followed_nor_replaced(
+    tmp_path: Path, parts: tuple[str, ...]
+) -> None:
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "x.csv").write_text("mine")
+    export = tmp_path / "export"
+    export.mkdir()
+    link = export / parts[0]
+    link.symlink_to(precious / "x.csv" if len(parts) == 1 else precious)
+    directory = ExportDirectory(export)
+
+    message = failure_of_writing(directory, *parts)
+
+    assert "symbolic link" in message
+    assert message.endswith("check --export-path")
+    with pytest.raises(OutputError, match="symbolic link"):
+        directory.remove(*parts)
+    assert link.is_symlink()
+    assert (precious / "x.csv").read_text() == "mine"
+    assert files_below(precious) == ["x.csv"]
+
+
+def test_the_directory_itself_may_be_a_link(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "export").symlink_to("there")
+
+    ExportDirectory(tmp_path / "export").write("text", "results", "x.csv")
+
+    assert files_below(tmp_path / "there") == ["results/x.csv"]
+
+
+def test_a_probe_of_the_directory_follows_no_link(tmp_path: Path) -> None:
+    (tmp_path / f".write-test-{os.getpid()}").symlink_to(tmp_path / "elsewhere")
+
+    ExportDirectory(tmp_path)
+
+    assert not (tmp_path / "elsewhere").exists()
