@@ -30,7 +30,7 @@ import signal
 import sys
 import time
 
-_SHM = "/dev/shm"
+SHM = "/dev/shm"
 _BACKEND_PREFIX = "triton_python_backend_shm_region_"
 _PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _CANNOT_START = 127
@@ -62,10 +62,10 @@ def main(lifeline: int, ended: int) -> int:
         _say_farewell(child, wakeup, farewell_s)
     finally:
         # The unreaped child keeps its group's number from being given to somebody else.
-        regions = _mapped_regions(child)
+        regions = regions_of(_members(child))
         _signal_group(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
-        _remove_shared_memory(prefix, regions)
+        remove_shared_memory(prefix, regions)
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
 
@@ -144,12 +144,12 @@ def _signal_group(leader: int, number: int) -> None:
         pass  # ended, or between the fork and the new group: then there is nobody to tell
 
 
-def _mapped_regions(leader: int) -> set[str]:
-    """The Python backend's regions that processes of the group have mapped."""
-    present = [name for name in _shared_memory() if name.startswith(_BACKEND_PREFIX)]
+def regions_of(processes: list[int]) -> set[str]:
+    """The Python backend's regions that these processes have mapped."""
+    present = [name for name in shared_memory() if name.startswith(_BACKEND_PREFIX)]
     if not present:
         return set()
-    mapped = {line.rpartition("/")[2] for one in _members(leader) for line in _maps_of(one)}
+    mapped = {line.rpartition("/")[2] for one in processes for line in _maps_of(one)}
     return mapped.intersection(present)
 
 
@@ -172,18 +172,18 @@ def _maps_of(process: int) -> list[str]:
         return []
 
 
-def _shared_memory() -> list[str]:
+def shared_memory() -> list[str]:
     try:
-        return os.listdir(_SHM)
+        return os.listdir(SHM)
     except OSError:
         return []
 
 
-def _remove_shared_memory(prefix: str, regions: set[str]) -> None:
-    for name in _shared_memory():
+def remove_shared_memory(prefix: str, regions: set[str]) -> None:
+    for name in shared_memory():
         if name in regions or (prefix and name.startswith(prefix)):
             try:
-                os.unlink(f"{_SHM}/{name}")
+                os.unlink(f"{SHM}/{name}")
             except OSError:
                 pass
 

@@ -15,6 +15,9 @@ from types import TracebackType
 
 import psutil
 
+from model_analyzer.runner.leftovers import VARIABLE, remove_leftovers
+from model_analyzer.runner.owner import owner_of
+
 _GUARD = Path(__file__).with_name("guard.py")
 
 
@@ -53,7 +56,9 @@ class Process:
         finally:
             os.close(lifeline)
             os.close(ended)
+        environment = {**environment, VARIABLE: owner_of(self._guard.pid)}
         self._tell([shm_prefix, str(farewell_s), str(len(command)), *command], environment)
+        self._shm_prefix = shm_prefix
 
     def __enter__(self) -> Process:
         return self
@@ -102,7 +107,8 @@ class Process:
         if self._lifeline >= 0:
             os.close(self._lifeline)
             self._lifeline = -1
-        self._guard.wait()
+        if self._guard.wait() < 0:  # somebody has killed the guard: nobody else cleans up
+            remove_leftovers(self._shm_prefix)
         if self._ended >= 0:
             os.close(self._ended)
             self._ended = -1

@@ -11,6 +11,8 @@ import tempfile
 from pathlib import Path
 from types import TracebackType
 
+from model_analyzer.runner.leftovers import remove_leftovers
+
 _PREFIX = "model-analyzer-"
 _LOCK = "in-use"
 
@@ -19,11 +21,13 @@ class Workspace:
     """A context manager that gives the path of a new directory and removes it at the end.
 
     After kill -9 there is no end. So the directory is kept locked while it is used, and
-    directories of ours that nobody locks are removed at the next start.
+    directories of ours that nobody locks are removed at the next start, and with them processes and
+    shared memory of killed runs.
     """
 
     def __enter__(self) -> Path:
         _sweep()
+        remove_leftovers()
         self._path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=_parent()))
         self._lock = os.open(self._path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)

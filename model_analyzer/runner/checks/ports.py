@@ -7,12 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import psutil
-
 from model_analyzer.domain.settings import LaunchMode, ServerSettings
 from model_analyzer.runner.checks.finding import Finding, ok, problem
 from model_analyzer.runner.server.endpoints import (
     given_addresses,
+    listener,
     remote_endpoints,
     why_not_free,
 )
@@ -37,20 +36,8 @@ def read_ports(settings: ServerSettings) -> Iterator[Port]:
             option=option,
             address=f"{address.bind}:{address.port}",
             reason=reason,
-            user=_listener(address.port) if reason else "",
+            user=listener(address.port) if reason else "",
         )
-
-
-def _listener(port: int) -> str:
-    """Who listens on this port, by name and number of the process."""
-    try:
-        for connection in psutil.net_connections(kind="tcp"):
-            taken = connection.laddr and connection.laddr.port == port
-            if taken and connection.status == psutil.CONN_LISTEN and connection.pid:
-                return f"{psutil.Process(connection.pid).name()}, process {connection.pid}"
-    except psutil.Error:
-        pass  # other people's processes are not ours to see
-    return ""
 
 
 def judge_port(port: Port) -> Finding:

@@ -8,6 +8,8 @@ import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import psutil
+
 from model_analyzer.domain.settings import Protocol, ServerSettings
 from model_analyzer.errors import ServerError
 
@@ -105,11 +107,16 @@ def choose_endpoints(settings: ServerSettings) -> Endpoints:
         reason = why_not_free(address)
         if reason:
             raise ServerError(
-                f"cannot listen on {address.bind}:{address.port} ({reason}): stop what uses"
-                f" it, or leave {option} out to have a free port chosen"
+                f"cannot listen on {address.bind}:{address.port} ({_with_user(reason, address)}):"
+                f" stop what uses it, or leave {option} out to have a free port chosen"
             )
     http, grpc, metrics = addresses
     return Endpoints(http, grpc, metrics)
+
+
+def _with_user(reason: str, address: Address) -> str:
+    user = listener(address.port)
+    return f"{reason} by {user}" if user else reason
 
 
 def _texts(settings: ServerSettings) -> Mapping[str, str | None]:
@@ -165,6 +172,18 @@ def why_not_free(address: Address) -> str:
             probe.bind((address.bind, address.port))
         except OSError as error:
             return error.strerror or str(error)
+    return ""
+
+
+def listener(port: int) -> str:
+    """Who listens on this port, by name and number of the process."""
+    try:
+        for connection in psutil.net_connections(kind="tcp"):
+            taken = connection.laddr and connection.laddr.port == port
+            if taken and connection.status == psutil.CONN_LISTEN and connection.pid:
+                return f"{psutil.Process(connection.pid).name()}, process {connection.pid}"
+    except psutil.Error:
+        pass  # other people's processes are not ours to see
     return ""
 
 

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import secrets
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import ServerSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.runner.client.interface import ServerClient
+from model_analyzer.runner.leftovers import shm_prefix
 from model_analyzer.runner.process import Process
 from model_analyzer.runner.runtime import Program
 from model_analyzer.runner.server.command import server_command, server_environment
@@ -47,7 +47,7 @@ class LocalLauncher:
         return choose_endpoints(self._settings)
 
     def start(self, endpoints: Endpoints, setup: ServerSetup, log_file: ServerLog) -> Process:
-        prefix = f"ma_{os.getpid()}_{secrets.token_hex(4)}_"
+        prefix = shm_prefix(secrets.token_hex(4))
         command = [
             str(self._program.path),
             *server_command(setup.flags, endpoints, self._repository, self._program.flags),
