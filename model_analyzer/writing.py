@@ -101,12 +101,6 @@ def sync_directory(directory: Path) -> None:
         os.close(descriptor)
 
 
-def is_temporary_of(name: str, path: Path) -> bool:
-    """Whether a file name is one that `create_file` and `replace_file` use while they write."""
-    start, end = f".{path.name}.", ".tmp"
-    return name.startswith(start) and name.endswith(end) and len(name) == len(start + end) + 16
-
-
 @contextlib.contextmanager
 def _temporary(path: Path, chunks: Iterable[bytes], *, is_durable: bool) -> Iterator[Path]:
     """A file beside `path`, with the content; it is gone at the end, if it still has that name."""

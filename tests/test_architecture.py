@@ -63,7 +63,8 @@ ADDRESSES = {
     "docker": {"runner/server/docker.py", "runner/server/container.py"},
     "socket": {"runner/server/endpoints.py", "runner/host.py", "state/lock.py"},
     "fcntl": {
-        "state/lock.py", "runner/install.py", "runner/output_directory.py", "runner/workspace.py",
+        "state/lock.py", "state/journal.py", "runner/install.py",
+        "runner/output_directory.py", "runner/workspace.py",
     },
     "yaml": {"config/sources.py"},
     "http": {"runner/client/http.py", "runner/monitors/triton_metrics.py"},

@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
+from itertools import chain
 from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
@@ -47,7 +48,7 @@ from model_analyzer.state.files import (
     read_listed,
 )
 from model_analyzer.state.layout import Layout, is_journal, number_of, prefix_of
-from model_analyzer.state.lines import Entry, decode, split
+from model_analyzer.state.lines import Entry, decode, encode, split
 from model_analyzer.state.records import Records
 
 if TYPE_CHECKING:
@@ -166,7 +167,9 @@ class Checkpoint:
 
     def lines(self) -> Iterator[bytes]:
         """The lines of the numbered checkpoint that holds all this."""
-        return checkpoint_lines(self._entries(), self.records.lines())
+        entries = [*self._entries()]
+        copies = self.records.copies([encode(entries[0])])
+        return checkpoint_lines(entries, chain(self.records.lines(), map(encode, copies)))
 
     def to_bytes(self) -> bytes:
         """The numbered checkpoint that holds all this."""
@@ -366,6 +369,7 @@ def assemble(contents: Iterable[tuple[str, Path | None, Content]]) -> Checkpoint
         searches |= content.searches
         conclusions |= content.conclusions
         if reason:
+            reason += f"; lost: {content.lost_outcomes}" if content.lost_outcomes else ""
             damage.append(f"{where} is damaged ({reason})")
         remarks += [f"{where}: {remark}" for remark in content.remarks]
     return Checkpoint(

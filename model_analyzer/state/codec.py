@@ -9,9 +9,9 @@ on them. What is empty is left out.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict
-from functools import lru_cache
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache, partial
 from math import isfinite
 from types import MappingProxyType
 from typing import Any
@@ -40,7 +40,8 @@ from model_analyzer.domain.trials import (
     Trial,
     Workload,
 )
-from model_analyzer.state.lines import Entry
+from model_analyzer.state.copies import copy_entry
+from model_analyzer.state.lines import Entry, encode
 
 SERVER_ONLY = "server-only"
 CONCLUSION = "conclusion"
@@ -49,24 +50,27 @@ OUTCOMES = frozenset({"measurement", "failure"})
 
 
 class Encoder:
-    """Turns records into entries; what was written before is referred to."""
+    """Turns records into entries; what was written before is referred to.
+
+    With the second outcome that needs a definition comes a copy of it: so the loss of any line
+    costs one outcome at most.
+    """
 
     def __init__(self) -> None:
-        self._written: set[str] = set()
+        self._written: dict[str, _Definition] = {}
+        self._kinds: dict[tuple[str, str], list[bytes]] = {}
 
     def record(self, key: str, record: TrialRecord) -> Iterator[Entry]:
         """The entries that are needed to read this record back, the outcome last."""
         trial = record.trial
         setup = trial.setup.identity[:_DIGITS]
-        if self._is_new(setup):
-            yield {"entry": "setup", "id": setup, **_setup_entry(trial.setup)}
+        yield from self._definition("setup", setup, lambda: _setup_entry(trial.setup))
         workloads = []
         for work in trial.workloads:
             yield from self._variant(work.variant)
             generator = _generator(work)
             identity = fingerprint(generator)[:_DIGITS]
-            if self._is_new(identity):
-                yield {"entry": "generator", "id": identity, **generator}
+            yield from self._definition("generator", identity, partial(dict, generator))
             workloads.append(_workload(work, identity))
         yield {
             "entry": "measurement" if isinstance(record.outcome, Measurement) else "failure",
@@ -81,22 +85,44 @@ class Encoder:
     def _variant(self, variant: ModelVariant) -> Iterator[Entry]:
         for part in variant.composing:
             yield from self._variant(part)
-        identity = variant.identity[:_DIGITS]
-        if self._is_new(identity + variant.name):
-            yield {
-                "entry": "variant",
-                "id": identity,
-                "model": variant.model,
-                "name": variant.name,
-                "files": variant.files,
-                "config": thaw(variant.config),
-                "composing": [[part.identity[:_DIGITS], part.name] for part in variant.composing],
-            }
+        yield from self._definition(
+            "variant",
+            variant.identity[:_DIGITS],
+            partial(_variant_entry, variant),
+            name=variant.name,
+            model=variant.model,
+        )
 
-    def _is_new(self, identity: str) -> bool:
-        new = identity not in self._written
-        self._written.add(identity)
-        return new
+    def _definition(
+        self,
+        kind: str,
+        identity: str,
+        fields: Callable[[], Entry],
+        *,
+        name: str = "",
+        model: str = "",
+    ) -> Iterator[Entry]:
+        """The definition where it is used first, and a copy where it is used again."""
+        key = f"{kind} {identity} {name}"
+        definition = self._written.get(key)
+        if definition is None:
+            entry = {"entry": kind, "id": identity, **fields()}
+            definition = self._written[key] = _Definition(encode(entry))
+            self._kinds.setdefault((kind, model), []).append(definition.line)
+            yield entry
+        elif not definition.is_copied:
+            definition.is_copied = True
+            others = self._kinds[kind, model][-2:]
+            like = next((line for line in others if line != definition.line), b"")
+            yield copy_entry(definition.line, like)
+
+
+@dataclass(slots=True)
+class _Definition:
+    """A line that outcomes refer to, and whether there is a second one."""
+
+    line: bytes
+    is_copied: bool = False
 
 
 class Decoder:
@@ -353,6 +379,16 @@ def _number_or_none(value: Any) -> float | None:
 def _load(kind: str, value: int, batch_size: int) -> Load:
     """Many trials are under the same load."""
     return Load(kind=_LOAD_KINDS[kind], value=value, batch_size=batch_size)
+
+
+def _variant_entry(variant: ModelVariant) -> Entry:
+    return {
+        "model": variant.model,
+        "name": variant.name,
+        "files": variant.files,
+        "config": thaw(variant.config),
+        "composing": [[part.identity[:_DIGITS], part.name] for part in variant.composing],
+    }
 
 
 def _setup_entry(setup: ServerSetup) -> Entry:

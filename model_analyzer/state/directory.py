@@ -11,10 +11,10 @@ from pathlib import Path
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.checkpointer import Checkpointer, holds
-from model_analyzer.state.files import write_whole
 from model_analyzer.state.layout import Layout, index_of, name_of, prefix_of
 from model_analyzer.state.lock import Lock
 from model_analyzer.state.profile_state import ProfileState
+from model_analyzer.writing import create_file
 
 
 class DirectoryCheckpointer(Checkpointer):
@@ -45,7 +45,7 @@ class DirectoryCheckpointer(Checkpointer):
         lock = Lock(self._layout.lock())
         try:
             self._check_free(index, path)
-            write_whole(path, [data])
+            create_file(path, [data])
         except OSError as error:
             raise CheckpointError(f"{path}: cannot be written: {error.strerror}") from error
         finally:

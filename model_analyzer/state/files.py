@@ -10,9 +10,8 @@ from __future__ import annotations
 import errno
 import gc
 import hashlib
-import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
@@ -32,11 +31,23 @@ from model_analyzer.state.codec import (
     decode_server_only,
     encode_device,
 )
+from model_analyzer.state.copies import COPY, inflated, restored
 from model_analyzer.state.legacy import SEED, is_upstream, read_upstream
-from model_analyzer.state.lines import MOST_BYTES, DamagedLine, Entry, decode, encode, split
-from model_analyzer.state.records import Records
+from model_analyzer.state.lines import (
+    MOST_BYTES,
+    DamagedLine,
+    Entry,
+    checksum_of,
+    decode,
+    encode,
+    pieces,
+    split,
+    without_serial,
+)
+from model_analyzer.state.losses import Losses, contents_lines
+from model_analyzer.state.records import CONTENTS, Records
 
-FORMAT = 2
+FORMAT = 3
 
 HEADER = "header"
 METADATA = "metadata"
@@ -48,6 +59,8 @@ _END = "end"
 # the metadata that hold what only upstream has a use for
 UPSTREAM = "upstream"
 _MOST_OF_UPSTREAM = 256 * 2**20  # they are read as a whole
+# what the copies in a file may hold beside twice its size
+_SOME_BYTES = 2**20
 
 
 @dataclass(slots=True)
@@ -59,7 +72,9 @@ class Content:
     and `conclusions` what it came to.
     `server_only` is None where nothing is said about it; `remarks` are sentences about what is
     odd. `intact` lines are used and `lost` ones are not; `announced` is how many the end of a
-    checkpoint says that there are before it.
+    checkpoint says that there are before it. `lost_outcomes` is said where there is damage.
+    `copies` and `contents` are what a file says about its own lines. Of a checkpoint
+    `is_endless`, its end is missing.
     """
 
     header: Mapping[str, Any] = field(default_factory=dict)
@@ -73,6 +88,16 @@ class Content:
     intact: int = 0
     lost: int = 0
     announced: int | None = None
+    lost_outcomes: str = ""
+    copies: list[Entry] = field(default_factory=list)
+    contents: Any = None
+    is_endless: bool = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether there is something to read, and each line, damaged or not, is in its place."""
+        announced = self.intact if self.announced is None else self.announced
+        return self.intact > 0 and self.intact + self.lost >= announced and not self.is_endless
 
     def take(self, entry: Entry, line: bytes, where: str) -> None:
         """Takes the entry of a line. Raises ValueError if it cannot be used, and CheckpointError
@@ -81,8 +106,14 @@ class Content:
         if entry["entry"] not in OUTCOMES:
             encode(entry)  # these are written anew: no number may be in them that cannot be
         match entry["entry"]:
-            case kind if kind in DEFINITIONS or kind in OUTCOMES:
+            case kind if kind in DEFINITIONS:
                 self.records.take(entry, line)
+            case kind if kind in OUTCOMES:
+                self.records.take(entry, without_serial(line) if "serial" in entry else line)
+            case kind if kind == COPY:
+                self.copies.append(entry)
+            case kind if kind == CONTENTS:
+                self.contents = entry.get("outcomes")
             case "header":
                 _check_format(entry, where)
                 self.header = entry
@@ -132,20 +163,49 @@ def read_checkpoint_from(file: BinaryIO, where: str) -> Content:
     file.seek(0)
     if is_upstream(beginning):
         return _read_upstream(file, where)
-    content = Content()
+    with _without_collecting():
+        return _repaired(file, where, _read_checkpoint_once)
+
+
+def _read_checkpoint_once(file: BinaryIO, where: str, content: Content) -> Losses:
     digest = hashlib.sha256()
     previous = b""
     last: Entry = {}
-    with _without_collecting():
-        for number, (line, entry) in enumerate(_entries(file, content), start=1):
-            digest.update(previous)
-            previous, last = line, entry or {}
-            if last and last["entry"] != _END:
-                _take(content, last, line, where, number)
+    losses = Losses()
+    for number, line, entry in _entries(file, content, losses):
+        digest.update(previous)
+        previous, last = line, entry or {}
+        if last and last["entry"] != _END:
+            _take(content, last, line, where, number, losses)
     content.announced = _announced(last)
+    content.is_endless = content.announced is None
     if not content.damage:
         content.damage = _damage(last, digest.hexdigest())
-    return content
+    return losses
+
+
+def _repaired(
+    file: BinaryIO, where: str, read: Callable[[BinaryIO, str, Content], Losses]
+) -> Content:
+    """The content of a file; of a damaged one also what its copies and a second look give."""
+    content = Content()
+    read(file, where, content)
+    if not content.damage:
+        return content
+    size = file.tell()
+    file.seek(0)
+    known = {checksum_of(line): line for line in content.records.definitions}
+    lines = [*known.values(), *restored(content.copies, known, most_bytes=2 * size + _SOME_BYTES)]
+    again = Content()
+    again.records.prepare(_definitions(lines))
+    losses = read(file, where, again)
+    if not again.header:
+        again.header = next((entry for entry, _ in _headers(lines)), {})
+    listed = inflated(again.contents, most_bytes=2 * size + _SOME_BYTES)
+    contents = contents_lines(listed) if listed else ()
+    if contents or again.is_complete:
+        again.lost_outcomes = losses.in_words(contents)
+    return again
 
 
 @contextmanager
@@ -207,17 +267,21 @@ def _damage(last: Entry, digest: str) -> str:
 
 def read_journal(path: Path) -> Content:
     """A journal, or nothing if there is none; a torn last line is left out and named."""
-    content = Content()
     try:
         with open_file(path) as file:
-            for number, (line, entry) in enumerate(_entries(file, content), start=1):
-                if entry is not None:
-                    _take(content, entry, line, str(path), number)
+            return _repaired(file, str(path), _read_journal_once)
     except FileNotFoundError:
-        pass
+        return Content()
     except OSError as error:
-        content.damage = f"cannot be read: {error.strerror}"
-    return content
+        return Content(damage=f"cannot be read: {error.strerror}")
+
+
+def _read_journal_once(file: BinaryIO, where: str, content: Content) -> Losses:
+    losses = Losses()
+    for number, line, entry in _entries(file, content, losses):
+        if entry is not None:
+            _take(content, entry, line, where, number, losses)
+    return losses
 
 
 def take_lines(file: BinaryIO, content: Content, where: str) -> tuple[int, bytes]:
@@ -225,39 +289,84 @@ def take_lines(file: BinaryIO, content: Content, where: str) -> tuple[int, bytes
     the last of them.
     """
     read, last = 0, b""
-    for line, entry in _entries(file, content):
+    losses = Losses(first=None)
+    for number, line, entry in _entries(file, content, losses):
         if not line.endswith(b"\n"):
             content.damage = ""  # it is being written
             break
         read, last = read + len(line), line
         if entry is not None:
-            _take(content, entry, line, where, 0)
+            _take(content, entry, line, where, number, losses)
     return read, last
 
 
-def _entries(file: BinaryIO, content: Content) -> Iterator[tuple[bytes, Entry | None]]:
-    """Lines with their entries, or None where they are damaged, which `content` notes."""
+def _entries(
+    file: BinaryIO, content: Content, losses: Losses
+) -> Iterator[tuple[int, bytes, Entry | None]]:
+    """The numbers of lines, and the lines, with their entries, or None where they are damaged,
+    which is noted.
+    """
     for number, line in enumerate(split(file), start=1):
-        entry = None
-        if not line.endswith(b"\n") and len(line) <= MOST_BYTES:
-            content.damage = content.damage or f"line {number} is cut off"
-            content.lost += 1
-        else:
-            try:
-                entry = decode(line)
-            except DamagedLine as error:
-                content.damage = content.damage or f"line {number}: {error}"
+        for piece, entry, damage in _read_line(line):
+            if damage:
+                content.damage = content.damage or f"line {number}{damage}"
+            if entry is None:
                 content.lost += 1
-        yield line, entry
+                losses.see_damaged(number, piece)
+            yield number, piece, entry
 
 
-def _take(content: Content, entry: Entry, line: bytes, where: str, number: int) -> None:
+def _read_line(line: bytes) -> Iterator[tuple[bytes, Entry | None, str]]:
+    """The line with its entry, and what is wrong with it; two where its end is damaged."""
+    if not line.endswith(b"\n") and len(line) <= MOST_BYTES:
+        yield line, None, " is cut off"
+        return
+    try:
+        yield line, decode(line), ""
+        return
+    except DamagedLine as error:
+        damage = f": {error}"
+    parts = pieces(line)
+    for part in parts if len(parts) > 1 else ():
+        yield part, _entry_or_none(part), damage
+    if len(parts) == 1:
+        yield line, None, damage
+
+
+def _entry_or_none(line: bytes) -> Entry | None:
+    try:
+        return decode(line)
+    except DamagedLine:
+        return None
+
+
+def _take(
+    content: Content, entry: Entry, line: bytes, where: str, number: int, losses: Losses
+) -> None:
+    if losses.see(number, entry, line) and not content.damage:
+        content.damage = f"line {number}: outcomes before it are missing"
     try:
         content.take(entry, line, where)
         content.intact += 1
     except ValueError as error:
         content.damage = content.damage or f"line {number}: {error}"
         content.lost += 1
+        losses.see_unusable(number, entry, line)
+
+
+def _definitions(lines: Iterable[bytes]) -> Iterator[tuple[Entry, bytes]]:
+    return ((entry, line) for entry, line in _decoded(lines) if entry["entry"] in DEFINITIONS)
+
+
+def _headers(lines: Iterable[bytes]) -> Iterator[tuple[Entry, bytes]]:
+    return ((entry, line) for entry, line in _decoded(lines) if entry["entry"] == HEADER)
+
+
+def _decoded(lines: Iterable[bytes]) -> Iterator[tuple[Entry, bytes]]:
+    for line in lines:
+        entry = _entry_or_none(line)
+        if entry is not None:
+            yield entry, line
 
 
 def _check_format(header: Entry, where: str) -> None:
@@ -280,26 +389,3 @@ def checkpoint_lines(entries: Iterable[Entry], lines: Iterable[bytes]) -> Iterat
         count += 1
         yield line
     yield encode({"entry": _END, "entries": count, "digest": digest.hexdigest()})
-
-
-def write_whole(path: Path, lines: Iterable[bytes]) -> None:
-    """Writes a file so that it is there as a whole or not at all. Raises OSError."""
-    temporary = path.with_name(f".{path.name}.tmp")  # one writer at a time: the lock sees to it
-    try:
-        with open(temporary, "wb") as file:
-            file.writelines(lines)
-            file.flush()
-            os.fsync(file.fileno())
-        os.rename(temporary, path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
-    sync_directory(path.parent)
-
-
-def sync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

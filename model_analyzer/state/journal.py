@@ -4,37 +4,86 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Sequence
+from enum import Enum
 from pathlib import Path
 
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.files import sync_directory
+from model_analyzer.state.codec import OUTCOMES
+from model_analyzer.state.lines import Entry, encode, with_serial
+from model_analyzer.writing import open_own, sync_directory
+
+
+class Fault(Enum):
+    """What somebody else has done to a journal while it was in use, in words."""
+
+    REMOVED = "was removed"
+    SHORTENED = "was shortened"
+    EXTENDED = "was written to by another program"
 
 
 class Journal:
-    """An append-only file of lines, for the one process that holds the lock."""
+    """An append-only file of lines, for the one process that holds the lock.
+
+    The file is locked, too: who removes the lock file does not let a second run write here.
+    """
+
+    _size: int
+    _serial: int
 
     def __init__(self, path: Path) -> None:
+        """Opens what is there. Before lines are appended, a torn one has to be dropped."""
         self._path = path
-        try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-            sync_directory(path.parent)  # not every file system does that with the file
-            self._size = self._drop_torn_line()
-        except OSError as error:
-            raise CheckpointError(f"{path}: cannot be opened: {error.strerror}") from error
+        self._file = -1
+        self._open()
 
     @property
     def is_empty(self) -> bool:
         return self._size == 0
 
-    def append(self, lines: Sequence[bytes]) -> None:
-        """Appends lines; they are on disk when this returns, or not in the file at all."""
-        data = b"".join(lines)
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the path is the file that we have opened."""
+        try:
+            there = os.stat(self._path, follow_symlinks=False)
+        except OSError:
+            return False
+        return os.path.samestat(os.fstat(self._file), there)
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether somebody has moved its whole directory: it goes on there."""
+        return os.fstat(self._file).st_nlink > 0 and not self._path.parent.exists()
+
+    @property
+    def fault(self) -> Fault | None:
+        """What somebody else has done to the file since it was last written."""
+        size = os.fstat(self._file).st_size
+        if not (self.is_in_place or self.is_moved):
+            return Fault.REMOVED
+        if size == self._size:
+            return None
+        return Fault.SHORTENED if size < self._size else Fault.EXTENDED
+
+    def append(self, entries: Sequence[Entry]) -> Sequence[bytes]:
+        """Appends entries, the outcomes with a number; they are on disk when this returns, or not
+        in the file at all. Their lines, as they are without the numbers.
+        """
+        lines = [*map(encode, entries)]
+        serial = self._serial
+        data = b""
+        for entry, line in zip(entries, lines, strict=True):
+            if entry["entry"] in OUTCOMES:
+                serial += 1
+                data += with_serial(line, serial)
+            else:
+                data += line
         try:
             written = 0
             while written < len(data):
-                written += os.pwrite(self._file, data[written:], self._size + written)
+                written += os.write(self._file, data[written:])
             os.fsync(self._file)
         except BaseException as error:
             self._cut(self._size)
@@ -45,19 +94,38 @@ class Journal:
                 " is kept: make room and run again"
             ) from error
         self._size += len(data)
-
-    @property
-    def is_removed(self) -> bool:
-        """Whether somebody has removed the file: what is in it goes when we close it."""
-        return os.fstat(self._file).st_nlink == 0
+        self._serial = serial
+        return lines
 
     def clear(self) -> None:
-        """Empties the journal: its outcomes are in a numbered checkpoint now.
-
-        Should that fail they are in both, which does no harm.
+        """Begins anew, with another file if ours was removed: all outcomes are in a numbered
+        checkpoint now. Should that fail they are in both, which does no harm.
         """
+        if not self.is_in_place:
+            try:
+                self._open()
+            except CheckpointError:
+                return  # every outcome gets a checkpoint of its own then
         if self._cut(0):
-            self._size = 0
+            self._size = self._serial = 0
+
+    def drop_torn_line(self) -> None:
+        """Cuts off what comes behind the last line end: it was never acknowledged."""
+        size = end = self._size
+        while end > 0:
+            start = max(0, end - 65536)
+            block = os.pread(self._file, end - start, start)
+            newline = block.rfind(b"\n")
+            if newline >= 0:
+                end = start + newline + 1
+                break
+            end = start
+        if end < size:
+            try:
+                os.ftruncate(self._file, end)
+            except OSError as error:
+                raise self._cannot_open(error) from error
+        self._size = end
 
     def close(self) -> None:
         """Closes the file, and removes it where nothing is in it; twice is fine."""
@@ -67,10 +135,40 @@ class Journal:
         os.close(self._file)
         self._file = -1
 
+    def _open(self) -> None:
+        """Raises CheckpointError where another process has it."""
+        try:
+            file = open_own(self._path, os.O_RDWR | os.O_APPEND)
+        except OSError as error:
+            raise self._cannot_open(error) from error
+        try:
+            self._lock(file)
+            sync_directory(self._path.parent)  # not every file system does that with the file
+        except BaseException as error:
+            os.close(file)
+            if isinstance(error, OSError):
+                raise self._cannot_open(error) from error
+            raise
+        if self._file >= 0:
+            os.close(self._file)
+        self._file = file
+        self._size = os.fstat(file).st_size
+        self._serial = 0
+
+    def _lock(self, file: int) -> None:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise CheckpointError(
+                f"{self._path}: in use by another run, whose lock file was removed; wait for it,"
+                " or choose another --checkpoint-directory"
+            ) from error
+        except OSError:
+            pass  # not every file system can; the lock file counts
+
     def _remove_if_empty(self) -> None:
         try:
-            ours = os.fstat(self._file)
-            if ours.st_size == 0 and os.path.samestat(ours, os.stat(self._path)):
+            if os.fstat(self._file).st_size == 0 and self.is_in_place:
                 os.unlink(self._path)
         except OSError:
             pass  # an empty journal does no harm
@@ -83,17 +181,5 @@ class Journal:
             return False
         return True
 
-    def _drop_torn_line(self) -> int:
-        size = os.fstat(self._file).st_size
-        end = size
-        while end > 0:
-            start = max(0, end - 65536)
-            block = os.pread(self._file, end - start, start)
-            newline = block.rfind(b"\n")
-            if newline >= 0:
-                end = start + newline + 1
-                break
-            end = start
-        if end < size:
-            os.ftruncate(self._file, end)
-        return end
+    def _cannot_open(self, error: OSError) -> CheckpointError:
+        return CheckpointError(f"{self._path}: cannot be opened: {error.strerror}")

@@ -44,6 +44,17 @@ class Layout:
         start = f"{_JOURNAL}-"
         return sorted(name.removeprefix(start) for name in self._names() if name.startswith(start))
 
+    def leftovers(self) -> Sequence[Path]:
+        """What is left of numbered checkpoints whose writer was killed."""
+        start = re.escape(self._path("").name if self.prefix else "")
+        name = re.compile(rf"\.{start}(?:0|[1-9][0-9]*)\.ckpt(?:\.[0-9a-f]{{16}})?\.tmp")
+        with os.scandir(self.directory) as entries:
+            return [
+                self.directory / entry.name
+                for entry in entries
+                if name.fullmatch(entry.name) and entry.is_file(follow_symlinks=False)
+            ]
+
     def _names(self) -> Iterator[str]:
         """The names in the directory, without the prefix."""
         start = self._path("").name if self.prefix else ""

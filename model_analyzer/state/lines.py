@@ -9,6 +9,7 @@ it would be without the `crc` field, so any JSON tool can read the file and ours
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
@@ -18,6 +19,9 @@ import orjson
 _MARK = b',"crc":"'
 _TAIL = len(_MARK) + 8 + len(b'"}')
 _MARK_END = len(_MARK) - _TAIL
+_SERIAL = re.compile(rb',"serial":[0-9]+\Z')
+# what stands in the place of a line end, between a checksum and the next line
+_LINE_END = re.compile(rb'(?<=,"crc":"[0-9a-f]{8}"\}).?(?=\{")', re.DOTALL)
 MOST_BYTES = 64 * 2**20
 # what handles an entry recurses, and Python does so less than a thousand times
 _DEEPEST = 100
@@ -36,7 +40,32 @@ def encode(entry: Entry) -> bytes:
         body = text.encode()
     except UnicodeEncodeError:  # bytes that were no UTF-8, in a path or in a program's output
         body = json.dumps(entry, separators=(",", ":"), allow_nan=False).encode()
-    return body[:-1] + _MARK + b"%08x" % zlib.crc32(body) + b'"}\n'
+    return _sealed(body[:-1])
+
+
+def _sealed(body: bytes) -> bytes:
+    """The line with this body, which has no closing brace, and with its checksum."""
+    return body + _MARK + b"%08x" % zlib.crc32(body + b"}") + b'"}\n'
+
+
+def checksum_of(line: bytes) -> str:
+    """The checksum that an intact line, with its line end, has."""
+    return line[-11:-3].decode()
+
+
+def with_serial(line: bytes, serial: int) -> bytes:
+    """The line (with its line end) as the outcome of a journal that has this number."""
+    return _sealed(line[: -_TAIL - 1] + b',"serial":%d' % serial)
+
+
+def without_serial(line: bytes) -> bytes:
+    """The line before `with_serial`."""
+    return _sealed(_SERIAL.sub(b"", line[: -_TAIL - 1]))
+
+
+def pieces(line: bytes) -> Sequence[bytes]:
+    """The lines that became one because the end of the first is damaged."""
+    return [piece.removesuffix(b"\n") + b"\n" for piece in _LINE_END.split(line)]
 
 
 def split(file: BinaryIO) -> Iterator[bytes]:

@@ -20,14 +20,18 @@ import time
 from pathlib import Path
 
 from model_analyzer.errors import CheckpointError
+from model_analyzer.writing import open_own
 
 _SIGN_OF_LIFE_S = 15.0
 # an owner on another machine that has shown no life for so long is taken for dead
 _DEAD_AFTER_S = 60.0
+_MOST_OWNER = 200
 
 
 class Lock:
     """The exclusive right to write, from construction to `release`."""
+
+    _file: int
 
     def __init__(self, path: Path) -> None:
         """Raises CheckpointError, with the owner's process and machine, where it is taken."""
@@ -38,6 +42,27 @@ class Lock:
             pass  # its last owner has just removed the file that was opened
         self._signs = threading.Thread(target=self._show_life, daemon=True)
         self._signs.start()
+
+    def renew(self, *, is_guarded: bool) -> None:
+        """Takes the right again where somebody has removed the file.
+
+        Raises CheckpointError where another has it by now. On this machine that is no matter if
+        what is written to `is_guarded` by a lock of its own: the other is about to be refused.
+        """
+        if self._is_in_place():
+            if self._owner() != self._name:
+                raise _taken(self._path, self._owner())
+            return
+        removed = self._file
+        try:
+            while not self._take():
+                pass
+        except CheckpointError:
+            self._file = removed
+            if not (is_guarded and self._is_taken_here()):
+                raise
+        else:
+            os.close(removed)
 
     def release(self) -> None:
         """Gives the right back; twice is fine."""
@@ -53,7 +78,7 @@ class Lock:
         been removed in between, so that the path is another one now, or none.
         """
         try:
-            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            self._file = open_own(self._path, os.O_RDWR)
         except OSError as error:
             raise CheckpointError(
                 f"{self._path}: cannot be opened: {error.strerror}; choose another"
@@ -81,15 +106,22 @@ class Lock:
     def _replace_owner(self) -> None:
         """Writes our name in place of a dead owner's; on another machine it may be alive."""
         owner = self._owner()
-        elsewhere = re.fullmatch(r"process \d+ on (.+)", owner)
         age_s = time.time() - os.fstat(self._file).st_mtime
-        if elsewhere and elsewhere[1] != socket.gethostname() and age_s < _DEAD_AFTER_S:
+        if _machine(owner) not in ("", socket.gethostname()) and age_s < _DEAD_AFTER_S:
             raise _taken(self._path, owner)
         try:
             os.ftruncate(self._file, 0)
             os.pwrite(self._file, f"{self._name}\n".encode(), 0)
         except OSError as error:
             raise CheckpointError(f"{self._path}: cannot be written: {error.strerror}") from error
+
+    def _is_taken_here(self) -> bool:
+        """Whether the file at the path is that of an owner on this machine, or has none yet."""
+        try:
+            owner = self._path.read_text(errors="replace")[:_MOST_OWNER].strip()
+        except OSError:
+            return True  # it has just been given back
+        return _machine(owner) in ("", socket.gethostname())
 
     def _is_in_place(self) -> bool:
         """Whether the path is the file that we have opened."""
@@ -113,7 +145,7 @@ class Lock:
             pass  # on a vanished or read-only disk it may stay: it names a process that is gone
 
     def _owner(self) -> str:
-        return os.pread(self._file, 200, 0).decode(errors="replace").strip()
+        return os.pread(self._file, _MOST_OWNER, 0).decode(errors="replace").strip()
 
     def _show_life(self) -> None:
         while not self._released.wait(_SIGN_OF_LIFE_S):
@@ -121,6 +153,12 @@ class Lock:
                 os.utime(self._file)
             except OSError:
                 pass  # whoever writes next is told what is wrong with the disk
+
+
+def _machine(owner: str) -> str:
+    """The machine of an owner; "" where it is not known."""
+    match = re.fullmatch(r"process \d+ on (.+)", owner)
+    return match[1] if match else ""
 
 
 def _taken(path: Path, owner: str) -> CheckpointError:

@@ -20,10 +20,9 @@ from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import Header, header_entry, load
 from model_analyzer.state.codec import Encoder
-from model_analyzer.state.files import Content, open_file, read_checkpoint, take_lines
+from model_analyzer.state.files import Content, open_file, read_checkpoint, read_journal, take_lines
 from model_analyzer.state.journal import Journal
 from model_analyzer.state.layout import Layout
-from model_analyzer.state.lines import encode
 from model_analyzer.state.lock import Lock
 from model_analyzer.state.records import Records
 
@@ -55,6 +54,7 @@ class NodeJournal:
         except BaseException:
             self._lock.release()
             raise
+        self._journal.drop_torn_line()
         if self._is_folded(layout):
             self._journal.clear()
         self._header = Header(devices=tuple(devices), host=host).stamped()
@@ -83,24 +83,30 @@ class NodeJournal:
 
         Raises CheckpointError where it cannot be kept.
         """
+        self._check()
         number = self._recorded + 1
         record = TrialRecord(trial=trial, outcome=outcome, node=self._node, number=number)
         entries = [*self._encoder.record(trial.key, record)]
         if self._header_is_due:
             entries.insert(0, header_entry(self._header))
         try:
-            self._journal.append([*map(encode, entries)])
+            self._journal.append(entries)
         except BaseException:
             self._encoder = Encoder()  # nothing is known to have been written
             raise
         self._header_is_due = False
         self._recorded = number
-        if self._journal.is_removed:
+        self._check()
+        return number
+
+    def _check(self) -> None:
+        """Raises CheckpointError where somebody has removed or changed the journal."""
+        fault = self._journal.fault
+        if fault is not None:
             raise CheckpointError(
-                f"{self._layout.journal(self._node)}: was removed while in use; what this node"
+                f"{self._layout.journal(self._node)}: {fault.value} while in use; what this node"
                 " measures is kept nowhere: start it again"
             )
-        return number
 
     def _is_folded(self, layout: Layout) -> bool:
         """Whether the newest numbered checkpoint has all that this journal has."""
@@ -136,3 +142,4 @@ class Follower:
         self._last = last or self._last
         if content.damage:
             log.warning("%s is damaged: using what is intact", self._path)
+            records.update(read_journal(self._path).records)  # with what its copies give

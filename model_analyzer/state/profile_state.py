@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType, TracebackType
@@ -27,13 +28,14 @@ from model_analyzer.state.checkpoint import (
     search_entry,
 )
 from model_analyzer.state.codec import Encoder, encode_conclusion, encode_server_only
-from model_analyzer.state.files import BASES, GOALS, write_whole
-from model_analyzer.state.journal import Journal
+from model_analyzer.state.files import BASES, GOALS, read_checkpoint, read_journal
+from model_analyzer.state.journal import Fault, Journal
 from model_analyzer.state.layout import Layout
-from model_analyzer.state.lines import Entry, encode
+from model_analyzer.state.lines import Entry
 from model_analyzer.state.lock import Lock
 from model_analyzer.state.node import Follower
 from model_analyzer.state.records import Records
+from model_analyzer.writing import create_file
 
 log = logging.getLogger(__name__)
 
@@ -81,6 +83,12 @@ class ProfileState:
         self._create_directory()
         self._lock = Lock(self._layout.lock())
         try:
+            self._journal = Journal(self._layout.journal())
+        except BaseException:
+            self._lock.release()
+            raise
+        try:
+            self._remove_leftovers()
             if fresh:
                 self._remove_all()
             loaded = load(directory, prefix, with_nodes=False)
@@ -91,8 +99,9 @@ class ProfileState:
             self._begin(loaded)
             self.fold()
             self._earlier = set(self._records.keys())
-            self._journal = Journal(self._layout.journal())
+            self._journal.drop_torn_line()
         except BaseException:
+            self._journal.close()
             self._lock.release()
             raise
         for sentence in loaded.damage:
@@ -237,18 +246,14 @@ class ProfileState:
         if known is not None and known.outcome == outcome and known.trial.derives_like(trial):
             return
         record = TrialRecord(trial=trial, outcome=outcome)
+        self._mend()
         entries = tuple(self._encoder.record(trial.key, record))
         lines = self._append(entries)
         for entry, line in zip(entries, lines, strict=True):
             self._records.take(entry, line)
         self._earlier.discard(trial.key)
         self._unsaved += 1
-        if self._journal.is_removed:
-            path = self._write_checkpoint()
-            raise CheckpointError(
-                f"{self._layout.directory}: was removed while in use; everything measured so far"
-                f" is in {path} now: run again to go on"
-            )
+        self._mend()
         if self._save_every is not None and self._unsaved >= self._save_every:
             self.save()
 
@@ -262,12 +267,15 @@ class ProfileState:
     def fold(self) -> bool:
         """Takes in what nodes of a cluster have recorded; whether there was anything new."""
         before = len(self._records)
-        for node in self._layout.nodes():
-            follower = self._followers.setdefault(node, Follower(self._layout.journal(node)))
-            follower.read_into(self._records)
+        self._fold_nodes()
         new = len(self._records) - before
         self._unsaved += new
         return new > 0
+
+    def _fold_nodes(self) -> None:
+        for node in self._layout.nodes():
+            follower = self._followers.setdefault(node, Follower(self._layout.journal(node)))
+            follower.read_into(self._records)
 
     def save(self, *, is_last: bool = True) -> Path | None:
         """Folds the journals into the next numbered checkpoint, if they hold anything new. That
@@ -293,14 +301,17 @@ class ProfileState:
         self._header_is_due = True
 
     def _write_checkpoint(self) -> Path:
+        self._create_directory()
+        self._take_in_others()
         path = self._layout.checkpoint(self._next)
         header = Header.next(self._header, self._next)
         here, told = self._records.nodes, header.nodes
         nodes = {node: max(here.get(node, 0), told.get(node, 0)) for node in {**here, **told}}
         header = replace(header, nodes=nodes)
-        self._create_directory()
         try:
-            write_whole(path, replace(self.checkpoint, header=header).lines())
+            create_file(path, replace(self.checkpoint, header=header).lines())
+        except FileExistsError:
+            return self._write_checkpoint()  # another run was faster
         except OSError as error:
             raise CheckpointError(
                 f"{path}: cannot be written: {error.strerror}; what was measured is kept in"
@@ -320,21 +331,61 @@ class ProfileState:
             self._on_save(path)
         return path
 
-    def _append(self, entries: Iterable[Entry]) -> Sequence[bytes]:
+    def _take_in_others(self) -> None:
+        """Takes in what another run has left here, although this one holds the directory: nothing
+        that somebody was told to be kept is missing in the checkpoint that is written next.
+        """
+        newer = [index for index in self._layout.indices() if index >= self._next]
+        files = [(path, read_checkpoint(path)) for path in map(self._layout.checkpoint, newer)]
+        if self._journal.fault is Fault.EXTENDED:
+            path = self._layout.journal()
+            files.append((path, read_journal(path)))
+        for _, content in files:
+            records = content.records
+            records.update(self._records)
+            self._records = records
+            self._metadata = {**content.metadata, **self._metadata}
+        self._next = max([self._next, *(index + 1 for index in newer)])
+
+    def _mend(self) -> None:
+        """Notices that somebody has removed or changed our files, before anything is lost by it:
+        what is in memory becomes a checkpoint, and the journal begins anew.
+
+        Raises CheckpointError where another run has the directory by now.
+        """
+        if self._journal.is_moved:
+            return
+        self._create_directory()
+        fault = self._journal.fault
+        try:
+            self._lock.renew(is_guarded=self._journal.is_in_place)
+        except CheckpointError as error:
+            raise CheckpointError(
+                f"{error}; everything measured so far is in {self._write_checkpoint()}"
+            ) from error
+        if fault is not None:
+            path = self._write_checkpoint()
+            log.warning(
+                "%s %s while in use: everything measured so far is in %s; going on",
+                self._layout.journal(),
+                fault.value,
+                path,
+            )
+
+    def _append(self, entries: Sequence[Entry]) -> Sequence[bytes]:
         """Appends entries to the journal; their lines."""
-        lines = [*map(encode, entries)]
         before = self._pending
         if self._header_is_due:
             header = replace(self._header.stamped(), uuid="")  # only what is whole has an identity
             before = [header_entry(header), *before]
         try:
-            self._journal.append([*map(encode, before), *lines])
+            lines = self._journal.append([*before, *entries])
         except BaseException:
             self._encoder = Encoder()  # nothing is known to have been written
             raise
         self._header_is_due = False
         self._pending = []
-        return lines
+        return lines[len(before) :]
 
     def _create_directory(self) -> None:
         directory = self._layout.directory
@@ -348,9 +399,15 @@ class ProfileState:
 
     def _remove_all(self) -> None:
         layout = self._layout
-        journals = map(layout.journal, ("", *layout.nodes()))
+        journals = map(layout.journal, layout.nodes())
         for path in (*map(layout.checkpoint, layout.indices()), *journals):
             try:
                 path.unlink(missing_ok=True)
             except OSError as error:
                 raise CheckpointError(f"{path}: cannot be removed: {error.strerror}") from error
+        self._journal.clear()
+
+    def _remove_leftovers(self) -> None:
+        for path in self._layout.leftovers():
+            with suppress(OSError):  # it does no harm
+                path.unlink()

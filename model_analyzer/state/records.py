@@ -8,18 +8,23 @@ without making them again.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Trial
 from model_analyzer.state.codec import DEFINITIONS, Decoder
+from model_analyzer.state.copies import COPY, copy_entries, deflated
 from model_analyzer.state.lines import Entry, decode_again
+from model_analyzer.state.losses import contents_text
 
 # So many records are kept as well, from the first on: making a report looks at each, and reading a
 # line takes longer than anything that is done with it.
 _KEPT = 100_000
+
+CONTENTS = "contents"
 
 # Trial key and names of the variants: one measurement may stand for several names.
 _Name = tuple[str, str]
@@ -40,6 +45,7 @@ class Records(Collection[TrialRecord]):
     def __init__(self) -> None:
         self._decoder = Decoder()
         self._definitions: dict[str, bytes] = {}
+        self._uses: Counter[str] = Counter()  # of definitions, by outcomes
         self._lines: dict[_Name, bytes] = {}
         self._newest: dict[str, _Name] = {}  # by trial key
         self._read: dict[_Name, TrialRecord] = {}
@@ -74,11 +80,11 @@ class Records(Collection[TrialRecord]):
 
         Raises ValueError if it is not complete.
         """
+        if entry["entry"] == COPY:
+            return
         if entry["entry"] in DEFINITIONS:
             self._decoder.define(entry)
-            self._definitions.setdefault(
-                f"{entry['entry']} {entry['id']} {entry.get('name', '')}", line
-            )
+            self._definitions.setdefault(_key(entry["entry"], entry["id"], entry.get("name")), line)
             return
         if len(self._read) < _KEPT:
             record = self._decoder.record(entry)
@@ -93,6 +99,7 @@ class Records(Collection[TrialRecord]):
             self._place(name, line)
         if self._unverified or is_unverified:
             self._verify(name, self._record(name).trial)
+        self._uses.update(_uses(entry))
         node = entry.get("node")
         if node:
             self._nodes[node] = max(entry.get("number", 0), self._nodes.get(node, 0))
@@ -102,6 +109,7 @@ class Records(Collection[TrialRecord]):
         self._decoder.learn(newer._decoder)
         for identity, line in newer._definitions.items():
             self._definitions.setdefault(identity, line)
+        self._uses.update(newer._uses)
         for name, line in newer._lines.items():
             self._place(name, line)
             if self._unverified:
@@ -156,6 +164,37 @@ class Records(Collection[TrialRecord]):
         """The lines that hold all this, what is referred to before what refers to it."""
         return chain(self._definitions.values(), self._lines.values())
 
+    @property
+    def definitions(self) -> Collection[bytes]:
+        """The lines that outcomes refer to."""
+        return self._definitions.values()
+
+    def copies(self, before: Iterable[bytes] = ()) -> Iterator[Entry]:
+        """What tells about these lines, and some others, where one of them is lost: copies of
+        what several outcomes refer to, and a list of the outcomes.
+        """
+        needed = (line for key, line in self._definitions.items() if self._uses[key] != 1)
+        yield from copy_entries(chain(before, needed))
+        if self._lines:
+            listed = contents_text((line, name[1]) for name, line in self._lines.items())
+            yield {"entry": CONTENTS, "outcomes": deflated(listed.encode())}
+
+    def prepare(self, lines: Iterable[tuple[Entry, bytes]]) -> None:
+        """Takes definitions in whatever order they are, as far as they are complete."""
+        left = [*lines]
+        while left:
+            refused = [(entry, line) for entry, line in left if not self._is_taken(entry, line)]
+            if len(refused) == len(left):
+                return
+            left = refused
+
+    def _is_taken(self, entry: Entry, line: bytes) -> bool:
+        try:
+            self.take(entry, line)
+        except ValueError:
+            return False
+        return True
+
     def _place(self, name: _Name, line: bytes) -> None:
         old = self._lines.get(name)
         if old is not None:
@@ -184,3 +223,16 @@ class Records(Collection[TrialRecord]):
             if len(self._read) < _KEPT:
                 self._read[name] = record
         return record
+
+
+def _key(kind: str, identity: str, name: object = None) -> str:
+    return f"{kind} {identity} {name or ''}"
+
+
+def _uses(entry: Entry) -> Iterator[str]:
+    """The keys of the definitions that an outcome names itself."""
+    yield _key("setup", entry["setup"])
+    for work in entry["workloads"]:
+        yield _key("variant", work["variant"], work["name"])
+        if "generator" in work:
+            yield _key("generator", work["generator"])

@@ -13,6 +13,8 @@ from model_analyzer.errors import CheckpointError
 from model_analyzer.state.files import Content, read_checkpoint, read_journal
 from model_analyzer.state.layout import Layout
 
+_NOTHING = "nothing that it tells of"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
@@ -63,12 +65,18 @@ def _unreadable(path: Path, damage: str, size: int = 0) -> Verdict:
 
 
 def _loss(content: Content, *, has_end: bool) -> str:
+    loss = _lost_lines(content, has_end=has_end)
+    is_something = content.lost_outcomes and loss != _NOTHING
+    return f"{loss}: {content.lost_outcomes}" if is_something else loss
+
+
+def _lost_lines(content: Content, *, has_end: bool) -> str:
     found = content.intact + content.lost
     if not content.intact:
         return "all of it"
     if content.announced is not None:
-        lost = max(content.lost, content.announced - content.intact)
-        return f"{lost} of {content.announced} entries" if lost else "nothing that it tells of"
+        lost = max(content.announced - content.intact, 0)
+        return f"{lost} of {content.announced} entries" if lost else _NOTHING
     if not has_end:
         return f"{content.lost} of {found} lines"
     return f"what came after entry {content.intact}, and the end"

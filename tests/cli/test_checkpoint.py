@@ -7,8 +7,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 import shutil
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -272,6 +274,28 @@ def test_export_has_failures_too(call: Run, tmp_path: Path, checkpoints: Path) -
     assert (failed["failure"], failed["message"]) == ("MODEL_NOT_LOADED", "m did not load")
     assert {row["trial"] for row in rows} == load(checkpoints).records.keys()
     assert {row["config.max_batch_size"] for row in rows if row["model"] == "m"} == {1, 2, 4, 8}
+
+
+def test_an_output_that_is_a_pipe_or_a_link_is_written_to(call: Run, tmp_path: Path) -> None:
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to("target.csv")
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader.start()
+
+    assert call("export", "--format", "csv", "-o", str(pipe))[0] == 0
+    reader.join(timeout=30)
+    assert call("export", "--format", "csv", "-o", str(link))[0] == 0
+    null = tmp_path / "null"  # a link: should this fail, the device stays
+    null.symlink_to("/dev/null")
+    assert call("export", "--format", "csv", "-o", str(null))[0] == 0
+
+    assert pipe.is_fifo()
+    assert link.is_symlink()
+    assert null.is_symlink()
+    assert null.is_char_device()
+    assert read == [(tmp_path / "target.csv").read_text()]
 
 
 def test_export_as_parquet(call: Run, tmp_path: Path) -> None:

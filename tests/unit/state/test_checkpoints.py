@@ -18,8 +18,9 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import load
 from model_analyzer.state.codec import decode_conclusion, encode_conclusion
-from model_analyzer.state.files import FORMAT, checkpoint_lines, write_whole
+from model_analyzer.state.files import FORMAT, checkpoint_lines
 from model_analyzer.state.profile_state import ProfileState
+from model_analyzer.writing import replace_file
 from tests.unit.builders import conclusion
 from tests.unit.state.samples import failure, measurement, rich_failure, rich_trial, several, trial
 
@@ -434,7 +435,7 @@ def test_a_directory_of_others_that_looks_like_a_checkpoint_is_named_and_passed(
 @pytest.mark.parametrize("name", ["0.ckpt", "journal"])
 def test_a_newer_format_is_refused_clearly(tmp_path: Path, name: str) -> None:
     header = {"entry": "header", "format": FORMAT + 1, "tool": "9.9.9"}
-    write_whole(tmp_path / name, checkpoint_lines([header], []))
+    replace_file(tmp_path / name, checkpoint_lines([header], []))
     before = (tmp_path / name).read_bytes()
 
     for _ in range(2):  # the second attempt shows that the first one left no lock behind
@@ -453,7 +454,7 @@ def test_a_newer_format_is_refused_clearly(tmp_path: Path, name: str) -> None:
 
 def test_a_newer_format_among_older_checkpoints_does_not_matter(tmp_path: Path) -> None:
     header = {"entry": "header", "format": FORMAT + 1, "tool": "9.9.9"}
-    write_whole(tmp_path / "0.ckpt", checkpoint_lines([header], []))
+    replace_file(tmp_path / "0.ckpt", checkpoint_lines([header], []))
     (tmp_path / "0.ckpt").rename(tmp_path / "hidden")
     record(tmp_path, [1], save=True)
     (tmp_path / "0.ckpt").rename(tmp_path / "1.ckpt")

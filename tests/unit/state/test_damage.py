@@ -56,6 +56,11 @@ def complete_lines(raw: bytes) -> int:
     return raw.count(b"\n")
 
 
+def complete_outcomes(raw: bytes) -> int:
+    whole = raw[: raw.rfind(b"\n") + 1]
+    return whole.count(b'{"entry":"measurement"') + whole.count(b'{"entry":"failure"')
+
+
 def cuts(raw: bytes) -> list[int]:
     """Lengths to cut to: around the end of every line, and every seventh between.
 
@@ -75,18 +80,19 @@ def test_a_journal_cut_anywhere_holds_every_complete_record(tmp_path: Path) -> N
     record(tmp_path, [1, 2, 3])
     journal = tmp_path / "journal"
     raw = journal.read_bytes()
-    ahead = 4  # lines before the first outcome: header, setup, variant, generator
-
     for length in range(len(raw) + 1):
         journal.write_bytes(raw[:length])
         loaded = load(tmp_path)
 
-        expected = max(0, complete_lines(raw[:length]) - ahead)
+        expected = complete_outcomes(raw[:length])
         assert found(loaded) == [1, 2, 3][:expected], f"cut at {length}"
-        torn = raw[:length] and not raw[:length].endswith(b"\n")
+        torn = raw[:length].rpartition(b"\n")[2]
         line = complete_lines(raw[:length]) + 1
-        damage = (f"{journal} is damaged (line {line} is cut off)",) if torn else ()
-        assert loaded.damage == damage, f"cut at {length}"
+        assert len(loaded.damage) == (1 if torn else 0), f"cut at {length}"
+        for damage in loaded.damage:
+            assert damage.startswith(f"{journal} is damaged (line {line} is cut off"), length
+            if b'"name":"m_config_default"' in torn and b'"workloads":' in torn:
+                assert "lost: an outcome of m_config_default" in damage, length
 
 
 def test_a_run_continues_a_journal_cut_anywhere(tmp_path: Path) -> None:
@@ -96,7 +102,7 @@ def test_a_run_continues_a_journal_cut_anywhere(tmp_path: Path) -> None:
 
     for length in [*cuts(raw), len(raw)]:
         journal.write_bytes(raw[:length])
-        expected = max(0, complete_lines(raw[:length]) - 4)
+        expected = complete_outcomes(raw[:length])
 
         record(tmp_path, [3])
 
@@ -119,8 +125,7 @@ def test_a_journal_with_everything_in_it_survives_a_cut_at_random(tmp_path: Path
         loaded = load(tmp_path)
 
         records = loaded.profile.records
-        # lines before the first outcome: header, setup, four variants, two generators
-        assert len(records) == max(0, complete_lines(raw[:length]) - 8)
+        assert len(records) == complete_outcomes(raw[:length])
         assert [known.outcome for known in records] == outcomes[: len(records)]
 
 
@@ -135,7 +140,10 @@ def test_a_torn_journal_is_named_in_the_log_once(
         record(tmp_path, [3])
         record(tmp_path, [4])
 
-    assert caplog.messages == [f"{journal} is damaged (line 6 is cut off): using what is intact"]
+    assert caplog.messages == [
+        f"{journal} is damaged (line 9 is cut off; lost: an outcome of m_config_default (line 9)):"
+        " using what is intact"
+    ]
     assert found(load(tmp_path)) == [1, 3, 4]
 
 
@@ -172,26 +180,33 @@ def test_zeros_in_the_place_of_a_record_cost_that_record_only(tmp_path: Path) ->
     record(tmp_path, [1, 2, 3])
     journal = tmp_path / "journal"
     lines = journal.read_bytes().splitlines(keepends=True)
-    lines[5] = b"\0" * (len(lines[5]) - 1) + b"\n"
+    assert lines[8].startswith(b'{"entry":"failure"')
+    lines[8] = b"\0" * (len(lines[8]) - 1) + b"\n"
     journal.write_bytes(b"".join(lines))
 
     loaded = load(tmp_path)
 
     assert found(loaded) == [1, 3]
-    assert loaded.damage == (f"{journal} is damaged (line 6: no checksum at its end)",)
+    assert loaded.damage == (
+        f"{journal} is damaged (line 9: no checksum at its end; lost: an outcome before line 10)",
+    )
 
 
 def test_outcomes_whose_variant_is_lost_are_left_out_and_named(tmp_path: Path) -> None:
     record(tmp_path, [1, 2])
     journal = tmp_path / "journal"
     lines = journal.read_bytes().splitlines(keepends=True)
-    journal.write_bytes(b"".join(line for line in lines if b'"entry":"variant"' not in line))
+    kinds = (b'{"entry":"variant"', b'{"entry":"copy"')
+    journal.write_bytes(b"".join(line for line in lines if not line.startswith(kinds)))
 
     loaded = load(tmp_path)
 
     assert found(loaded) == []
     (damage,) = loaded.damage
     assert damage.startswith(f"{journal} is damaged (line 4: an incomplete measurement entry")
+    assert damage.endswith(
+        "lost: an outcome of m_config_default (line 4), an outcome of m_config_default (line 5))"
+    )
     assert "\n" not in damage
 
 
@@ -199,13 +214,13 @@ def test_after_damage_everything_measured_is_saved(tmp_path: Path) -> None:
     record(tmp_path, [1, 2, 3])
     journal = tmp_path / "journal"
     lines = journal.read_bytes().splitlines(keepends=True)
-    del lines[2]  # the variant
+    del lines[4]  # an outcome
     journal.write_bytes(b"".join(lines))
 
     record(tmp_path, [4, 5], save=True)
 
     loaded = load(tmp_path)
-    assert found(loaded) == [4, 5]
+    assert found(loaded) == [2, 3, 4, 5]
     assert loaded.damage == ()
 
 
@@ -311,13 +326,20 @@ def test_a_checkpoint_without_its_end_is_damaged(three_files: Path) -> None:
 
     loaded = load(three_files)
 
-    assert loaded.damage == (f"{newest} is damaged (the end is missing)",)
+    assert loaded.damage == (f"{newest} is damaged (the end is missing; lost: no outcome)",)
     assert sorted(found(loaded)) == [1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize("change", ["left out", "twice", "exchanged"])
+@pytest.mark.parametrize(
+    ("change", "lost"),
+    [
+        ("left out", "an outcome of m_config_default"),
+        ("twice", "no outcome"),
+        ("exchanged", "no outcome"),
+    ],
+)
 def test_a_checkpoint_with_other_lines_than_were_written_is_damaged(
-    three_files: Path, change: str
+    three_files: Path, change: str, lost: str
 ) -> None:
     newest = three_files / "1.ckpt"
     lines = newest.read_bytes().splitlines(keepends=True)
@@ -332,7 +354,7 @@ def test_a_checkpoint_with_other_lines_than_were_written_is_damaged(
 
     loaded = load(three_files)
 
-    assert loaded.damage == (f"{newest} is damaged (the digest does not match)",)
+    assert loaded.damage == (f"{newest} is damaged (the digest does not match; lost: {lost})",)
     assert set(found(loaded)) >= {1, 2, 5}
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import Checkpoint, Header
-from model_analyzer.state.files import write_whole
 from model_analyzer.state.find import find
 from model_analyzer.state.layout import Layout
 from model_analyzer.state.profile_state import ProfileState
+from model_analyzer.writing import replace_file
 from tests.unit.state.samples import measurement, trial
 
 
@@ -29,7 +29,7 @@ def run(directory: Path, *throughputs: float, prefix: str = "", save: bool = Tru
 
 def with_uuid(directory: Path, index: int, uuid: str) -> None:
     checkpoint = Checkpoint(header=Header(uuid=uuid, index=index))
-    write_whole(Layout(directory).checkpoint(index), checkpoint.lines())
+    replace_file(Layout(directory).checkpoint(index), checkpoint.lines())
 
 
 def why_not(which: str, directory: Path, prefix: str = "") -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -133,13 +134,17 @@ def test_earlier_checkpoints_survive_a_failed_save(tmp_path: Path) -> None:
     assert concurrencies(tmp_path) == [1, 2]
 
 
-def test_no_space_left_is_said_in_the_words_of_the_system(tmp_path: Path) -> None:
+def test_no_space_left_is_said_in_the_words_of_the_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with ProfileState(tmp_path) as state:
         state.record(trial(1), measurement())
-        (tmp_path / ".0.ckpt.tmp").symlink_to("/dev/full")
+        with monkeypatch.context() as patched:
+            full = partial(open, "/dev/full", "wb")
+            patched.setattr("model_analyzer.writing.open", lambda *_: full(), raising=False)
 
-        with pytest.raises(CheckpointError, match="No space left on device"):
-            state.save()
+            with pytest.raises(CheckpointError, match="No space left on device"):
+                state.save()
 
         assert concurrencies(tmp_path) == [1]
         assert state.save() == tmp_path / "0.ckpt"

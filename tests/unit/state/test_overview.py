@@ -10,11 +10,11 @@ from pathlib import Path
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.state.checkpoint import Checkpoint, Header
 from model_analyzer.state.codec import Encoder
-from model_analyzer.state.files import write_whole
 from model_analyzer.state.layout import Layout
 from model_analyzer.state.lines import encode
 from model_analyzer.state.overview import Overview, overviews
 from model_analyzer.state.profile_state import ProfileState
+from model_analyzer.writing import replace_file
 from tests.unit.state.samples import failure, measurement, trial
 
 TAGS = ("perf_throughput", "perf_latency_p99")
@@ -92,7 +92,7 @@ def test_one_of_a_newer_program_does_not_hide_the_others(tmp_path: Path) -> None
 def test_a_part_that_is_nowhere_is_missing(tmp_path: Path) -> None:
     layout = Layout(tmp_path)
     header = Header(uuid="u", index=0, nodes={"node-1": 2, "node-2": 1})
-    write_whole(layout.checkpoint(0), Checkpoint(header=header).lines())
+    replace_file(layout.checkpoint(0), Checkpoint(header=header).lines())
 
     node_journal(layout, "node-1", [1])
     first, journal = seen(tmp_path)

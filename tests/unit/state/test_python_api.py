@@ -20,11 +20,11 @@ from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import Header
 from model_analyzer.state.codec import Encoder
 from model_analyzer.state.directory import DirectoryCheckpointer
-from model_analyzer.state.files import write_whole
 from model_analyzer.state.layout import Layout
 from model_analyzer.state.lines import encode
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.state.records import Records
+from model_analyzer.writing import replace_file
 from tests.unit.state.samples import (
     failure,
     measurement,
@@ -308,7 +308,7 @@ def test_it_is_accessible_once_the_part_of_each_node_is_in_the_directory(
     layout = Layout(tmp_path, "run")
     header = Header(uuid="u", index=0, nodes={"node-1": 2, "node-2": 1})
     records = Checkpoint.open(directory).records
-    write_whole(layout.checkpoint(0), Checkpoint(header=header, records=records).lines())
+    replace_file(layout.checkpoint(0), Checkpoint(header=header, records=records).lines())
     opened = Checkpoint.open(tmp_path, 0, prefix="run")
     node_journal(layout, "node-1", [1, 2])
     assert not opened.is_accessible

@@ -217,7 +217,7 @@ def test_machine_and_tools_come_back(tmp_path: Path, save: bool) -> None:
     assert profile.host == host
 
 
-def test_a_variant_and_a_setup_are_written_once(tmp_path: Path) -> None:
+def test_a_variant_and_a_setup_are_written_once_and_copied_once(tmp_path: Path) -> None:
     with ProfileState(tmp_path) as state:
         for one in several(5):
             state.record(one, measurement())
@@ -227,8 +227,10 @@ def test_a_variant_and_a_setup_are_written_once(tmp_path: Path) -> None:
 
     saved = [entry["entry"] for entry in entries(tmp_path / "0.ckpt")]
     later = [entry["entry"] for entry in entries(tmp_path / "journal")]
-    assert saved == ["header", "setup", "variant", "generator", *["measurement"] * 5, "end"]
-    assert later == ["header", "setup", "variant", "generator", *["measurement"] * 2]
+    definitions = ["setup", "variant", "generator"]
+    copies = ["copy"] * 3  # with the second outcome that needs them
+    assert saved == ["header", *definitions, *["measurement"] * 5, "copy", "contents", "end"]
+    assert later == ["header", *definitions, "measurement", *copies, "measurement"]
 
 
 def test_a_variant_with_composing_models_is_written_after_them(tmp_path: Path) -> None:

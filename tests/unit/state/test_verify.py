@@ -52,7 +52,7 @@ def test_a_flipped_bit_costs_its_line(checkpoint: Path) -> None:
     found = verify(checkpoint)
 
     assert found.damage == f"line {place + 1}: the checksum does not match"
-    assert found.loss == f"1 of {len(lines) - 1} entries"
+    assert found.loss == f"1 of {len(lines) - 1} entries: an outcome of m_config_default"
     assert found.outcomes == 2
 
 
@@ -64,7 +64,7 @@ def test_a_line_that_is_gone_is_counted(checkpoint: Path) -> None:
     found = verify(checkpoint)
 
     assert found.damage == "the digest does not match"
-    assert found.loss == f"1 of {len(lines) - 1} entries"
+    assert found.loss == f"1 of {len(lines) - 1} entries: an outcome of m_config_default"
 
 
 def test_lines_in_another_order_lose_nothing(checkpoint: Path) -> None:
@@ -97,7 +97,8 @@ def test_a_torn_journal_loses_its_last_line(checkpoint: Path) -> None:
     found = verify(journal)
 
     assert found.damage == f"line {len(lines)} is cut off"
-    assert found.loss == f"1 of {len(lines)} lines"
+    name = f"m_config_default (line {len(lines)})"
+    assert found.loss == f"1 of {len(lines)} lines: an outcome of {name}"
     assert found.outcomes == 1
 
 
