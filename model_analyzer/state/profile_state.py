@@ -202,6 +202,7 @@ class ProfileState:
 
     def record_server_only(self, gpus: Mapping[str, Values]) -> None:
         """Keeps the values of the GPUs under a server without models, in place of older ones."""
+        self._mend()
         self._append([encode_server_only(gpus)])
         self._server_only = MappingProxyType(dict(gpus))
 
@@ -218,6 +219,7 @@ class ProfileState:
         self._searches[subject] = entry
         is_new = any(known.get(key) != entry.get(key) for key in (GOALS, BASES))
         if len(self._records) and is_new:
+            self._mend()
             self._append([entry])  # it changes the answer, even if nothing more is measured
         else:
             self._pending.append(entry)  # on its own it is not worth a checkpoint
@@ -225,11 +227,13 @@ class ProfileState:
     def record_conclusion(self, subject: str, conclusion: Conclusion) -> None:
         """Keeps what a search came to, in place of what an earlier one did."""
         if self._conclusions.get(subject) != conclusion:
+            self._mend()
             self._append([encode_conclusion(subject, conclusion)])
             self._conclusions[subject] = conclusion
 
     def record_metadata(self, values: Mapping[str, Any]) -> None:
         """Sets the user's own keys, each as a whole; None removes one."""
+        self._mend()
         self._append([metadata_entry(key, value) for key, value in values.items()])
         for key, value in values.items():
             self._metadata.pop(key, None)

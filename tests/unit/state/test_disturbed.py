@@ -86,6 +86,16 @@ def test_a_journal_that_somebody_has_changed_costs_nothing(
     assert concurrencies(directory) == [1, 2, 3, 4]
 
 
+def test_a_note_goes_into_a_journal_that_is_in_place(tmp_path: Path) -> None:
+    with ProfileState(tmp_path) as state:
+        state.record(trial(1), measurement())
+        remove(tmp_path / "journal")
+        state.record_metadata({"k": "v"})
+        state.record_server_only({"G": {"gpu_used_memory": 1.0}})
+        assert load(tmp_path).metadata == {"k": "v"}
+        assert concurrencies(tmp_path) == [1]
+
+
 def test_a_node_whose_journal_was_cut_does_not_measure_on(tmp_path: Path) -> None:
     with NodeJournal(tmp_path, "a") as node:
         node.record(trial(1), measurement())
