@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Any
 
 from model_analyzer.domain.conclusions import Conclusion, StopReason
+from model_analyzer.domain.environment import Veil
 from model_analyzer.domain.goals import Constraint, Goal, ModelGoal, Objective
 from model_analyzer.domain.measurements import (
     Measurement,
@@ -41,6 +42,7 @@ from model_analyzer.domain.trials import (
     Workload,
 )
 from model_analyzer.state.lines import Entry
+from model_analyzer.state.own_key import own_key
 
 SERVER_ONLY = "server-only"
 CONCLUSION = "conclusion"
@@ -362,12 +364,16 @@ def _setup_entry(setup: ServerSetup) -> Entry:
         "protocol": setup.protocol,
         "devices": list(setup.devices),
         "flags": masked_values(setup.flags),
-        "environment": masked_values(setup.environment),
-        "container": masked_values(setup.container),
+        "environment": dict(setup.kept_environment),
+        "container": thaw(setup.kept_container),
+        # without it: kept by a version that masked less
+        "shown": sorted(setup.veil.shown),
     }
 
 
 def _setup(entry: Entry) -> ServerSetup:
+    shown = entry.get("shown")
+    veil = Veil(key=own_key()) if shown is None else Veil(shown=frozenset(map(_text, shown)))
     return ServerSetup(
         launch=entry["launch"],
         version=entry["version"],
@@ -376,6 +382,7 @@ def _setup(entry: Entry) -> ServerSetup:
         flags=freeze(entry["flags"]),
         environment=freeze(entry["environment"]),
         container=freeze(entry.get("container", {})),  # since format 2
+        veil=veil,
     )
 
 
