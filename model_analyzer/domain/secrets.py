@@ -20,7 +20,7 @@ _URL_QUERY = re.compile(r"(?<=\?).+")
 _RESTRICTIONS = ("http-restricted-api", "grpc-restricted-protocol")
 
 # Their values are NAME:VALUE, and NAME tells whether that is a secret.
-_NAMED_VALUES = ("request-parameter", "extra-inputs")
+_NAMED_VALUES = ("extra-inputs",)
 
 # -- names -------------------------------------------------------------------------------------
 
@@ -74,7 +74,7 @@ _HEADERS = re.compile(
 # NAME=VALUE, "NAME": VALUE and, where the name leaves no doubt, NAME: VALUE
 _ASSIGNMENTS = re.compile(
     r"(?<![\w.])(?P<name>[A-Za-z_][\w.-]{0,80})(?P<quote>\\*[\"'])?(?P<sign>\s?[=:]\s*)"
-    r"(?P<value>\\*\"(?:[^\"\\]|\\[^\"])*\\*\"|'[^']*'|\{[^}]*\}|[^\s,;&\"']+|\\*[\"'].*)"
+    r"(?P<value>\"(?:[^\"\\]|\\.)*\"|\\+\"[^\"]*\"|'[^']*'|\{[^}]*\}|[^\s,;&\"']+|\\*[\"'].*)"
 )
 _NO_DOUBT = re.compile(r"passw(or)?d|passphrase|secret|(api|access|account|private)[-_]?key", re.I)
 
@@ -100,7 +100,8 @@ def _masked_assignment(match: re.Match[str]) -> str:
         return match[0]
     opening = re.match(r"\\*[\"']", match["value"])
     quote = opening[0] if opening else ""
-    return f"{name}{match['quote'] or ''}{match['sign']}{quote}{MASK}{quote}"
+    closing = quote if match["value"].endswith(quote) else ""
+    return f"{name}{match['quote'] or ''}{match['sign']}{quote}{MASK}{closing}"
 
 
 def without_values(text: str, secrets: Iterable[str]) -> str:
