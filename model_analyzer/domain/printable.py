@@ -11,7 +11,7 @@ from typing import Any
 # What moves a cursor, changes a title or a direction, or is no character: controls but for line
 # ends and tabs, marks of direction, halves of characters, and what XML does not take.
 _UNPRINTABLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufff9-\uffff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff]"
 )
 _LINE_ENDS = re.compile("[\n\t]")
 
@@ -26,14 +26,19 @@ def one_line(text: str) -> str:
     return _LINE_ENDS.sub(_visible, printable(text))
 
 
-def printable_values(value: Any) -> Any:
-    """A JSON-like value with all its texts printable."""
+def drawable(text: str) -> str:
+    """The same for an image, where a backslash may mean something: a sign for what is left out."""
+    return _UNPRINTABLE.sub("\ufffd", text)
+
+
+def drawable_values(value: Any) -> Any:
+    """A JSON-like value with all its texts drawable."""
     if isinstance(value, str):
-        return printable(value)
+        return drawable(value)
     if isinstance(value, Mapping):
-        return {printable(str(key)): printable_values(item) for key, item in value.items()}
+        return {drawable(str(key)): drawable_values(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [printable_values(item) for item in value]
+        return [drawable_values(item) for item in value]
     return value
 
 
