@@ -31,7 +31,7 @@ from model_analyzer.cli.preflight import preflight
 from model_analyzer.cli.progress.estimate import time_left
 from model_analyzer.cli.progress.events import Phase
 from model_analyzer.cli.progress.tracker import Tracker
-from model_analyzer.cli.resume import open_state, settle_differences
+from model_analyzer.cli.resume import open_state, settle_differences, tell_changed_secrets
 from model_analyzer.cli.signals import Interrupts
 from model_analyzer.cli.subjects import subjects_of
 from model_analyzer.config.resolve import Resolved, described, search_settings
@@ -285,6 +285,7 @@ def _prepare(
             ),
             settings.checkpoint,
         )
+    tell_changed_secrets(state, setups)
     state.describe(
         devices=gpus.devices,
         host={

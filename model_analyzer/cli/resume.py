@@ -6,14 +6,15 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
 import click
 
-from model_analyzer.domain.differences import Difference
+from model_analyzer.domain.differences import Difference, secret_differences
 from model_analyzer.domain.settings import CheckpointSettings, OnMismatch
+from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import CheckpointError, ModelAnalyzerError
 from model_analyzer.state.checkpoint import Checkpoint, load_existing, read_file
@@ -100,6 +101,25 @@ def settle_differences(state: ProfileState, run: Run, settings: CheckpointSettin
             raise CheckpointError(
                 f"{text}; choose another --checkpoint-directory, or --on-mismatch use or fresh"
             )
+
+
+def tell_changed_secrets(state: ProfileState, setups: Mapping[str, ServerSetup]) -> None:
+    """Names the secrets of the server's variables that are others than when these models were
+    measured last. Their measurements are used all the same.
+    """
+    latest = {
+        work.variant.model: record.trial.setup
+        for record in state.checkpoint.records
+        for work in record.trial.workloads
+    }
+    found = (
+        difference
+        for model, setup in setups.items()
+        if model in latest
+        for difference in secret_differences(latest[model], setup)
+    )
+    for difference in dict.fromkeys(found):
+        log.info("Different from the checkpoint: %s (its measurements are used)", difference)
 
 
 def _starting_point(settings: CheckpointSettings) -> Checkpoint | None:

@@ -220,6 +220,18 @@ def test_the_same_values_are_found_again_and_a_changed_one_is_noticed(counted) -
     assert measured(counted, triton_server_environment=first) == 0
 
 
+def test_a_changed_secret_is_told(setting) -> None:
+    once = {"run_config_search_disable": True}
+    setting.profile(triton_server_environment={"HF_TOKEN": "old-secret"}, **once)
+    _, same = setting.profile(triton_server_environment={"HF_TOKEN": "old-secret"}, **once)
+    _, changed = setting.profile(triton_server_environment={"HF_TOKEN": "new-secret"}, **once)
+    assert "Different from the checkpoint" not in same
+    assert (
+        "Different from the checkpoint: server environment: HF_TOKEN: one ****** then, another"
+        " ****** now (its measurements are used)"
+    ) in " ".join(changed.split())
+
+
 def test_without_the_key_a_masked_value_counts_as_another(counted, tmp_path) -> None:
     environment = {"MODE": "fast", "HF_TOKEN": "old"}
     counted.environment["XDG_CACHE_HOME"] = str(tmp_path / "one")
