@@ -235,7 +235,9 @@ def rich_table(table: Table) -> RichTable:
         numbers = all(isinstance(row[index], (int, float)) for row in table.rows)
         # long headers take more lines, so that names need not
         lines = textwrap.fill(header, _HEADER_WIDTH, break_long_words=False)
-        shown.add_column(lines, justify="right" if numbers else "left", overflow="fold")
+        shown.add_column(
+            Text(printable(lines)), justify="right" if numbers else "left", overflow="fold"
+        )
     for row in table.rows:
         shown.add_row(*(Text(_cell(cell)) for cell in row))
     return shown
@@ -243,7 +245,7 @@ def rich_table(table: Table) -> RichTable:
 
 def plain_table(title: str, table: Table) -> Sequence[str]:
     """A table as padded columns, in the form that scripts know from the log."""
-    cells = [list(table.headers), *([*map(_cell, row)] for row in table.rows)]
+    cells = [[*map(one_line, table.headers)], *([*map(_cell, row)] for row in table.rows)]
     widths = [max(map(len, column)) + 2 for column in zip(*cells, strict=True)]
     lines = [
         " ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))

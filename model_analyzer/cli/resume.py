@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from model_analyzer.domain.differences import Difference, secret_differences
+from model_analyzer.domain.printable import one_line
 from model_analyzer.domain.settings import CheckpointSettings, OnMismatch
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.domain.words import counted
@@ -140,7 +141,9 @@ def _confirm_removal(layout: Layout) -> None:
         return
     which = f" that begin with {layout.prefix}-" if layout.prefix else ""
     is_wanted = click.confirm(
-        f"Remove {counted(count, 'file')} with measurements{which} from {layout.directory}?",
+        one_line(
+            f"Remove {counted(count, 'file')} with measurements{which} from {layout.directory}?"
+        ),
         err=True,
     )
     if not is_wanted:
@@ -162,7 +165,7 @@ def _decision(text: str, wanted: OnMismatch) -> OnMismatch:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return OnMismatch.ERROR
     answer: str = click.prompt(
-        f"{text}.\nUse its measurements, measure afresh beside them, or stop?",
+        f"{one_line(text)}.\nUse its measurements, measure afresh beside them, or stop?",
         type=click.Choice(["use", "fresh", "stop"]),
         default="stop",
         err=True,

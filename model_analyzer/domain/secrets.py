@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 MASK = "******"
@@ -45,6 +46,7 @@ _NO_SECRET_NAME = re.compile(
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
+@lru_cache(maxsize=4096)
 def is_secret_name(name: str) -> bool:
     """Whether the name of a variable, flag, header or parameter says that its value is a secret."""
     words = re.sub(r"[-. ]", "_", _CAMEL.sub("_", name)).lower()
@@ -82,8 +84,14 @@ _URL_PASSWORD = re.compile(r"(?<=://)([^/\s:@]*):[^/\s]+(?=@)")
 _USER_PASSWORD = re.compile(r"(?<![\w/:.@%+-])([\w.%+-]{1,80}):([^\s:@/]+)(?=@(?!sha256:)[\w\[])")
 
 
+# Nearly all values of flags: too short for a key, and without a name before them.
+_PLAIN = re.compile(r"[\w%+-]{0,15}|[\d.:,]*")
+
+
 def masked_text(text: str) -> str:
     """`text` without what looks like a secret, whatever it is the text of."""
+    if _PLAIN.fullmatch(text):
+        return text
     text = _SHAPES.sub(MASK, text)
     text = _HEADERS.sub(rf"\g<1>{MASK}", text)
     text = _SCHEMES.sub(rf"\g<1>{MASK}", text)

@@ -7,6 +7,7 @@ image; a server that is none ends a run in one line.
 from __future__ import annotations
 
 import json
+import os
 import re
 import xml.etree.ElementTree
 import zlib
@@ -94,6 +95,17 @@ def test_no_command_prints_an_escape_of_a_checkpoint(setting, run, hostile_check
         assert is_clean(output + errors), (command, CONTROLS.findall(output + errors))
         seen += output + errors
     assert "owned" in seen, "it is shown, and does nothing"
+
+
+def test_no_escape_of_a_checkpoint_is_offered_to_a_shell(run, hostile_checkpoint) -> None:
+    environment = {
+        **os.environ,
+        "_MODEL_ANALYZER_COMPLETE": "bash_complete",
+        "COMP_WORDS": f"model-analyzer best -s {hostile_checkpoint} --model ",
+        "COMP_CWORD": "5",
+    }
+    _, output, errors = run(env=environment)
+    assert is_clean(output + errors)
 
 
 def test_what_servers_and_perf_analyzer_say_is_printed_as_text(setting, pretend) -> None:

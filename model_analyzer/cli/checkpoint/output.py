@@ -12,6 +12,7 @@ from typing import Any
 
 from model_analyzer.cli.checkpoint.options import wrong
 from model_analyzer.cli.echo import complain, echo, echo_data
+from model_analyzer.domain.printable import one_line
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.rows import to_csv, to_json
 from model_analyzer.reports.tables import Table
@@ -44,7 +45,7 @@ def print_table(title: str, table: Table) -> None:
     shown = replace(table, rows=cells)
     if sys.stdout.isatty():
         console = Console()
-        console.print(Text(title, style="bold"))
+        console.print(Text(one_line(title), style="bold"))
         console.print(rich_table(shown))
         return
     for line in plain_table(title, shown):
