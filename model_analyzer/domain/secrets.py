@@ -122,6 +122,7 @@ def without_values(text: str, secrets: Iterable[str]) -> str:
 # -- by name -----------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=1024)  # the same few flags are part of the key of each trial
 def masked(name: str, value: str) -> str:
     """`value`, unless `name` (of a variable or flag) or a part of it says that it is a secret.
 
