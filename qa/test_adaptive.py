@@ -23,7 +23,8 @@ def test_what_it_concludes_is_kept_and_recommended(scene) -> None:
 
     assert status == 0, output
     assert output.count("Profiling add_sub_") == 5
-    assert "The search ends after 5 measurements" in output
+    assert "Search stopped after 5 measurements" in output
+    assert "measurement limit of 5 reached (raise it with --max-trials)" in output
     known = load(scene.directory / "checkpoints")
     # some are measured again
     trials = len({record.trial.first.key for record in known.records})

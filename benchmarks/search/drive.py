@@ -11,6 +11,7 @@ from zlib import crc32
 
 import numpy as np
 
+from benchmarks.search.beaten import better_measured
 from benchmarks.search.machine import Point
 from benchmarks.search.surface import Surface
 from model_analyzer.domain.conclusions import Conclusion
@@ -41,8 +42,9 @@ class Run:
     """What a search did: how much was measured (repetitions and failures included), of how many
     different variants, how often the server was given something else to serve, and how often one
     was started; what it recommends at the end, and whether it says that this keeps the
-    constraints; how long it thought before each trial, in seconds; and the chance that it says
-    there is of something better, where it says one.
+    constraints; how long it thought before each trial, in seconds; the chance that it says
+    there is of something better, where it says one; and what is `better` than the
+    recommendation by its own measurements.
     """
 
     measurements: int
@@ -53,6 +55,7 @@ class Run:
     passes: bool
     thinking_s: Sequence[float]
     chance: float | None = None
+    better: Sequence[Point] = ()
 
 
 def run(surface: Surface, mode: str, seed: int) -> Run | None:
@@ -75,6 +78,11 @@ def run(surface: Surface, mode: str, seed: int) -> Run | None:
     known = Profile(records=answers.records, conclusions=conclusions)
     results = rank(known, names, surface.goal).results
     contents = [trial.content for trial in answers.trials]
+    better: Sequence[Point] = ()
+    if results:
+        chosen, sigma = results[0].best.trial, surface.noise.sigma
+        those = better_measured(answers.records, chosen, surface.goal, sigma)
+        better = [Point.of(trial) for trial in those]
     return Run(
         measurements=len(contents),
         variants=len(set(contents)),
@@ -85,6 +93,7 @@ def run(surface: Surface, mode: str, seed: int) -> Run | None:
         passes=bool(results) and results[0].passes,
         thinking_s=search.thinking_s,
         chance=None if conclusion is None else conclusion.chance,
+        better=better,
     )
 
 

@@ -6,15 +6,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
 
 from benchmarks.search.drive import Run
 from benchmarks.search.families import is_constrained
+from benchmarks.search.machine import Point
 from benchmarks.search.surface import Surface
 from benchmarks.search.truth import Truth
+from model_analyzer.domain.trials import LoadKind
+
+# A load is too high where that part of it gives as much, up to this share.
+_QUARTER, _AS_MUCH = 4, 0.01
 
 # A recommendation may break a constraint by what noise can hide: so many standard deviations.
 _TOLERANCE = 2.0
@@ -29,7 +34,10 @@ class Verdict:
     there are better ones); `value_any_load` is its share of the best of those. `value_strict` is
     as `value`, but 0 also where a constraint is broken by less than noise can hide. All are None
     where nothing is feasible. `answered` says that it claims to keep the constraints, `chance` how
-    likely it thinks that something better remains.
+    likely it thinks that something better remains. It is `beaten` where its own measurements say
+    that something else is better which keeps the constraints, or at least (`doubted`) measured so;
+    and `crowded` where the same under a quarter of the requests in
+    flight gives as much.
     """
 
     surface: str
@@ -50,6 +58,9 @@ class Verdict:
     loads: int
     server_starts: int
     chance: float | None
+    beaten: bool
+    doubted: bool
+    crowded: bool
     thinking_s: Sequence[float] = field(repr=False)
 
 
@@ -87,8 +98,26 @@ def judge(surface: Surface, truth: Truth, mode: str, seed: int, run: Run) -> Ver
         loads=run.loads,
         server_starts=run.server_starts,
         chance=run.chance,
+        beaten=any(truth.excess_of(point) == 0 for point in run.better),
+        doubted=len(run.better) > 0,
+        crowded=merit is not None and _is_crowded(truth, run.recommended, merit),
         thinking_s=run.thinking_s,
     )
+
+
+def _is_crowded(truth: Truth, recommended: Point | None, merit: float) -> bool:
+    """Whether a quarter of the requests in flight gives as much, and breaks no constraint."""
+    if recommended is None or any(
+        client.kind is not LoadKind.CONCURRENCY or client.values[0] < _QUARTER
+        for client in recommended.clients
+    ):
+        return False
+    clients = [
+        replace(client, values=np.ceil(client.values / _QUARTER)) for client in recommended.clients
+    ]
+    fewer = replace(recommended, clients=clients)
+    quarter = truth.merit_of(fewer)
+    return quarter is not None and quarter >= merit - _AS_MUCH and truth.excess_of(fewer) == 0
 
 
 def worst_tenth(values: Sequence[float]) -> float:
@@ -99,7 +128,8 @@ def worst_tenth(values: Sequence[float]) -> float:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     """The runs of a mode on surfaces of one kind. Values are shares (1: the best); counts are
-    means over the runs; times to decide are of all trials of all runs, in milliseconds.
+    means over the runs, but `beaten` and `doubted` are numbers of runs; times to decide are of all
+    trials of all runs, in milliseconds.
 
     Where nothing is feasible there are no values, and `no_answer` is right.
     """
@@ -115,6 +145,9 @@ class Summary:
     mean_strict: float | None
     no_answer: float
     breaks: float
+    beaten: int
+    doubted: int
+    crowded: float
     measurements: float
     share: float
     variants_share: float
@@ -164,6 +197,9 @@ def _summary(kind: str, mode: str, runs: Sequence[Verdict]) -> Summary:
         mean_strict=mean(strict) if values else None,
         no_answer=mean(not run.answered for run in runs),
         breaks=mean(run.breaks for run in runs),
+        beaten=sum(run.beaten for run in runs),
+        doubted=sum(run.doubted for run in runs),
+        crowded=mean(run.crowded for run in runs),
         measurements=mean(run.measurements for run in runs),
         share=mean(run.share for run in runs),
         variants_share=mean(run.variants_share for run in runs),
@@ -219,6 +255,9 @@ _COLUMNS = (
     ("mean_strict", "mean, strictly", "{:.1%}"),
     ("no_answer", "no answer", "{:.1%}"),
     ("breaks", "breaks it", "{:.1%}"),
+    ("beaten", "beaten", "{}"),
+    ("doubted", "or by luck", "{}"),
+    ("crowded", "crowded", "{:.1%}"),
     ("measurements", "measured", "{:.1f}"),
     ("share", "of the space", "{:.1%}"),
     ("variants_share", "of the variants", "{:.0%}"),

@@ -8,15 +8,15 @@ import logging
 from collections.abc import Sequence
 
 from model_analyzer.cli.answer import answer
+from model_analyzer.cli.checkpoint.goal import subjects_of
 from model_analyzer.cli.circumstances import ranked
 from model_analyzer.cli.console import View
 from model_analyzer.cli.export import check_installed, originals_of
 from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
 from model_analyzer.reports.write import ExportDirectory
-from model_analyzer.state.checkpoint import load_chosen
+from model_analyzer.state.checkpoint import Checkpoint, load_chosen
 
 log = logging.getLogger(__name__)
 
@@ -33,17 +33,17 @@ def run(settings: ProfileSettings, remarks: Sequence[str], verbosity: int) -> in
     loaded = load_chosen(checkpoint.load_file, checkpoint.directory, checkpoint.prefix)
     for sentence in loaded.damage:
         view.say(f"{sentence}: using what is intact")
-    subjects = _subjects(loaded.profile, settings)
-    goals = {model.name: model.goal for model in settings.models}
-    rankings = [
-        ranked(
-            loaded.profile,
-            subject,
-            Goal(models=tuple(goals.get(name, settings.goal) for name in subject.split(","))),
-            settings.export.circumstances,
-            settings,
+    subjects = _subjects(loaded, settings)
+    of_models = {model.name: model.goal for model in settings.models}
+    goals = {
+        subject: Goal(
+            models=tuple(of_models.get(name, settings.goal) for name in subject.split(","))
         )
         for subject in subjects
+    }
+    rankings = [
+        ranked(loaded.profile, subject, goal, settings.export.circumstances, settings)
+        for subject, goal in goals.items()
     ]
     answers = answer(
         loaded.profile,
@@ -54,20 +54,24 @@ def run(settings: ProfileSettings, remarks: Sequence[str], verbosity: int) -> in
         view,
         originals=originals_of(loaded.profile),
         complete=None,
+        other_goals={
+            subject: goal for subject, goal in goals.items() if loaded.goal_of(subject) != goal
+        },
     )
     is_missed = settings.export.fail_on_miss and not all(each.is_met for each in answers)
     has_all = all(ranking.results for ranking in rankings)
     return EXIT_OK if has_all and not is_missed else EXIT_RUN_FAILED
 
 
-def _subjects(profile: Profile, settings: ProfileSettings) -> Sequence[str]:
+def _subjects(checkpoint: Checkpoint, settings: ProfileSettings) -> Sequence[str]:
     """What was measured of the models that are asked for: each by itself, or else the models that
-    it was measured together with.
+    it was measured together with; models together in the order in which they were measured.
     """
     names = [model.name for model in settings.models]
+    measured = subjects_of(checkpoint)
     if settings.search.together:
-        return [",".join(names)]
-    measured = {record.trial.models: None for record in profile.records}
+        same = (models for models in measured if sorted(models.split(",")) == sorted(names))
+        return [next(same, ",".join(names))]
     subjects: dict[str, None] = {}
     for name in names:
         groups = [models for models in measured if name in models.split(",")]

@@ -20,7 +20,7 @@ from model_analyzer.cli.export import (
     write_results,
     write_summary,
 )
-from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, ModelGoal
+from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import OutputFormat, ProfileSettings
@@ -39,6 +39,7 @@ from model_analyzer.results.selection import top, top_with_default
 
 log = logging.getLogger(__name__)
 
+_NO_GOALS: Mapping[str, Goal] = {}
 _ACROSS_MODELS = "Best Configs Across All Models"
 
 
@@ -52,12 +53,13 @@ def answer(
     *,
     originals: Mapping[str, ModelConfig],
     complete: bool | None,
+    other_goals: Mapping[str, Goal] = _NO_GOALS,
 ) -> Sequence[Answer]:
     """Tables, reports and configurations to deploy; then the answer on the screen.
 
     `originals` are the configurations in the model repository, by name of model; `complete`
-    tells whether all searches came to their end, None that nobody knows. Returns the answers for
-    the rankings.
+    tells whether all searches came to their end, None that nobody knows. `other_goals`, by subject,
+    are not those that the checkpoint has. Returns the answers for the rankings.
     """
     export = settings.export
     origin = origin_of(profile, checkpoint)
@@ -119,40 +121,46 @@ def answer(
         view.print(f"wrote {path}")
     for each in answers:
         if each.is_met and checkpoint is not None:
-            command = _deploy_command(each.ranking, checkpoint, settings)
+            goal = other_goals.get(each.ranking.model)
+            command = _deploy_command(each.ranking, checkpoint, settings, goal)
             view.print(f"to deploy {each.ranking.model} on Kubernetes: {command}")
     return answers
 
 
-def _deploy_command(ranking: Ranking, checkpoint: Path, settings: ProfileSettings) -> str:
-    """The command that comes to the same recommendation from the `checkpoint`."""
-    words = ["model-analyzer", "best", "-m", ranking.model.split(",")[0]]
+def _deploy_command(
+    ranking: Ranking, checkpoint: Path, settings: ProfileSettings, goal: Goal | None
+) -> str:
+    """The command that comes to the same recommendation from the `checkpoint`, by a `goal` if that
+    is another than the checkpoint has.
+    """
+    words = ["model-analyzer", "best", "-m", ranking.model]
     if checkpoint.parent == settings.checkpoint.directory:
         words += ["-s", _short(checkpoint.parent)]
         if settings.checkpoint.prefix:
             words += ["--checkpoint-prefix", settings.checkpoint.prefix]
     else:
         words.append(_short(checkpoint))
-    if len(set(ranking.goal.models)) == 1:
-        words += _goal_flags(ranking.goal.models[0])
-    elif settings.config_file is not None:
+    if goal is not None and len(set(goal.models)) == 1:
+        words += _goal_flags(goal.models[0])
+    elif goal is not None and settings.config_file is not None:
         words += ["-f", _short(settings.config_file)]
+    if ranking.group is not None and len(ranking.groups) > 1:
+        words += ["--circumstances", str(ranking.group.number)]
     return shlex.join([*words, "--format", "kubernetes"])
 
 
 def _goal_flags(goal: ModelGoal) -> Sequence[str]:
-    flags = []
-    if len(goal.objectives) > 1:
-        wished = (f"{objective.tag}:{objective.weight:.15g}" for objective in goal.objectives)
-        flags += ["--metric", ",".join(wished)]
-    elif goal.objectives[0].tag != DEFAULT_OBJECTIVE:
-        flags += ["--metric", goal.objectives[0].tag]
+    weights = [f":{objective.weight:.15g}" for objective in goal.objectives]
+    if len(weights) == 1:
+        weights = [""]
+    wished = zip(goal.objectives, weights, strict=True)
+    flags = ["--metric", ",".join(f"{objective.tag}{weight}" for objective, weight in wished)]
     for bound in goal.constraints:
         if bound.minimum is not None:
             flags += ["--constraint", f"{bound.tag}>{bound.minimum:.15g}"]
         if bound.maximum is not None:
             flags += ["--constraint", f"{bound.tag}<{bound.maximum:.15g}"]
-    return flags
+    return flags if goal.constraints else [*flags, "--constraint", "none"]
 
 
 def _short(path: Path) -> str:

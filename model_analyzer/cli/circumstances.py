@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from model_analyzer.reports.tables import Table
     from model_analyzer.results.circumstances import Intended
     from model_analyzer.results.ranking import Ranking
+    from model_analyzer.state.checkpoint import Checkpoint
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -57,16 +58,16 @@ def ranked(
         raise wrong("--circumstances", f"{model}: {error}") from error
 
 
-def circumstances_tables(profile: Profile) -> Iterator[tuple[str, Table]]:
+def circumstances_tables(checkpoint: Checkpoint) -> Iterator[tuple[str, Table]]:
     """For each model that was measured under several circumstances, what they are."""
+    from model_analyzer.cli.checkpoint.goal import subjects_of
     from model_analyzer.domain.goals import Goal, ModelGoal
     from model_analyzer.reports.tables import Table
     from model_analyzer.results.circumstances import differences
     from model_analyzer.results.ranking import rank
 
-    sizes = {record.trial.models: len(record.trial.workloads) for record in profile.records}
-    for model, count in sizes.items():
-        ranking = rank(profile, model, Goal(models=(ModelGoal(),) * count))
+    for model, count in subjects_of(checkpoint).items():
+        ranking = rank(checkpoint.profile, model, Goal(models=(ModelGoal(),) * count))
         if ranking.group is None or len(ranking.groups) < 2:
             continue
         chosen = ranking.group

@@ -16,7 +16,7 @@ from pathlib import Path
 from model_analyzer.cli.answer import answer
 from model_analyzer.cli.conceal import Conceal, conceal_error, concealing
 from model_analyzer.cli.console import View
-from model_analyzer.cli.export import check_installed
+from model_analyzer.cli.export import check_installed, originals_of
 from model_analyzer.cli.gpus import served_gpus
 from model_analyzer.cli.launch import (
     create_log,
@@ -146,7 +146,10 @@ def _run(
                     session.settings,
                     session.export,
                     view,
-                    originals={name: facts.config for name, facts in session.facts.items()},
+                    originals={
+                        **originals_of(session.state.profile),
+                        **{name: facts.config for name, facts in session.facts.items()},
+                    },
                     complete=complete,
                 )
                 session.server.stop()
@@ -421,16 +424,17 @@ def _measure(session: _Session, interrupts: Interrupts, tracker: Tracker) -> boo
     """Runs the search of every subject; whether all of them came to their end."""
     settings = session.settings
     tracker.searches(session.subjects, partial(time_left, settings=settings))
-    for index, subject in enumerate(session.subjects):
-        if interrupts.requested:
-            return False
-        names = VariantNames.known(session.state.profile.variants)
+    for subject in session.subjects:  # also of those that are not reached
         session.state.record_search(
             subject.name,
             search_settings(settings, subject.name.split(",")),
             subject.goal,
             subject.bases,
         )
+    for index, subject in enumerate(session.subjects):
+        if interrupts.requested:
+            return False
+        names = VariantNames.known(session.state.profile.variants)
         tracker.model_started(index)
         search = choose(
             subject,

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
+from model_analyzer.cli.checkpoint.goal import subjects_of
 from model_analyzer.cli.circumstances import ranked, run_of
 from model_analyzer.cli.console import View
 from model_analyzer.cli.export import check_installed, origin_of, write_detail, write_measurements
@@ -16,7 +17,7 @@ from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.errors import EXIT_OK, ConfigError, Problem
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.ranking import Ranking, VariantResult
-from model_analyzer.state.checkpoint import load_chosen
+from model_analyzer.state.checkpoint import Checkpoint, load_chosen
 
 
 def run(settings: ReportSettings, verbosity: int) -> int:
@@ -29,10 +30,10 @@ def run(settings: ReportSettings, verbosity: int) -> int:
     for sentence in loaded.damage:
         view.say(f"{sentence}: using what is intact")
     profile = loaded.profile
-    results = _results(profile, settings, view)
+    results = _results(loaded, settings, view)
     names = [name for name in settings.variants if name not in results]
     if names:
-        raise ConfigError(*(_unknown(name, profile, list(results)) for name in names))
+        raise ConfigError(*(_unknown(name, profile) for name in names))
     directory = ExportDirectory(settings.export_path)
     origin = origin_of(profile, loaded.path)
     for name in settings.variants:
@@ -56,15 +57,22 @@ def run(settings: ReportSettings, verbosity: int) -> int:
 
 
 def _results(
-    profile: Profile, settings: ReportSettings, view: View
+    checkpoint: Checkpoint, settings: ReportSettings, view: View
 ) -> Mapping[str, Sequence[tuple[VariantResult, Ranking]]]:
     """By name, what was measured of each variant: under the circumstances that are ranked, or else
     under others, which is said of the variants that are asked for. A name may stand for several
     combinations of what a model calls.
     """
-    run_settings = run_of(settings.config_file)
+    run_settings, profile = run_of(settings.config_file), checkpoint.profile
     results: dict[str, Sequence[tuple[VariantResult, Ranking]]] = {}
-    for model in {record.trial.models: None for record in profile.records}:
+    tried = {
+        frozenset(record.trial.models.split(","))
+        for record in profile.records
+        if record.trial.variants in settings.variants
+    }
+    for model in subjects_of(checkpoint):
+        if frozenset(model.split(",")) not in tried:
+            continue
         goals = [settings.asked_goal(name).over(ModelGoal()) for name in model.split(",")]
         goal = Goal(models=tuple(goals))
         ranking = ranked(profile, model, goal, settings.circumstances, run_settings)
@@ -86,8 +94,9 @@ def _by_name(ranking: Ranking) -> Mapping[str, Sequence[tuple[VariantResult, Ran
     return found
 
 
-def _unknown(name: str, profile: Profile, known: list[str]) -> Problem:
-    if any(record.trial.variants == name for record in profile.measured):
+def _unknown(name: str, profile: Profile) -> Problem:
+    known = list(dict.fromkeys(item.trial.variants for item in profile.measured))
+    if name in known:
         what = "was measured, but the model has changed since, or under other circumstances"
         return Problem(where=name, what=what, hint="`model-analyzer checkpoint trials` shows it")
     near = get_close_matches(name, known, n=1)

@@ -47,7 +47,9 @@ def subjects_of(
     groups = [models] if settings.search.together else [[model] for model in models]
     subjects = [Subject(models=tuple(group), setup=ServerSetup()) for group in groups]
     remarks = [
-        remark for model in settings.models for remark in without_effect(model, facts[model.name])
+        remark
+        for model in settings.models
+        for remark in without_effect(model, facts[model.name], settings.search)
     ]
     for remark in (*remarks, *check(subjects, settings.search, settings.quick)):
         log.warning("%s", remark)

@@ -31,6 +31,7 @@ from model_analyzer.config.rules import (
 from model_analyzer.config.table import FILE, PROFILE, REPORT, Given, read
 from model_analyzer.domain.environment import Veil
 from model_analyzer.domain.goals import Constraint, GoalOverride, ModelGoal
+from model_analyzer.domain.metrics import Source
 from model_analyzer.domain.models import thaw
 from model_analyzer.domain.secrets import masked_url, masked_values
 from model_analyzer.domain.settings import (
@@ -120,7 +121,7 @@ def resolve_profile(
         server=ServerSettings(**sections["server"]),
         docker=DockerSettings(**sections["docker"]),
         load_generator=LoadGeneratorSettings(**sections["load_generator"]),
-        monitors=MonitorSettings(**sections["monitors"]),
+        monitors=_monitors(MonitorSettings(**sections["monitors"]), models),
         search=SearchSettings(**sections["search"]),
         quick=_quick(given),
         optuna=_optuna(given, OptunaSettings(**sections["optuna"])),
@@ -133,6 +134,11 @@ def resolve_profile(
     if settings.server.reload_disable:
         settings = _as_loaded(settings)
     return Resolved(settings, tuple(remarks), Places(given))
+
+
+def _monitors(given: MonitorSettings, models: Sequence[ModelSettings]) -> MonitorSettings:
+    """The same, with what the goals are about."""
+    return replace(given, cpu=given.cpu or any(model.goal.needs(Source.CPU) for model in models))
 
 
 def _as_loaded(settings: ProfileSettings) -> ProfileSettings:

@@ -56,7 +56,7 @@ class Veil:
         kept = masked_values(arguments)
         given: Sequence[str] = arguments.get("environment", ())
         if "environment" in arguments:
-            kept["environment"] = [self._pair(text) for text in given]
+            kept["environment"] = [self._pair(str(text)) for text in given]
         return kept
 
     def hides(self, name: str) -> bool:

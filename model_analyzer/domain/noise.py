@@ -10,15 +10,15 @@ user sees, is one of 95 % confidence. docs/decisions/0009-noise.md has the reaso
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from statistics import fmean
 from typing import NamedTuple
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal
-from model_analyzer.domain.measurements import Measurement, averaged
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement, averaged
 from model_analyzer.domain.metrics import ALIASES
 
 # Student's t for 95 % (two-sided) by degrees of freedom (any statistical table); between them it is
@@ -255,24 +255,37 @@ class NoiseModel:
         """Of one window of this model: its own, and those of all others for as much as they are
         worth beside them.
         """
-        spreads = [spread(measurement.models[index].windows) for measurement in runs]
+        spreads = [self._spread(measurement.models[index]) for measurement in runs]
         own = spreads[0] if len(spreads) == 1 else pooled(spreads)
         everything = self._windows
         if own is None or everything is None:
             return None
-        others = everything.worth(min(_MOST_FROM_OTHERS, everything.freedom - own.freedom))
-        return pooled((own, others))
+        # as `pooled` has it, of which there are too many here
+        others = max(0.0, min(_MOST_FROM_OTHERS, everything.freedom - own.freedom))
+        freedom = own.freedom + others
+        squares = own.error**2 * own.freedom + everything.error**2 * others
+        return Noise(math.sqrt(squares / freedom), freedom)
+
+    def _spread(self, model: ModelMeasurement) -> Noise | None:
+        known = self._spreads
+        return known[id(model)] if id(model) in known else spread(model.windows)
+
+    @cached_property
+    def _models(self) -> Sequence[ModelMeasurement]:
+        """What each model of each measurement did."""
+        return [model for group in self._runs for one in group for model in one.models]
+
+    @cached_property
+    def _spreads(self) -> Mapping[int, Noise | None]:
+        """That of the windows of each model of each measurement, by its identity: reports ask for
+        it again and again.
+        """
+        return {id(model): spread(model.windows) for model in self._models}
 
     @cached_property
     def _windows(self) -> Noise | None:
         """Of one window of any model."""
-        return pooled(
-            spread(model.windows)
-            for group in self._runs
-            for measurement in group
-            for model in measurement.models
-            if model.windows
-        )
+        return pooled([self._spreads[id(model)] for model in self._models])
 
 
 def _has_windows(tag: str) -> bool:
@@ -292,6 +305,7 @@ def _score_spread(goal: Goal, group: Sequence[Measurement]) -> Noise:
     return Noise(error=math.sqrt(squares / freedom), freedom=freedom)
 
 
+@lru_cache(maxsize=1024)
 def _student(freedom: float) -> float:
     freedom = max(freedom, 1.0)
     for (low, at_low), (high, at_high) in pairwise(_STUDENT):

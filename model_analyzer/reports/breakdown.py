@@ -40,7 +40,9 @@ _COLOURS = {
 # Of a streamed answer, the server's statistics may tell of its beginning only: times that add up to
 # less than this part of the latency would be taken for all of it.
 _EXPLAINED = 0.5
-_STREAMED = ("time_to_first_token_p99", "time_to_first_token_avg", "output_token_throughput")
+_STREAMED = frozenset(
+    {"time_to_first_token_p99", "time_to_first_token_avg", "output_token_throughput"}
+)
 
 _BATCH = "client batch size"
 _FLAT = 20  # letters below a chart
@@ -99,7 +101,7 @@ def explained(measurement: Measurement) -> float:
     """The part of the average latency that times inside the server account for, from 0 to 1: 1 of
     answers that are not streamed, whose other time is spent on the way.
     """
-    if all(measurement.value(tag) is None for tag in _STREAMED):
+    if all(_STREAMED.isdisjoint(model.values) for model in measurement.models):
         return 1.0
     latency = measurement.value("perf_latency_avg") or measurement.value(
         "perf_client_response_wait"

@@ -59,7 +59,8 @@ class Summary:
     """The answer for one model.
 
     `headline` is a sentence in parts, of which every second one (1, 3, …) is to be stressed. Where
-    it `is_unsure`, something better was probably missed, or a constraint may not be kept;
+    it `is_unsure`, something better was probably missed, a constraint may not be kept, or the
+    search was cut off;
     `certainty` says how sure the search is, "" where none says so.
     `recommended` is the name of the first variant and what it is, both "" without any. `gpus` is
     a line about the GPUs whose metrics are shown, or "". `method` says how it was measured, as
@@ -153,7 +154,7 @@ def build_summary(
         model=ranking.model,
         headline=headline(answer, gpus=gpus),
         verdict=answer.verdict,
-        is_unsure=answer.is_unsure,
+        is_unsure=answer.is_unsure or (not complete and answer.certainty is None),
         certainty=certainty_text(answer),
         recommended=_recommended(ranking, gpus),
         figures=figures_of(answer),

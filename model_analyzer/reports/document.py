@@ -186,6 +186,14 @@ def _recommended(answer: Answer, best: VariantResult) -> dict[str, Any]:
             "is_clear": gain.is_clear,
         },
         "ties": [_item(item) for item in ranking.ties],
+        "near_misses": [
+            {
+                **_item(miss.item),
+                "gain_percent": miss.gain_percent,
+                "chance_percent": 100 * miss.chance,
+            }
+            for miss in answer.near_misses
+        ],
     }
 
 

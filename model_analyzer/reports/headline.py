@@ -104,6 +104,14 @@ def values_text(result: VariantResult, goal: Goal) -> str:
     return f"{', '.join(texts)} {under(result.best.trial)}"
 
 
+def latency_text(result: VariantResult, goal: Goal) -> str:
+    """The latency that is bounded (else the p99) at its best; "" where it is not known."""
+    measurement = result.best.measurement
+    latency = Axes(goal, [result]).quantity("perf_latency_p99")
+    value = latency.of(measurement)
+    return "" if value is None else _latency_text(latency, value, measurement)
+
+
 def is_plain_throughput(goal: Goal) -> bool:
     """Whether a gain is one of the throughput that is shown, and of nothing else."""
     return len(goal.models) == 1 and goal.is_for_throughput
@@ -178,14 +186,17 @@ def _against_default(answer: Answer) -> str:
     if default is None:
         return "; the default configuration gave no measurement to compare with"
     if answer.verdict is Verdict.KEEP:
-        others = len(ranking.results) > 1
-        return ": it is the default configuration" + ", and no other measured is better" * others
+        if len(ranking.results) == 1 or answer.rivals:
+            return ": it is the default configuration"
+        clearly = "clearly " if ranking.ties else ""
+        return f": it is the default configuration, and no other measured is {clearly}better"
     base = values_text(default, ranking.goal)
     fails = ", and fails the constraints" if not default.passes else ""
+    has_one_load = len(default.measured) == 1 and not default.passes
+    if has_one_load or (gain is None and compared_default(ranking) is None):
+        base += " (the only load that it was measured under)"
     if gain is None:
-        is_compared = compared_default(ranking) is not None
-        only = "" if is_compared else " (the only load that it was measured under)"
-        return f"; the default configuration gives {base}{only}{fails}"
+        return f"; the default configuration gives {base}{fails}"
     noise = f" ± {gain.noise:.0f}" if gain.noise is not None else ""
     verdict = (
         f"no clear gain over the default configuration ({gain.percent:.0f}{noise} %)"

@@ -14,16 +14,19 @@ from typing import Any
 
 from model_analyzer.domain.environment import is_masked
 from model_analyzer.domain.flags import TRITON_SERVER_OWNED
+from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.secrets import MASK
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.reports.build import Origin
 from model_analyzer.reports.commented_yaml import Noted, comment, to_yaml
+from model_analyzer.reports.headline import latency_text
 from model_analyzer.reports.loads import load_text
 from model_analyzer.reports.remarks import certainty_text, miss_text, remarks_of
 from model_analyzer.reports.tables import show
 from model_analyzer.results.answer import Answer
+from model_analyzer.results.ranking import VariantResult
 
 # Memory that is asked for, over what was measured: other loads take more.
 _HEADROOM = 1.25
@@ -54,7 +57,7 @@ def manifest(
     name = _object_name(ranking.model)
     files = _file_names(configurations)
     head = [
-        f"{best.name}: {_measured(best.best)}",
+        f"{best.name}: {_measured(best, ranking.goal)}",
         f"from checkpoint {origin.checkpoint}, by {origin.tool}, {origin.written}",
     ]
     if not best.passes:
@@ -72,7 +75,7 @@ def manifest(
             "kind": "Deployment",
             "metadata": _metadata(name),
             "spec": {
-                "replicas": _replicas(best.best, throughput),
+                "replicas": _replicas(best, ranking.goal, throughput),
                 "selector": {"matchLabels": {"app": name}},
                 "template": {
                     "metadata": {"labels": {"app": name}},
@@ -175,21 +178,21 @@ def _served(item: MeasuredTrial) -> Sequence[ModelVariant]:
     return [part for work in item.trial.workloads for part in work.variant.served]
 
 
-def _measured(item: MeasuredTrial) -> str:
-    """What one server gave, and under which load."""
-    throughput = item.measurement.value("perf_throughput")
-    p99 = item.measurement.value("perf_latency_p99")
+def _measured(result: VariantResult, goal: Goal) -> str:
+    """What one server gave, with the latency that is bounded (else the p99), and its load."""
+    measurement = result.best.measurement
+    throughput = measurement.value("perf_throughput")
     values = f"{show(throughput)} infer/sec" if throughput is not None else "no throughput known"
-    return (
-        f"{values}{f' at p99 {show(p99)} ms' if p99 is not None else ''}, {load_text(item.trial)}"
-    )
+    latency = latency_text(result, goal)
+    return f"{values}{latency and f' at {latency}'}, {load_text(result.best.trial)}"
 
 
-def _replicas(item: MeasuredTrial, wanted: float | None) -> Noted:
+def _replicas(result: VariantResult, goal: Goal, wanted: float | None) -> Noted:
     """How many servers give `wanted` inferences per second, if each gives what was measured."""
+    item = result.best
     one = item.measurement.value("perf_throughput")
     if wanted is None:
-        return Noted(1, f"measured with one: {_measured(item)}")
+        return Noted(1, f"measured with one: {_measured(result, goal)}")
     if not one:
         return Noted(1, f"for {wanted:g} infer/sec nobody knows: throughput was not measured")
     return Noted(

@@ -27,7 +27,8 @@ def under(trial: Trial) -> str:
     """
     words = [_in_words(work.load) for work in trial.workloads]
     if len(set(words)) > 1:
-        return " and ".join(words)
+        named = zip(words, trial.workloads, strict=True)
+        return " and ".join(f"{text} for {work.variant.model}" for text, work in named)
     return words[0] + (" for each model" if len(words) > 1 else "")
 
 

@@ -103,11 +103,16 @@ def _row(effect: ParameterEffect) -> ParameterRow:
 
 
 def _spread(values: Sequence[ValueEffect]) -> Sequence[ValueEffect]:
-    """Of many values some, from the first to the last."""
+    """Of many values some, from the first to the last, and in any case the one with the best."""
     if len(values) <= _MOST_VALUES:
         return values
-    step = (len(values) - 1) / (_MOST_VALUES - 1)
-    return [values[round(step * index)] for index in range(_MOST_VALUES)]
+    last = len(values) - 1
+    places = [round(last * index / (_MOST_VALUES - 1)) for index in range(_MOST_VALUES)]
+    best = max(range(len(values)), key=lambda place: values[place].best or 0.0)
+    if best not in places:
+        nearest = min(range(1, _MOST_VALUES - 1), key=lambda index: abs(places[index] - best))
+        places[nearest] = best
+    return [values[place] for place in places]
 
 
 def _text(value: Cell) -> str:

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from model_analyzer.domain.goals import Constraint, Goal
+from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.domain.metrics import ALIASES, METRICS
+from model_analyzer.domain.near_misses import Miss
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.loads import under
 from model_analyzer.reports.tables import percent_text, show
@@ -30,9 +32,17 @@ def certainty_text(answer: Answer) -> str:
     )
     further = f"; {certainty.option} continues" if certainty.option else ""
     return (
-        f"The search stopped: {certainty.explanation}. There is a"
-        f" {100 * certainty.chance:.0f} % chance that {left}{further}."
+        f"The search stopped: {certainty.explanation}. There is"
+        f" {_a_chance(certainty.chance)} that {left}{further}."
     )
+
+
+def _a_chance(chance: float) -> str:
+    """A probability in words; what is all but certain is not called certain."""
+    percent = round(100 * chance)
+    if percent < 1:
+        return "a chance of less than 1 %"
+    return f"a {percent} % chance" if percent < 100 else "a chance of more than 99 %"
 
 
 def miss_text(answer: Answer) -> str:
@@ -55,7 +65,9 @@ def remarks_of(answer: Answer) -> Sequence[str]:
     ranking = answer.ranking
     return [
         *_compliance(answer),
+        *_near_misses(answer),
         *_rivals(answer),
+        *_busy(answer),
         *_unused_conclusion(ranking),
         *_unmeasured(ranking),
         *unchecked_remarks(ranking.results[:1], ranking.goal),
@@ -72,7 +84,7 @@ def _compliance(answer: Answer) -> Iterator[str]:
     yield (
         f"{best.name} kept the constraints in {compliance.kept} of"
         f" {counted(len(compliance.measurements), 'measurement')} ({values}):"
-        f" {100 * compliance.chance:.0f} % chance that it keeps them."
+        f" {_a_chance(compliance.chance).removeprefix('a ')} that it keeps them."
     )
 
 
@@ -90,10 +102,34 @@ def _bounded_text(constraint: Constraint, values: Sequence[float]) -> str:
     return f"{metric.name} {texts} {metric.unit}, {constraint}"
 
 
+def _near_misses(answer: Answer) -> Iterator[str]:
+    """What gives more and just misses a constraint, or may: whoever asked decides."""
+    for near in answer.near_misses:
+        trial = near.item.trial
+        gives = (
+            f"{trial.variants} {under(trial)} is {near.gain_percent:.0f} % better,"
+            f" {'; '.join(map(_miss_text, near.misses))}"
+        )
+        yield f"{gives} ({100 * near.chance:.0f} % chance that it keeps the constraints)."
+
+
+def _miss_text(miss: Miss) -> str:
+    metric = METRICS[ALIASES.get(miss.constraint.tag, miss.constraint.tag)]
+    value = f"at {metric.name} {show(miss.value)} {metric.unit}"
+    if miss.excess:
+        return f"{value}: {percent_text(100 * miss.excess)} beyond {miss.constraint}"
+    if miss.broken:
+        return f"{value}: it broke {miss.constraint} in {miss.broken} of {miss.times} measurements"
+    return f"{value}: close to {miss.constraint}"
+
+
 def _rivals(answer: Answer) -> Iterator[str]:
     """What measured better and is not recommended, and why."""
     own = answer.compliance
+    near = {id(miss.item) for miss in answer.near_misses}
     for rival in answer.rivals:
+        if id(rival.item) in near:
+            continue
         measured = f"{rival.item.trial} measured {rival.gain_percent:.1f} % better"
         if own is not None and rival.chance < own.chance:
             yield (
@@ -101,9 +137,17 @@ def _rivals(answer: Answer) -> Iterator[str]:
                 f" ({100 * rival.chance:.0f} % against {100 * own.chance:.0f} %)."
             )
         elif len(rival.item.runs) == 1:
-            yield f"{measured}, but only once: other measurements suggest that this is noise."
+            yield f"{measured}, but only once: it may be noise."
         else:
             yield f"{measured}, which is within noise."
+
+
+def _busy(answer: Answer) -> Iterator[str]:
+    """That other programs ran while the recommendation was measured, once."""
+    best = answer.best
+    notices = () if best is None else best.best.measurement.notices
+    busy = [notice.text for notice in notices if notice.kind is NoticeKind.BUSY_MACHINE]
+    yield from busy[:1]
 
 
 def _unused_conclusion(ranking: Ranking) -> Iterator[str]:

@@ -461,7 +461,8 @@ def answer_table(results: Sequence[VariantResult], goal: Goal, *, gpus: int) -> 
 def _short(load: Load) -> Cell:
     if load.kind is LoadKind.REQUEST_INTERVALS:
         return "from file"
-    return load.value if load.batch_size == 1 else f"{load.value} x {load.batch_size}"
+    value = f"{load.value}/s" if load.kind is LoadKind.REQUEST_RATE else load.value
+    return value if load.batch_size == 1 else f"{value} x {load.batch_size}"
 
 
 _DETAILED = {
@@ -516,17 +517,15 @@ def _requests(measurement: Measurement) -> Cell:
 
 
 def composing_table(result: VariantResult) -> Table | None:
-    """What the composing models did inside the server at the best measurement; None if nothing
-    was told about any.
+    """What the composing models did inside the server at the best measurement, in the order in
+    which they are called; None if nothing was told about any.
     """
-    rows = [
-        (
-            name,
-            *(values.get(tag) for tag in _COMPOSING.values()),
-        )
-        for model in result.best.measurement.models
-        for name, values in model.composing.items()
-    ]
+    rows = []
+    for variant, model in zip(result.variants, result.best.measurement.models, strict=True):
+        order = {part.model: place for place, part in enumerate(variant.with_parts())}
+        for name in sorted(model.composing, key=lambda name: order.get(name, len(order))):
+            values = model.composing[name]
+            rows.append((name, *(values.get(tag) for tag in _COMPOSING.values())))
     return Table(headers=("Composing Model", *_COMPOSING), rows=tuple(rows)) if rows else None
 
 

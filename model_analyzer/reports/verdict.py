@@ -94,7 +94,7 @@ def _values(
 def _gain(answer: Answer) -> tuple[Figure, ...]:
     """The gain over the default, where there is one."""
     gain, ranking = answer.gain, answer.ranking
-    if gain is None or not answer.is_met or answer.verdict is Verdict.EQUAL:
+    if gain is None or answer.verdict is not Verdict.RECOMMENDED:
         return ()
     noise = "" if gain.noise is None else f" ± {gain.noise:.0f}"
     goal = ranking.goal
@@ -103,8 +103,6 @@ def _gain(answer: Answer) -> tuple[Figure, ...]:
         note = over_models(goal)
     if ranking.default is not None and not ranking.default.passes:
         note = "default fails the constraints"
-    if gain.percent <= 0 or not gain.is_clear:
-        return ()
     return (
         Figure(
             label="Gain over the default",

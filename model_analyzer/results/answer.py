@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from heapq import nsmallest
 
 from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.near_misses import NearMiss, near_misses
 from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.domain.ties import assurance
+from model_analyzer.domain.ties import chance_to_keep
 from model_analyzer.results.ranking import NO_GAIN, Ranking, VariantResult
 from model_analyzer.results.selection import Gain, gain_over_default
 
@@ -23,6 +25,10 @@ _UNSURE = 0.5
 
 # A chance to keep the constraints below this is told.
 _SAFE = 0.8
+
+# Of those that keep the constraints, and those that do not, so many are looked at for near misses.
+_CLOSEST = 100
+_NEAR_MISSES = 2
 
 # A search that stopped at a limit is offered this multiple of it.
 _FURTHER = 2
@@ -91,7 +97,7 @@ class Answer:
     `gain` is that over the default configuration, None where there is nothing to compare with or
     where it may be owed to the load alone. `compliance` is None without constraints, `certainty`
     where no search said how sure it is. `rivals` keep the constraints and measured better, but are
-    not recommended.
+    not recommended; `near_misses` are better, and just miss a constraint, or may break it.
     """
 
     ranking: Ranking
@@ -100,6 +106,7 @@ class Answer:
     certainty: Certainty | None
     compliance: Compliance | None
     rivals: tuple[Rival, ...]
+    near_misses: tuple[NearMiss[MeasuredTrial], ...]
 
     @property
     def best(self) -> VariantResult | None:
@@ -135,6 +142,7 @@ def answer_of(ranking: Ranking) -> Answer:
         certainty=_certainty(ranking),
         compliance=_compliance(ranking, chance),
         rivals=tuple(_rivals(ranking, chance)),
+        near_misses=tuple(_near_misses(ranking)),
     )
 
 
@@ -148,8 +156,7 @@ def _verdict(ranking: Ranking, gain: Gain | None) -> Verdict:
         return Verdict.KEEP
     if default is None or gain is None or not default.passes:
         return Verdict.RECOMMENDED
-    is_gain = gain.is_clear and gain.percent >= NO_GAIN
-    return Verdict.RECOMMENDED if is_gain else Verdict.EQUAL
+    return Verdict.RECOMMENDED if gain.is_clear else Verdict.EQUAL
 
 
 def _certainty(ranking: Ranking) -> Certainty | None:
@@ -188,20 +195,40 @@ def _rivals(ranking: Ranking, chance: Callable[[MeasuredTrial], float]) -> Itera
         return
     best = ranking.results[0].best
     equal = {id(item) for item in (best, *ranking.ties)}
-    others = [
-        item
-        for item, passes in zip(ranking.measured, ranking.passing, strict=True)
-        if passes and id(item) not in equal
-    ]
-    for item in ranking.goal.best_first(others, _measurement)[:1]:
+    others = (
+        next((item for item in result.measured if id(item) not in equal), None)
+        for result in ranking.results
+        if result.passes
+    )  # each has its best first
+    found = [item for item in others if item and ranking.goal.passes(item.measurement)]
+    for item in ranking.goal.best_first(found, _measurement)[:1]:
         gain = ranking.goal.gain_percent(item.measurement, best.measurement)
         if gain >= NO_GAIN:
             yield Rival(item=item, gain_percent=gain, chance=chance(item))
 
 
+def _near_misses(ranking: Ranking) -> Iterator[NearMiss[MeasuredTrial]]:
+    if not ranking.any_passes:
+        return
+    items = list(zip(ranking.measured, ranking.passing, strict=True))
+    passing = [item for item, passes in items if passes]
+    missing = [item for item, passes in items if not passes]
+    nearest = nsmallest(_CLOSEST, missing, lambda item: ranking.goal.shortfall(item.measurement))
+    best = ranking.results[0].best
+    by_id = {id(item): item for item in (best, *passing[:_CLOSEST], *nearest)}
+    runs = {key: item.runs for key, item in by_id.items()}
+    for miss in near_misses(ranking.goal, id(best), runs)[:_NEAR_MISSES]:
+        yield NearMiss(
+            item=by_id[miss.item],
+            gain_percent=miss.gain_percent,
+            chance=miss.chance,
+            misses=miss.misses,
+        )
+
+
 def _chances(ranking: Ranking) -> Callable[[MeasuredTrial], float]:
     """The probability that something measured keeps the constraints."""
-    chance = assurance(ranking.goal, {id(item): item.runs for item in ranking.measured})
+    chance = chance_to_keep(ranking.goal, {id(item): item.runs for item in ranking.measured})
     return lambda item: chance(id(item))
 
 

@@ -243,7 +243,7 @@ def _why_elsewhere(then: Trial, now: Trial) -> str:
         f"{one.what} {one.then or 'not set'} instead of {one.now or 'not set'}"
         for one in differences(then, now)
     ]
-    return f"measured under other circumstances ({_listed(texts)})"
+    return f"measured under other circumstances{f' ({_listed(texts)})' if texts else ''}"
 
 
 def _listed(texts: Sequence[str]) -> str:
@@ -323,26 +323,30 @@ class _Now:
         if work.base and self.base:
             return self._edited(work)
         for part in work.variant.with_parts():
-            if changed := self._takes_over(part):
+            if changed := self._takes_over(part, work.variant.model):
                 return f"config.pbtxt of {part.model} has changed since ({changed})"
         return ""
 
     def _edited(self, work: Workload) -> str:
         """The models are known to be others: what of them has changed."""
-        for part in work.variant.with_parts():
-            then = self._default(part.model, work.base)
-            now = self._default(part.model, self.base)
-            if then is not None and now is not None:
-                found = settings_differences("", then.config, now.config)
-                changed = _listed([str(one).removeprefix(": ") for one in found])
-                if changed:
-                    return f"config.pbtxt of {part.model} has changed since ({changed})"
-        return f"config.pbtxt of {work.variant.model} has changed since"
+        model = work.variant.model
+        then, now = self._parts(model, work.base), self._parts(model, self.base)
+        if then.keys() != now.keys():
+            return f"{model} has called other models since"
+        for name, part in then.items():
+            found = settings_differences("", part.config, now[name].config)
+            changed = _listed([str(one).removeprefix(": ") for one in found])
+            if changed:
+                return f"config.pbtxt of {name} has changed since ({changed})"
+        called = ", or of a model that it calls," if work.variant.composing else ""
+        return f"config.pbtxt of {model}{called} has changed since"
 
-    def _takes_over(self, part: ModelVariant) -> str:
-        """What a variant whose base nobody knows has from an older configuration of its model."""
+    def _takes_over(self, part: ModelVariant, model: str) -> str:
+        """What a part of a variant of the `model`, whose base nobody knows, has from an older
+        configuration of the part.
+        """
         versions = self.defaults.get(part.model, ())
-        now = self._default(part.model, self.base)
+        now = self._parts(model, self.base).get(part.model) or next(iter(versions[-1:]), None)
         if len(versions) < 2 or now is None:
             return ""
         own, present = dict(_leaves(part.config)), dict(_leaves(now.config))
@@ -352,13 +356,15 @@ class _Now:
                     return f"{name}: {then} then, {present.get(name, 'not set')} now"
         return ""
 
-    def _default(self, model: str, base: str) -> ModelVariant | None:
-        """The model's own configuration that is this base, or else its newest."""
+    def _parts(self, model: str, base: str) -> Mapping[str, ModelVariant]:
+        """The model's own configuration that is this base, or else its newest, and those of all
+        that it calls.
+        """
         versions = self.defaults.get(model, ())
-        for version in versions:
-            if version.identity == base:
-                return version
-        return versions[-1] if versions else None
+        found = next((one for one in versions if one.identity == base), None)
+        newest = versions[-1] if versions else None
+        own = found or newest
+        return {} if own is None else {part.model: part for part in own.with_parts()}
 
 
 def _leaves(config: ModelConfig, prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
@@ -14,7 +14,16 @@ from model_analyzer.domain.measurements import Columns, Measurement, averaged
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.noise import NoiseModel
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
-from model_analyzer.domain.ties import assurance, assured_first, cost, tied
+from model_analyzer.domain.ties import (
+    Comparison,
+    assurance,
+    assured_first,
+    cheapest_first,
+    cost,
+    surely_kept,
+    tied,
+    undefeated,
+)
 from model_analyzer.domain.trials import Failure
 from model_analyzer.results.circumstances import (
     Circumstances,
@@ -26,6 +35,9 @@ from model_analyzer.results.circumstances import (
 
 # Gains that round to less than this many percent are none.
 NO_GAIN = 0.5
+
+# No others can tie with the best: more of them would only take time.
+_CLOSEST = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,11 +84,10 @@ class Ranking:
 
     `ties` are as good as the first within noise; `conclusion` is that of the search that chose the
     first, if one did; where one did and does not count here, `unused_conclusion` says why. Of the
-    objectives in `unmeasured` there are no data, so
-    `goal` is without them. `left_out` is what was measured and cannot be compared; `groups` are
-    all circumstances under which the model was measured, `group` is the one that is ranked. `model`
-    is the name, or the names joined by commas. Across models, each result is of one model, and
-    there is no default to compare with.
+    objectives in `unmeasured` there are no data, so `goal` is without them. `left_out` is what was
+    measured and cannot be compared; `groups` are all circumstances under which the model was
+    measured, `group` is the one that is ranked. `model` is the name, or the names joined by commas.
+    Across models, each result is of one model, and there is no default to compare with.
     """
 
     model: str
@@ -145,8 +156,10 @@ def rank(
     """
     names = model.split(",")
     records = [record for record in map(partial(_in_order, names), profile.records) if record]
-    known = profile.bases.get(model) or None  # of checkpoints from before, there are none
-    chosen = comparable(records, circumstances=circumstances, bases=bases or known)
+    known = profile.bases.get(model, ())
+    if len(known) != len(names):
+        known = ()  # of checkpoints from before, there are none
+    chosen = comparable(records, circumstances=circumstances, bases=bases or known or None)
     measured = [
         MeasuredTrial(trial=record.trial, measurement=record.outcome)
         for record in chosen.records
@@ -154,10 +167,14 @@ def rank(
     ]
     judged, unmeasured = _judged(goal, measured)
     concluded = profile.conclusions.get(model)
-    unused = _why_unused(concluded, chosen.records, goal)
+    unused = _why_unused(concluded, chosen.records, goal, unmeasured)
     conclusion = None if unused else concluded
     ordered, ties = _ordered(measured, judged, conclusion)
-    ordered = _default_first(ordered, judged)
+    if conclusion is not None and ordered[0].trial.first.key != conclusion.recommended:
+        conclusion, unused = None, "what it recommends was beaten by measurements since"
+    ordered, ties = _default_first(ordered, ties, judged)
+    same = ordered[0].trial.first.key if ordered else ""
+    ties = tuple(item for item in ties if item.trial.first.key != same)  # under another name
     return Ranking(
         model=model,
         goal=judged,
@@ -220,12 +237,21 @@ def _judged(goal: Goal, measured: Sequence[MeasuredTrial]) -> tuple[Goal, tuple[
     return (Goal(models=tuple(models)), tuple(missing)) if missing else (goal, ())
 
 
-def _why_unused(conclusion: Conclusion | None, records: Sequence[TrialRecord], goal: Goal) -> str:
-    """Why a conclusion does not hold: it is for one goal, and from just these trials; or ""."""
+def _why_unused(
+    conclusion: Conclusion | None,
+    records: Sequence[TrialRecord],
+    goal: Goal,
+    unmeasured: Sequence[str],
+) -> str:
+    """Why a conclusion does not hold, or "": it is for one goal, of which all was measured, and its
+    trials are among these. Others may be there, too, unless they beat what it recommends.
+    """
     if conclusion is None:
         return ""
     if conclusion.goal != goal.identity:
         return "it was for other goals"
+    if unmeasured:
+        return "it was for objectives without measurements"
     recommended = (
         record.trial.first.key == conclusion.recommended
         for record in records
@@ -233,88 +259,122 @@ def _why_unused(conclusion: Conclusion | None, records: Sequence[TrialRecord], g
     )
     if not any(recommended):
         return "what it recommends is not among these measurements"
-    if conclusion.trials != len({record.trial.first.key for record in records}):
-        return "other trials were measured, too"
+    if conclusion.trials > len({record.trial.first.key for record in records}):
+        return "some of its trials are not among these measurements"
     return ""
 
 
 def rank_across(rankings: Sequence[Ranking], goal: Goal, name: str) -> Ranking:
-    """The variants of all models in one order, each judged alone by `goal`."""
-    results = [result for ranking in rankings for result in ranking.results]
-    best = {
-        id(result): goal.best_first(result.measured, lambda item: item.measurement)
-        for result in results
-    }
-    ordered = goal.best_first(results, lambda result: best[id(result)][0].measurement)
+    """The variants of all models in one order, each judged alone by `goal`. Those of a model that
+    is ranked by the same goal stay in their order: what is recommended of it is so here.
+    """
+    judged, unmeasured = _judged(goal, [item for each in rankings for item in each.measured])
+    queues = [_judged_alone(ranking, judged) for ranking in rankings]
+    ordered = []
+    while queues := [queue for queue in queues if queue]:
+        leading = judged.best_first(queues, lambda queue: queue[-1].best.measurement)[0]
+        ordered.append(leading.pop())
     return Ranking(
         model=name,
-        goal=goal,
-        results=tuple(
-            VariantResult(
-                variants=result.variants,
-                measured=tuple(best[id(result)]),
-                passes=goal.passes(best[id(result)][0].measurement),
-                noise_model=result.noise_model,
-            )
-            for result in ordered
-        ),
+        goal=judged,
+        results=tuple(ordered),
         failed=(),
         is_across_models=True,
+        unmeasured=unmeasured,
     )
+
+
+def _judged_alone(ranking: Ranking, goal: Goal) -> list[VariantResult]:
+    """The results of a model, judged by another goal, the best last."""
+    if ranking.goal == goal:
+        return list(reversed(ranking.results))
+    results = [
+        replace(
+            result,
+            measured=tuple(goal.best_first(result.measured, lambda item: item.measurement)),
+        )
+        for result in ranking.results
+    ]
+    ordered = goal.best_first(results, lambda result: result.best.measurement)
+    return [replace(each, passes=goal.passes(each.best.measurement)) for each in reversed(ordered)]
 
 
 def _ordered(
     measured: Sequence[MeasuredTrial], goal: Goal, conclusion: Conclusion | None
 ) -> tuple[Sequence[MeasuredTrial], tuple[MeasuredTrial, ...]]:
     """The measurements, best first, with repetitions of a trial as one: their mean. First is what a
-    search has concluded; else, of those that tie for the first place, the cheapest. Others that tie
-    are named.
+    search has concluded, unless other measurements beat it; else, of those that tie for the first
+    place, the cheapest. Others that tie are named.
     """
-    if conclusion is None and not any(item.trial.repetition for item in measured):
-        return goal.best_first(measured, lambda item: item.measurement), ()
+    repetitions = _repetitions(measured, is_concluded=conclusion is not None)
+    means = {key: _mean_of(items) for key, items in repetitions.items()}
+    by_mean = goal.best_first(means, lambda key: means[key].measurement)
+    concluded = [key for key in by_mean if conclusion and key[1] == conclusion.recommended]
+    closest = list(dict.fromkeys([*by_mean[:_CLOSEST], *concluded]))
+    runs = {key: [item.measurement for item in repetitions[key]] for key in closest}
+    passing = [key for key in closest if goal.passes(means[key].measurement)]
+    equal = concluded or by_mean[:1]
+    if passing:
+        comparison, sure = Comparison(goal, runs), assurance(goal, runs)
+        # where all was measured once, it is taken at its word, with a remark about close bounds
+        has_repeated = any(len(measurements) > 1 for measurements in runs.values())
+        is_kept = surely_kept(goal, runs, sure)
+        best = undefeated(
+            comparison, passing, lambda key: not (concluded or has_repeated) or is_kept(key)
+        )
+        if concluded and concluded[0] in best:
+            order = sorted(best, key=lambda key: key not in concluded)
+            equal = tied(comparison, order, sure)
+        else:
+            order = assured_first(goal, best, runs, sure) if has_repeated else best
+            equal = cheapest_first(
+                tied(comparison, order, sure), lambda key: means[key].trial, comparison
+            )
+    order = [*equal[:1], *(key for key in by_mean if key not in equal[:1])]
+    return [means[key] for key in order], tuple(means[key] for key in equal[1:])
+
+
+def _repetitions(
+    measured: Sequence[MeasuredTrial], *, is_concluded: bool
+) -> Mapping[tuple[str, str], Sequence[MeasuredTrial]]:
+    """What was measured of each trial, by the names of its variants and its key."""
+    if not is_concluded and not any(item.trial.repetition for item in measured):
+        # keys of many trials take long
+        return {(item.trial.variants, str(index)): [item] for index, item in enumerate(measured)}
     repetitions: dict[tuple[str, str], list[MeasuredTrial]] = {}
     for item in measured:
         first = item.trial.first
         repetitions.setdefault((first.variants, first.key), []).append(item)
-    found = {key: [item.measurement for item in items] for key, items in repetitions.items()}
-    means = {
-        key: MeasuredTrial(
-            trial=items[0].trial,
-            measurement=averaged(found[key]),
-            repetitions=tuple(found[key]) if len(items) > 1 else (),
-        )
-        for key, items in repetitions.items()
-    }
-    by_mean = goal.best_first(means, lambda key: means[key].measurement)
-    sure = assurance(goal, found)
-    if conclusion is None:
-        order = assured_first(goal, by_mean, found, sure)
-    else:
-        order = sorted(by_mean, key=lambda key: key[1] != conclusion.recommended)
-    equal = tied(goal, order, found, sure)
-    chosen = order[0]
-    if conclusion is None:
-        chosen = min(equal, key=lambda key: cost(means[key].trial, means[key].measurement))
-    return (
-        [means[chosen], *(means[key] for key in order if key != chosen)],
-        tuple(means[key] for key in equal if key != chosen),
+    return repetitions
+
+
+def _mean_of(items: Sequence[MeasuredTrial]) -> MeasuredTrial:
+    """The mean of what was measured of one trial."""
+    runs = [item.measurement for item in items]
+    return MeasuredTrial(
+        trial=items[0].trial,
+        measurement=averaged(runs),
+        repetitions=tuple(runs) if len(runs) > 1 else (),
     )
 
 
-def _default_first(ordered: Sequence[MeasuredTrial], goal: Goal) -> Sequence[MeasuredTrial]:
-    """The same, but nobody has to change anything for a gain that rounds to nothing: then the
-    default configuration comes first, unless it needs more resources.
+def _default_first(
+    ordered: Sequence[MeasuredTrial], ties: tuple[MeasuredTrial, ...], goal: Goal
+) -> tuple[Sequence[MeasuredTrial], tuple[MeasuredTrial, ...]]:
+    """The same order and ties, but nobody has to change anything for a gain that rounds to nothing:
+    then the default configuration comes first, unless it needs more resources.
     """
     best = next(iter(ordered), None)
     default = next((item for item in ordered if _is_default(item)), None)
     if best is None or default is None or default is best:
-        return ordered
+        return ordered, ties
     if goal.passes(default.measurement) != goal.passes(best.measurement):
-        return ordered
+        return ordered, ties
     gain = goal.gain_percent(best.measurement, default.measurement)
     if abs(gain) >= NO_GAIN or cost(*default[:2]) > cost(*best[:2]):
-        return ordered
-    return [default, *(item for item in ordered if item is not default)]
+        return ordered, ties
+    others = [item for item in ordered if item is not default]
+    return [default, *others], (best, *(item for item in ties if item is not default))
 
 
 def _is_default(item: MeasuredTrial) -> bool:

@@ -15,7 +15,7 @@ from model_analyzer.domain.models import queue_delay_us
 from model_analyzer.domain.noise import Noise, NoiseModel, combined, log_ratio, ratio_noise
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind, Trial
-from model_analyzer.results.ranking import Ranking, VariantResult
+from model_analyzer.results.ranking import NO_GAIN, Ranking, VariantResult
 
 # An instance that requests wait for half as long as they are worked on is always busy.
 _MUCH = 0.5
@@ -33,8 +33,8 @@ class Gain:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the gain is more than noise."""
-        return self.percent > (self.noise or 0)
+        """Whether the gain is more than noise, and does not round to nothing."""
+        return self.percent > max(self.noise or 0.0, NO_GAIN)
 
 
 def top(ranking: Ranking, count: int) -> Sequence[VariantResult]:

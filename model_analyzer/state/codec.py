@@ -380,10 +380,14 @@ def _setup(entry: Entry) -> ServerSetup:
         protocol=entry["protocol"],
         devices=tuple(entry["devices"]),
         flags=freeze(entry["flags"]),
-        environment=freeze(entry["environment"]),
+        environment=_texts(entry["environment"]),
         container=freeze(entry.get("container", {})),  # since format 2
         veil=veil,
     )
+
+
+def _texts(values: Any) -> Mapping[str, str]:
+    return MappingProxyType({_text(name): _text(value) for name, value in values.items()})
 
 
 def _generator(work: Workload) -> dict[str, Any]:

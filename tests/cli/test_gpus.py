@@ -379,5 +379,5 @@ def test_a_dry_run_counts_a_server_for_each_variant_that_may_keep_memory(on_gpus
     assert status == 0, output
     document = json.loads(output)
     assert document["subjects"][0]["server_starts"] == document["subjects"][0]["loads"] == 3
-    assert document["assumptions"]["seconds_idle"] == 1
+    assert document["assumptions"]["seconds_idle"] == 0.5
     assert pretend.server_calls == []

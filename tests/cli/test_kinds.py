@@ -87,6 +87,24 @@ def test_the_parts_of_an_ensemble_are_loaded_before_it_and_searched_unasked(
     assert (setting.directory / "output_model_repository" / "a_config_0").is_dir()
 
 
+def test_the_answer_says_what_to_change_in_the_parts_of_an_ensemble(
+    setting, pretend, make_model
+) -> None:
+    make_model("a")
+    write_ensemble(make_model("b"), "whole", "a", "b")
+    faster = [{"throughput": 100.0 * 1.5**number} for number in range(20)]
+    setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer(*faster))
+
+    status, output = setting.profile(profile_models=["whole"], concurrency_sweep_disable=True)
+
+    assert status == 0, output
+    difference = (setting.directory / "best" / "whole" / "config.diff").read_text()
+    assert "+++ best/a/config.pbtxt" in difference
+    summaries = setting.directory / "reports" / "summaries"
+    page = (summaries / "whole" / "result_summary.html").read_text()
+    assert "What to change in config.pbtxt" in page
+
+
 def test_a_change_of_a_called_model_alone_is_loaded_and_measured(
     setting, pretend, make_model
 ) -> None:

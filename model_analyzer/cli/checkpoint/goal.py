@@ -131,10 +131,13 @@ def _text_of_run(goal: ModelGoal, given: ModelGoal) -> str:
 
 
 def subjects_of(checkpoint: Checkpoint) -> Mapping[str, int]:
-    """The models, or the names of those measured together, with how many they are."""
-    return {
-        record.trial.models: len(record.trial.workloads) for record in checkpoint.profile.records
-    }
+    """The models, or the names of those measured together, with how many they are. The order in
+    which models were measured together last counts.
+    """
+    last = {record.trial.models: place for place, record in enumerate(checkpoint.records)}
+    newest = {frozenset(models.split(",")): models for models in sorted(last, key=last.__getitem__)}
+    subjects = dict.fromkeys(newest[frozenset(models.split(","))] for models in last)
+    return {models: len(models.split(",")) for models in subjects}
 
 
 def subject_of(checkpoint: Checkpoint, model: str) -> str:

@@ -192,7 +192,7 @@ def show(which: str, directory: Path, prefix: str, shown: str) -> None:
     ]
     if rows:
         print_table(f"Variants, each at its best {METRICS[tag].header}", to_table(rows, columns))
-    for subject, table in circumstances_tables(checkpoint.profile):
+    for subject, table in circumstances_tables(checkpoint):
         print_table(f"Circumstances of {subject}", table)
     for subject, conclusion in checkpoint.conclusions.items():
         print_table(f"Conclusion about {subject}", pairs_table(_concluded(checkpoint, conclusion)))

@@ -93,16 +93,17 @@ class TrialFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BestChanged:
-    """Another trial is the best of its model so far, with the mean of its repetitions.
+    """Another trial is the best of its model so far, measured so many `times`, with their mean.
 
     `gain_percent` is over the best load of the default configuration, None where that was not
-    measured, is the best itself, or is held back by its load; `shortfall_percent` by how much
-    constraints are missed.
+    measured, is the best itself, or is held back by its load, and where the answer would not tell
+    a gain, since constraints are missed; `shortfall_percent` by how much they are.
     """
 
     elapsed_s: float
     trial: Trial
     measurement: Measurement
+    times: int
     gain_percent: float | None
     shortfall_percent: float
 

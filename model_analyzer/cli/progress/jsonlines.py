@@ -83,6 +83,7 @@ def _document(event: Event) -> Mapping[str, Any]:
             return {
                 **about,
                 **_measured(event.trial, event.measurement),
+                "times_measured": event.times,
                 "gain_percent": event.gain_percent,
                 "shortfall_percent": event.shortfall_percent,
             }

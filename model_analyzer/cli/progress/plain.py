@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 from model_analyzer.cli.progress.events import (
@@ -17,7 +18,7 @@ from model_analyzer.cli.progress.events import (
     TrialFinished,
     TrialStarted,
 )
-from model_analyzer.cli.progress.values import duration, values_text
+from model_analyzer.cli.progress.values import duration, number, values_text
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +52,7 @@ class Lines:
             case TrialFailed(known=True):
                 log.info("Existing measurement found for run config. Skipping profile")
             case BestChanged():
-                self._best = values_text(event.measurement, self._tags, separator=", ")
+                self._best = _best_text(event, self._tags)
 
     def paused(self) -> AbstractContextManager[None]:
         return nullcontext()
@@ -74,3 +75,12 @@ class Lines:
             best,
             left,
         )
+
+
+def _best_text(event: BestChanged, tags: Sequence[str]) -> str:
+    parts = [values_text(event.measurement, tags, separator=", ")]
+    if event.shortfall_percent:
+        parts.append(f"misses the constraints by {number(event.shortfall_percent)} %")
+    if event.times == 1:
+        parts.append("measured once")
+    return ", ".join(parts)

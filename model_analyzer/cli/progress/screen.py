@@ -29,6 +29,7 @@ from model_analyzer.cli.progress.values import (
     values_text,
 )
 from model_analyzer.domain.trials import Trial
+from model_analyzer.results.ranking import NO_GAIN
 
 _PHASES = {
     Phase.STARTING_SERVER: "starting the server",
@@ -188,7 +189,12 @@ class Screen:
         if misses:
             text.append(f"  misses the constraints by {number(misses)} %", style=color)
         elif self.best.gain_percent is not None:
-            text.append(f"  {self.best.gain_percent:+.0f} % over the default", style=color)
+            gain = f"{self.best.gain_percent:+.0f} %"
+            is_clear = self.best.gain_percent > NO_GAIN
+            told = f"{gain if is_clear else 'no clear gain'} over the default"
+            text.append(f"  {told}", style=color)
+        if self.best.times == 1:
+            text.append("  (measured once)", style="dim")
         yield _labelled("best", text)
         yield _labelled("", Text(_named(self.best.trial)))
 

@@ -28,6 +28,7 @@ from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement, Outcome, averaged
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import Failure, Trial
+from model_analyzer.results.ranking import NO_GAIN
 from model_analyzer.results.selection import are_comparable
 from model_analyzer.search.expectation.search import Stage
 from model_analyzer.search.plan import Subject
@@ -215,6 +216,7 @@ class Tracker:
                     elapsed_s=self._elapsed_s,
                     trial=best,
                     measurement=measurement,
+                    times=self._best.times(best),
                     gain_percent=self._best.gain_percent(best, measurement),
                     shortfall_percent=self._best.goal.shortfall(measurement),
                 )
@@ -261,9 +263,15 @@ class _Best:
         self._shown = shown
         return self._trials[best], self._mean(best)
 
+    def times(self, trial: Trial) -> int:
+        """How often the trial was measured."""
+        return len(self._measured[trial.first.key])
+
     def gain_percent(self, trial: Trial, measurement: Measurement) -> float | None:
-        """Over the default under its best load, if that is another one and can be compared."""
-        if _is_default(trial):
+        """Over the default under its best load, if that is another one and can be compared; by the
+        same rules as in the answer, None where constraints are missed.
+        """
+        if _is_default(trial) or not self.goal.passes(measurement):
             return None
         defaults = {
             key: MeasuredTrial(trial=one, measurement=self._mean(key))
@@ -272,7 +280,9 @@ class _Best:
         }
         if not are_comparable(self.goal, trial, defaults.values()):
             return None
-        return self.goal.gain_percent(measurement, self._mean(self._first(list(defaults))))
+        default = self._mean(self._first(list(defaults)))
+        gain = self.goal.gain_percent(measurement, default)
+        return gain if self.goal.passes(default) or gain > NO_GAIN else None
 
     def _first(self, keys: Sequence[str] | dict[str, list[Measurement]]) -> str:
         return self.goal.best_first(keys, self._mean)[0]

@@ -56,11 +56,7 @@ def _batch_sizes(
     where: str, model: ModelSettings, facts: ModelFacts, search: SearchSettings
 ) -> Iterator[Problem]:
     """A client must not send more than a variant takes: some variant has to take the least."""
-    limits = [max_batch_size(facts.config), *model.parameters.get("max_batch_size", ())]
-    is_searched = facts.supports_batching and not search.disable and not model.parameters
-    if is_searched:
-        limits.append(search.max_model_batch_size)
-    largest = max(1, *(limit for limit in limits if limit is not None))
+    largest = _largest_batch(model, facts, search)
     least = min(model.batch_sizes)
     if least > largest:
         yield Problem(
@@ -69,6 +65,18 @@ def _batch_sizes(
             f" takes ({largest})",
             hint="lower batch_sizes, or try a larger max_batch_size",
         )
+
+
+def _largest_batch(model: ModelSettings, facts: ModelFacts, search: SearchSettings) -> int:
+    """What the variant with the largest batches takes."""
+    limits: list[int | None] = [
+        max_batch_size(facts.config),
+        *model.parameters.get("max_batch_size", ()),
+    ]
+    is_searched = facts.supports_batching and not search.disable and not model.parameters
+    if is_searched:
+        limits.append(search.max_model_batch_size)
+    return max(1, *(limit for limit in limits if limit is not None))
 
 
 def _files(where: str, flags: Mapping[str, Flag], user_directory: Path) -> Iterator[Problem]:
@@ -114,8 +122,19 @@ def _shapes(where: str, flags: Mapping[str, Flag], facts: ModelFacts) -> Iterato
             )
 
 
-def without_effect(model: ModelSettings, facts: ModelFacts) -> Iterator[str]:
-    """Flags that perf_analyzer takes and does nothing with, such as shapes of other inputs."""
+def without_effect(
+    model: ModelSettings, facts: ModelFacts, search: SearchSettings
+) -> Iterator[str]:
+    """What was asked for and does nothing: client batches that no variant takes, beside others,
+    and flags that perf_analyzer ignores, such as shapes of other inputs.
+    """
+    largest = _largest_batch(model, facts, search)
+    left_out = [str(size) for size in model.batch_sizes if size > largest]
+    if left_out:
+        yield (
+            f"model {model.name}: batch_sizes {', '.join(left_out)} left out: no variant takes more"
+            f" than {largest}"
+        )
     inputs = _inputs(facts)
     names = {tensor["name"] for tensor in inputs}
     for name in _shaped(model.perf_analyzer_flags):

@@ -144,21 +144,25 @@ def standing(score: float, chance: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What could still be found: the `chance` that something is better than the reference by a
-    margin, and the gain expected from the best in every world.
+    """What could still be found: the `chance` that something is better than what is recommended by
+    a margin, and the gain expected from the best in every world.
     """
 
     chance: float
     gain: float
 
 
-def outlook(of: Prospect, chance: Floats, *, is_feasible: bool, margin: float) -> Outlook:
-    """What could still be found among trials that give a measurement with a `chance` each: in some
-    worlds those do that are likely to, in others nearly all.
+def outlook(
+    of: Prospect, chance: Floats, recommended: int, *, is_feasible: bool, margin: float
+) -> Outlook:
+    """What could still be found, beside what is in the column `recommended`, among trials that give
+    a measurement with a `chance` each: in some worlds those do that are likely to, in others nearly
+    all.
     """
     needed = (np.arange(len(of.score)) * _GOLDEN) % 1
     there = of.passes & (chance > needed[:, None])
-    best = np.where(there, of.score, -np.inf).max(axis=1)
+    lead = of.score - of.score[:, recommended, None]
+    best = np.where(there, lead, -np.inf).max(axis=1)
     if not is_feasible:
         found = np.isfinite(best)
         return Outlook(float(found.mean()), float(found.mean()))

@@ -41,6 +41,8 @@ def next_repetition(known: Knowledge) -> Coordinate | None:
     for rival in rivals:
         if promise[rival] > _GREAT and known.times(rival) < _MOST:
             return rival
+    for contender in known.contenders:
+        return contender
     # what would be recommended is not always what is trusted most
     for one in (known.recommended[0], leader):
         if known.times(one) < _LEAST and not _costs_more_than_it_tells(known, one):

@@ -16,7 +16,12 @@ import numpy.typing as npt
 from model_analyzer.domain.measurements import Measurement, Outcome, averaged
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.ties import cost, tied
+from model_analyzer.domain.ties import (
+    Comparison,
+    cheapest_first,
+    tied,
+    undefeated,
+)
 from model_analyzer.domain.trials import Failure, LoadKind, Trial
 from model_analyzer.search.adaptive.acquisition import (
     Prospect,
@@ -50,6 +55,12 @@ _PATIENCE = 3
 
 # What keeps the constraints when it is measured, but does so less likely than this, is no answer.
 _BELIEVED = 0.5
+
+# A lower load of the best is worth a measurement if it may be as good, up to this much of the
+# score, with this probability.
+_AS_GOOD, _MAY_BE = 0.03, 0.05
+# What is tried of a load: the lower ones that cost half and a quarter of it.
+_PARTS_OF_A_LOAD = (4, 2)
 
 # What is cheap to change: not the variant.
 OF_THE_LOAD = ("batch_sizes", *(kind.value for kind in LoadKind))
@@ -89,6 +100,10 @@ class View:
     def sure(self, at: Coordinate) -> float:
         """The probability that a trial keeps the constraints."""
         return float(self.keeps[self.rows[at]])
+
+    def lead(self, a: Coordinate, b: Coordinate) -> float:
+        """By how much the first is thought to be better than the second, as a score."""
+        return float(self.score[self.rows[a]] - self.score[self.rows[b]])
 
     def standing(self, at: Coordinate) -> float:
         """What it would be worth to recommend a trial."""
@@ -131,6 +146,7 @@ class Knowledge:
         self._drawn: tuple[int, Sequence[Coordinate]] = (-1, ())
         self._loaded = Coordinates.DEFAULT
         self._view: View | None = None
+        self._recommended: Sequence[Coordinate] = ()
 
     # -- trials ------------------------------------------------------------------------------
 
@@ -142,7 +158,7 @@ class Knowledge:
         self._asked[coordinate] = trial.repetition + 1
         outcome = yield trial
         self.records.append(TrialRecord(trial=trial, outcome=outcome))
-        self._view = None
+        self._view, self._recommended = None, ()
         self._loaded = coordinate
         if isinstance(outcome, Failure):
             self._failed[coordinate] = outcome
@@ -171,13 +187,101 @@ class Knowledge:
     @property
     def recommended(self) -> Sequence[Coordinate]:
         """What to deploy, as far as is known, and then what ties with it and takes more."""
-        known = self.passing
-        if not known:
+        if not self._recommended:
+            self._recommended = self._recommend()
+        return self._recommended
+
+    def _recommend(self) -> Sequence[Coordinate]:
+        if not self.passing:
             return self.leaders[:1]
+        view, comparison = self.view(), self.comparison
+        best = undefeated(comparison, self.passing, self._is_believed)
+        order = sorted(best, key=lambda at: -view.standing(at))
+
+        def lead(a: Coordinate, b: Coordinate) -> float:
+            """As all measurements together have it, and their own. For another load, either will
+            do: it is cheap to change, and waiting less is sure.
+            """
+            leads = view.lead(a, b), comparison.lead(a, b)
+            return min(leads, key=abs) if self._variant(a) == self._variant(b) else sum(leads) / 2
+
+        equal = tied(comparison, order, view.sure, lead)
+        cheapest, *_ = cheapest_first(equal, self._trials.__getitem__, comparison)
+        # what ties with the first under another load may be as good under a lower one still
+        variant = self._variant(cheapest)
+        alike = [at for at in best if at != cheapest and self._variant(at) == variant]
+        lower = tied(comparison, [cheapest, *alike], view.sure, lead)
+        everything = list(dict.fromkeys([*equal, *lower]))
+        return cheapest_first(everything, self._trials.__getitem__, comparison)
+
+    def _is_believed(self, at: Coordinate) -> bool:
+        """Whether a trial that keeps the constraints does not do so by luck: either it is likely to
+        keep them, as all measurements together have it, or its own are enough to tell.
+        """
+        return self.view().sure(at) >= _BELIEVED or len(self.measured[at]) >= _MOST_TIMES
+
+    @property
+    def doubted(self) -> list[Coordinate]:
+        """What leads the recommendation by more than noise, and is likely to break a constraint."""
+        best, comparison = self.recommended[0], self.comparison
+        return [
+            at
+            for at in self.passing
+            if comparison.is_better(at, best) and not self._is_believed(at)
+        ]
+
+    @property
+    def comparison(self) -> Comparison[Coordinate]:
+        """What the measurements say by themselves."""
+        return Comparison(self.goal, self.measured)
+
+    @property
+    def contenders(self) -> list[Coordinate]:
+        """What keeps the constraints and leads what is recommended: by more than the noise of a
+        single measurement, or what all measurements together take for luck.
+        """
+        best, comparison = self.recommended[0], self.comparison
+        once = [
+            at
+            for at in self.passing
+            if self.times(at) == 1 and 2 * comparison.lead(at, best) > comparison.apart(at, best)
+        ]
+        doubted = [at for at in self.doubted if self.times(at) < _MOST_TIMES]
+        return list(dict.fromkeys([*once, *doubted]))
+
+    @property
+    def lower_loads(self) -> list[Coordinate]:
+        """Lower loads of what is recommended that were not measured, and may be as good."""
+        best = self.recommended[0]
+        return [at for at in self._lower_loads(best) if at not in self._trials and self._may(at)]
+
+    def _may(self, at: Coordinate) -> bool:
+        """Whether it may be as good as what is recommended, and keep the constraints."""
         view = self.view()
-        order = sorted(known, key=lambda at: -view.standing(at))
-        equal = tied(self.goal, order, self.measured, view.sure)
-        return sorted(equal, key=lambda at: cost(self._trials[at], self._means[at]))
+        score, best = view.prospect.score, view.rows[self.recommended[0]]
+        row = view.rows[at]
+        as_good = view.prospect.passes[:, row] & (score[:, row] >= score[:, best] - _AS_GOOD)
+        return float(as_good.mean()) >= _MAY_BE
+
+    def _lower_loads(self, coordinate: Coordinate) -> list[Coordinate]:
+        """The loads of the space that are nearest to a quarter and to half of a coordinate's. Lower
+        request rates give less, whatever the variant.
+        """
+        found: list[Coordinate] = []
+        concurrencies = [
+            (position, axis.values)
+            for position, axis in enumerate(self._space.axes)
+            if axis.parameter == LoadKind.CONCURRENCY.value
+        ]
+        for part in _PARTS_OF_A_LOAD if coordinate and concurrencies else ():
+            lower = list(coordinate)
+            for position, values in concurrencies:
+                wanted = math.log(values[coordinate[position]] / part)
+                off = [abs(math.log(value) - wanted) for value in values]
+                lower[position] = off.index(min(off))
+            if tuple(lower) != coordinate and self._is_legal(tuple(lower)):
+                found.append(tuple(lower))
+        return list(dict.fromkeys(found))
 
     @property
     def passing(self) -> list[Coordinate]:
@@ -327,6 +431,8 @@ class Knowledge:
         """The default, what was tried, what is near to the best, and others at random."""
         yield Coordinates.DEFAULT
         yield from self._trials
+        for known in self.leaders:
+            yield from self._lower_loads(known)
         for leader in self.leaders[:_NEAR]:
             if leader != Coordinates.DEFAULT:
                 yield from self._near(leader)

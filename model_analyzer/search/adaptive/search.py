@@ -25,8 +25,8 @@ from model_analyzer.search.adaptive.knowledge import (
 from model_analyzer.search.adaptive.stopping import (
     conclude,
     is_late,
+    is_settled,
     most_trials,
-    most_without_answer,
     told,
 )
 from model_analyzer.search.plan import SEED, LearningPlan, Subject
@@ -40,9 +40,10 @@ conclusions = logging.getLogger("model_analyzer.search.conclusions")
 # So many loads are searched for each doubling, where none are listed.
 LOAD_STEPS = 8
 
-# A trial has to be expected to gain as much as this.
-_LEAST_GAIN = 0.0015
-# With this much, it comes before repetitions of the best: that may have turned out not to be it.
+# Without an answer, a trial has to be worth as much as this.
+_LEAST_WORTH = 0.0015
+# A trial that is expected to gain as much as this comes before repetitions of the best: that may
+# have turned out not to be it.
 _GREAT_GAIN = 0.1
 
 # So many trials are kept for repetitions of the best: more where measurements are noisier (by their
@@ -68,13 +69,12 @@ class AdaptiveSearch:
         self._seed = seed
         self._space = TrialSpace(subject, settings, use_formula=False, load_steps=LOAD_STEPS)
         coarse = TrialSpace(subject, settings, use_formula=False)
-        self._most = most_trials(_with_default(coarse), subject.goal, limits)
-        self._most_without_answer = most_without_answer(self._most, limits)
+        self._most = most_trials(_with_default(coarse), limits)
 
     @property
     def most_trials(self) -> int:
         """How many trials there are at most, the default's and repetitions included."""
-        return self._most_without_answer if self._subject.goal.has_constraints else self._most
+        return self._most
 
     def plan(self) -> LearningPlan:
         log.info("")
@@ -90,16 +90,17 @@ class AdaptiveSearch:
         if not known.measured:
             return None
         reason = StopReason.LIMIT
-        while len(known.records) < self._most or self._goes_on(known):
+        while len(known.records) < self._most:
             if is_late(known.records, self._limits):
                 reason = StopReason.BUDGET
                 break
             coordinate = self._next(known)
             if coordinate is None:
-                reason = StopReason.NOTHING_WORTH
+                if self._guess(known) is None:
+                    reason = StopReason.NOTHING_WORTH
                 break
             yield from known.measure(coordinate)
-        conclusion = conclude(known, reason, self._limit(known), self._limits)
+        conclusion = conclude(known, reason, self._most, self._limits)
         for line in told(known, conclusion):
             conclusions.info("%s", line)
         log.info("Done with adaptive mode search.")
@@ -107,39 +108,44 @@ class AdaptiveSearch:
 
     def _next(self, known: Knowledge) -> Coordinate | None:
         """What to measure next, if anything: something new as long as trials are left beside those
-        for repetitions, or as it promises much, then repetitions, then something new again.
+        for the end, or as it promises much, then lower loads and repetitions of the best, then
+        something new again.
         """
         guess = self._guess(known)
         is_great = guess is not None and guess.worth >= _GREAT_GAIN
         if guess is None or not (is_great or self._explores(known)):
-            again = next_repetition(known)
-            if again is not None:
-                return again
-        if guess is None:
+            for at_the_end in (*known.lower_loads, next_repetition(known)):
+                if at_the_end is not None:
+                    return at_the_end
+        if guess is None or not (is_great or self._has_room_to_confirm(known)):
             return None
         log.debug("Expected gain of the next trial: %.1f %%", 100 * guess.worth)
         return guess.coordinate
 
     def _explores(self, known: Knowledge) -> bool:
-        """Whether there are trials left beside those kept for repetitions."""
-        if self._goes_on(known):
+        """Whether there are trials and time left beside what is kept for the end."""
+        if not known.is_answered:
             return True
         noise = known.view().prospect.noise
         kept = next(count for level, count in _REPETITIONS if noise >= level)
-        return len(known.records) < self._most - min(kept, self._most // 4)
+        kept += len(known.lower_loads)
+        done = len(known.records)
+        return done < self._most - min(kept, math.ceil(self._most / 3)) and not is_late(
+            known.records, self._limits, further=min(kept, done // 3)
+        )
 
-    def _limit(self, known: Knowledge) -> int:
-        """How many measurements it may take, as far as is known."""
-        return self._most if known.is_answered else self._most_without_answer
-
-    def _goes_on(self, known: Knowledge) -> bool:
-        """Whether there is no answer yet, and that is worth further trials."""
-        return len(known.records) < self._most_without_answer and not known.is_answered
+    def _has_room_to_confirm(self, known: Knowledge) -> bool:
+        """Whether something new could be measured once more, should it turn out to be the best."""
+        return not known.is_answered or len(known.records) + 1 < self._most
 
     def _guess(self, known: Knowledge) -> Guess | None:
-        """The trial that is worth most, if one is worth it."""
+        """The trial that is worth most, as long as going on pays."""
+        if is_settled(known):
+            return None
         guess = known.best_guess()
-        return guess if guess is not None and guess.worth >= _LEAST_GAIN else None
+        if guess is None or (not known.is_answered and guess.worth < _LEAST_WORTH):
+            return None
+        return guess
 
 
 def _with_default(space: TrialSpace) -> int:

@@ -4,9 +4,7 @@
 
 from __future__ import annotations
 
-from model_analyzer.domain.settings import AdaptiveSettings
 from model_analyzer.search.expectation.told import Told
-from model_analyzer.search.plan import Subject
 
 # An adaptive search takes about this share of what it may; at its end it repeats the best a
 # few times.
@@ -15,24 +13,12 @@ _REPETITIONS = 4.0
 _LEAST_LEFT = 3.0
 
 
-def left_of_adaptive(
-    told: Told, subject: Subject, limits: AdaptiveSettings, most_trials: int
-) -> float:
-    """Further trials; it may take `most_trials` where nothing keeps the constraints."""
+def left_of_adaptive(told: Told, most_trials: int) -> float:
+    """Further trials of a search that may take `most_trials`."""
     done = len(told.records)
-    most = _most(told, subject, limits, most_trials)
     repeated = sum(record.trial.repetition > 0 for record in told.records)
     if repeated and told.records[-1].trial.repetition:
         left = max(_REPETITIONS - repeated, 1.0)
     else:
-        left = max(_ADAPTIVE * most - done, _LEAST_LEFT)
-    return max(min(left, most - done), 1.0)
-
-
-def _most(told: Told, subject: Subject, limits: AdaptiveSettings, most_trials: int) -> int:
-    """What an adaptive search may take, as long as it is not in need of more."""
-    goal = subject.goal
-    if limits.max_trials is not None or not goal.has_constraints:
-        return most_trials
-    is_lost = told.leader is not None and not goal.passes(told.leader)
-    return most_trials if is_lost and len(told.records) > most_trials / 2 else most_trials * 2 // 3
+        left = max(_ADAPTIVE * most_trials - done, _LEAST_LEFT)
+    return max(min(left, most_trials - done), 1.0)

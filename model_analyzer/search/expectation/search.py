@@ -65,7 +65,6 @@ class Expectation:
         self._settings = settings
         self._best = best
         self._optuna = optuna
-        self._adaptive = adaptive
         self._forecast: Forecast = forecast(subject, settings, quick, optuna, adaptive, best=best)
         self._sweeps = sweeps_loads(subject, settings)
         self._places = places_of(self._forecast.trials or ())
@@ -143,8 +142,7 @@ class Expectation:
             case SearchMode.OPTUNA:
                 return left_of_optuna(self._told, self._forecast, self._optuna)
             case SearchMode.ADAPTIVE:
-                most = self.most_trials or 0
-                return left_of_adaptive(self._told, self._subject, self._adaptive, most)
+                return left_of_adaptive(self._told, self.most_trials or 0)
 
     def _loads_of_search(self, trials: float) -> float:
         """What has to be loaded for so many further trials of the search itself."""

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 from benchmarks.search import upstream
+from benchmarks.search.beaten import better_measured
 from benchmarks.search.drive import Run, changes, random_search, run
 from benchmarks.search.families import SurfaceSet, is_constrained, surfaces
 from benchmarks.search.machine import Client, Machine, Point, Setting, Station
@@ -40,6 +41,7 @@ from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.trials import Failure, LoadKind
 from model_analyzer.search.plan import doubling
+from tests.unit import builders
 
 ROOT = Path(__file__).parents[3]
 
@@ -402,6 +404,63 @@ def test_what_breaks_a_constraint_beyond_noise_is_worth_nothing() -> None:
         assert verdict.breaks is value
         assert (verdict.value == 0) is value
         assert verdict.value_strict == 0
+
+
+def test_a_recommendation_that_its_own_measurements_surpass_is_counted() -> None:
+    what = surface(noise=Noise(sigma=0.02))
+    bound = Constraint(tag=P99, maximum=exact(what, point(load=8)).value(P99))
+    within = what.within(bound)
+    truth = Truth(within)
+
+    def verdict(*better: Point) -> tuple[bool, bool]:
+        found = replace(recommending(point(load=1)), better=better)
+        judged = judge(within, truth, "m", 0, found)
+        return judged.beaten, judged.doubted
+
+    assert verdict() == (False, False)
+    assert verdict(point(load=4)) == (True, True)
+    # it kept the constraint by luck
+    assert verdict(point(load=32)) == (False, True)
+    beaten = judge(within, truth, "m", 0, replace(recommending(point()), better=[point(load=4)]))
+    (summary,) = summarize([beaten], ["m"])
+    assert (summary.beaten, summary.doubted) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        pytest.param([104.0], 0, id="within three standard errors"),
+        pytest.param([110.0], 1, id="more than that"),
+        pytest.param([104.0] * 4, 0, id="repeated, and still within them"),
+        pytest.param([107.0] * 4, 1, id="repeated"),
+    ],
+)
+def test_what_measured_better_is_told_by_three_standard_errors(
+    others: list[float], expected: int
+) -> None:
+    chosen = builders.variant("m_config_0")
+    other = builders.variant("m_config_1", max_batch_size=4)
+    records = [
+        builders.record(chosen, builders.measurement(value), repetition=number)
+        for number, value in enumerate([100.0, 100.0])
+    ]
+    records += [
+        builders.record(other, builders.measurement(value), repetition=number)
+        for number, value in enumerate(others)
+    ]
+
+    better = better_measured(records, records[0].trial, builders.goal(), sigma=0.02)
+
+    assert [trial.variants for trial in better] == ["m_config_1"] * expected
+
+
+def test_a_load_is_crowded_where_a_quarter_of_it_gives_as_much() -> None:
+    what = surface()
+    truth = Truth(what)
+    assert truth.merit_of(point(load=32)) is not None
+    loads = {load: judge(what, truth, "m", 0, recommending(point(load=load))) for load in (4, 4096)}
+    assert not loads[4].crowded
+    assert loads[4096].crowded
 
 
 def test_no_answer_is_worth_nothing() -> None:

@@ -635,3 +635,9 @@ def test_values_are_described_without_secrets() -> None:
     lines = [*described(settings("checkpoint_storage: s3://me:s3cr3t@bucket/folder"))]
     assert "checkpoint.storage: s3://******@bucket/folder" in lines
     assert not any("s3cr3t" in line for line in lines)
+
+
+def test_memory_of_the_server_is_observed_where_a_goal_is_about_it() -> None:
+    assert not settings("").monitors.cpu
+    assert settings("objectives: [cpu_used_ram]").monitors.cpu
+    assert settings("constraints: {cpu_used_ram: {max: 5}}").monitors.cpu

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from model_analyzer.domain.goals import Goal, ModelGoal
@@ -108,6 +110,15 @@ def test_a_default_that_fails_its_constraints_is_said_to() -> None:
     )
     assert "50 % better at maximizing throughput than the default" in sentence(found)
     assert sentence(found).endswith(", and fails the constraints.")
+
+
+def test_a_default_that_fails_under_its_only_load_might_pass_under_another() -> None:
+    by = goal(*at_most(perf_latency_p99=10))
+    best = record(BEST, measurement(150, 5.5), concurrency=4)
+    loads = [record(DEFAULT, measurement(100, 50.5), concurrency=load) for load in (4, 8)]
+    only = "(the only load that it was measured under), and fails the constraints."
+    assert sentence(ranking(best, loads[0], by=by)).endswith(only)
+    assert only not in sentence(ranking(best, *loads, by=by))
 
 
 def test_a_failing_default_with_the_best_objective_is_not_the_answer() -> None:
@@ -320,8 +331,11 @@ def test_enough_configurations_need_no_remark() -> None:
 
 
 def test_a_run_that_ended_early_says_so() -> None:
-    (remark,) = summary(many(3), complete=False).remarks
+    report = summary(many(3), complete=False)
+    (remark,) = report.remarks
     assert "ended before the search was complete" in remark
+    assert report.is_unsure
+    assert not summary(many(3)).is_unsure
 
 
 def test_fewer_passing_configurations_than_asked_for_are_remarked() -> None:
@@ -353,11 +367,54 @@ def test_what_measured_better_than_what_a_search_recommends_is_named() -> None:
 
     (remark,) = summary(ranking(sure, bold, by=bound, conclusion=concluded), best=2).remarks
     assert remark == (
-        "m_config_1: concurrency=1 measured 12.0 % better, but is less likely to keep the"
-        " constraints (85 % against 100 %)."
+        "m_config_1 with 1 concurrent request is 12 % better, at p99 Latency 9.99 ms: close to Max"
+        " p99 Latency: 10 ms (51 % chance that it keeps the constraints)."
     )
     best = conclusion(bold.trial, trials=2, by=bound)
-    assert summary(ranking(sure, bold, by=bound, conclusion=best), best=2).remarks == ()
+    (remark,) = summary(ranking(sure, bold, by=bound, conclusion=best), best=2).remarks
+    assert remark == (
+        "m_config_1 kept the constraints in 1 of 1 measurement (p99 Latency 9.99 ms, Max p99"
+        " Latency: 10 ms): 51 % chance that it keeps them."
+    )
+
+
+@pytest.mark.parametrize(
+    ("chance", "text"),
+    [
+        (0.0, "a chance of less than 1 %"),
+        (0.2, "a 20 % chance"),
+        (0.999, "a chance of more than 99 %"),
+    ],
+)
+def test_no_chance_is_called_certain(chance: float, text: str) -> None:
+    best = record(variant("m_config_0"), measurement(100))
+    concluded = replace(conclusion(best.trial, trials=1), chance=chance)
+    assert f"There is {text} that" in summary(ranking(best, conclusion=concluded)).certainty
+
+
+def test_objectives_without_measurements_make_a_conclusion_worthless() -> None:
+    wished = goal(wished=objectives(cpu_used_ram=1))
+    best = record(variant("m_config_0"), measurement(100))
+    report = summary(ranking(best, by=wished, conclusion=conclusion(best.trial, 1, by=wished)))
+
+    assert report.certainty == ""
+    assert report.remarks == (
+        "The conclusion of the search is not used, and how sure it was is unknown here: it was for"
+        " objectives without measurements.",
+        "Objectives without measurements do not count: RAM Usage. Ranked by Throughput.",
+    )
+
+
+def test_other_programs_beside_the_recommendation_are_told_once() -> None:
+    notices = [
+        Notice(kind=NoticeKind.BUSY_MACHINE, text=f"m at 1: other programs used {share}%")
+        for share in (80, 90)
+    ]
+    notices.insert(0, Notice(kind=NoticeKind.FEW_REQUESTS, text="p99 rests on 3 requests"))
+    best = record(variant("m_config_0"), measurement(100, notices=notices))
+    other = record(variant("m_config_1"), measurement(50, notices=notices[:1]))
+
+    assert summary(ranking(best, other)).remarks == ("m at 1: other programs used 80%",)
 
 
 def twice(of: ModelVariant, *values: float) -> list[TrialRecord]:
@@ -366,12 +423,12 @@ def twice(of: ModelVariant, *values: float) -> list[TrialRecord]:
 
 def test_without_constraints_nothing_breaks_one() -> None:
     sure = twice(variant("m_config_0"), 100, 101)
-    bold = record(variant("m_config_1", max_batch_size=4), measurement(112))
+    bold = record(variant("m_config_1", max_batch_size=4), measurement(102))
     concluded = conclusion(sure[0].trial, trials=2)
 
     (remark,) = summary(ranking(*sure, bold, conclusion=concluded), best=2).remarks
 
-    assert remark.endswith(" better, but only once: other measurements suggest that this is noise.")
+    assert remark.endswith(" better, but only once: it may be noise.")
 
 
 def test_that_what_is_recommended_failed_under_another_load_is_said() -> None:

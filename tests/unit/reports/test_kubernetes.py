@@ -184,3 +184,13 @@ def test_what_misses_the_constraints_says_so() -> None:
     assert written.startswith(
         "# Misses the constraints by 405 %: p99 Latency 50.5 ms, Max p99 Latency: 10 ms\n"
     )
+
+
+def test_it_has_the_latency_that_is_bounded() -> None:
+    found = ranking(
+        record(ON_CPU, measurement(10, 50.5, perf_latency_p90=20.5)),
+        by=goal(*at_most(perf_latency_p90=30)),
+    )
+    written = manifest(answer_of(found), origin(), {"m": PBTXT})
+    assert written.splitlines()[0] == "# m_config_0: 10 infer/sec at p90 20.5 ms, concurrency=1"
+    assert "replicas: 1  # measured with one: 10 infer/sec at p90 20.5 ms" in written

@@ -73,7 +73,7 @@ def test_what_gains_nothing_clear_is_recommended_only_over_a_default_that_fails(
 ) -> None:
     found = ranking(
         record(DEFAULT, measurement(100, 9.5, windows=[80, 120])),
-        record(BEST, measurement(101, 8.5, windows=[81, 121])),
+        record(BEST, measurement(103, 8.5, windows=[83, 123])),
         by=goal(*at_most(perf_latency_p99=limit)),
     )
     assert answer_of(found).verdict is verdict
@@ -210,6 +210,17 @@ def test_of_many_values_some_are_shown_from_the_first_to_the_last() -> None:
     (row,) = found.rows
     assert (row.bars[0].value, row.bars[-1].value) == ("1", "100")
     assert len(row.bars) + row.left_out == 100
+
+
+def test_of_many_values_the_best_is_shown() -> None:
+    records = [record(BEST, measurement(n if n != 25 else 900, 5), concurrency=n)
+               for n in range(1, 101)]  # fmt: skip
+    found = importance_rows(effects(ranking(*records)))
+    assert found is not None
+    (row,) = found.rows
+    assert "25" in [bar.value for bar in row.bars]
+    assert max(bar.share for bar in row.bars) == 1.0
+    assert [int(bar.value) for bar in row.bars] == sorted(int(bar.value) for bar in row.bars)
 
 
 # ----------------------------------------------------------------------------------- all rows

@@ -12,13 +12,16 @@ from dataclasses import replace
 import pytest
 
 from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial
 from model_analyzer.reports.explorer import explorer_of
+from model_analyzer.reports.loads import under
 from model_analyzer.reports.tables import (
     Table,
     answer_table,
+    composing_table,
     detailed_table,
     gpu_table,
     inference_table,
@@ -487,6 +490,15 @@ def test_what_the_goal_is_about_has_columns_where_it_was_measured() -> None:
     assert answer.rows[0][4:] == (1, 22.5, 2.5, 8.5, "yes")
 
 
+def test_a_request_rate_is_no_concurrency() -> None:
+    found = ranking(
+        record(DEFAULT, measurement(40), concurrency=40, kind=LoadKind.REQUEST_RATE),
+        record(variant("m_config_0"), measurement(20), concurrency=40),
+    )
+    rows = answer_table(found.results, found.goal, gpus=0).rows
+    assert [row[3] for row in rows] == ["40/s", 40]
+
+
 def test_the_answer_has_what_is_bounded_for_one_of_several_models() -> None:
     parts = [variant(f"{name}_config_default", model=name) for name in ("a", "b")]
     one = Trial(workloads=tuple(trial(part).workloads[0] for part in parts), setup=ServerSetup())
@@ -613,3 +625,22 @@ def test_how_often_a_load_was_measured_and_kept_the_constraints_is_shown() -> No
     assert [row[-2:] for row in summary.rows if row[0] == "m_config_1"] == [
         ("2 times", "met in 1 of 2")
     ]
+
+
+def test_the_load_of_each_of_several_models_has_its_name() -> None:
+    works = [
+        trial(variant(f"{name}_config_0", model=name), concurrency=load).workloads[0]
+        for name, load in (("a", 16), ("b", 70))
+    ]
+    one = Trial(workloads=tuple(works), setup=ServerSetup())
+    assert under(one) == "with 16 concurrent requests for a and with 70 concurrent requests for b"
+
+
+def test_parts_have_the_order_in_which_they_are_called() -> None:
+    parts = [variant(f"{name}_config_0", model=name) for name in ("pre", "middle", "after")]
+    whole = variant("m_config_0", ensemble_scheduling={}, composing=parts)
+    told = {part.model: {"perf_server_queue": 1.0} for part in reversed(parts)}
+    measured = Measurement(models=(ModelMeasurement(values={}, composing=told),))
+    table = composing_table(ranking(record(whole, measured)).results[0])
+    assert table is not None
+    assert [row[0] for row in table.rows] == ["pre", "middle", "after"]

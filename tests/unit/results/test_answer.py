@@ -7,6 +7,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from model_analyzer.domain.conclusions import StopReason
+from model_analyzer.reports.headline import headline
+from model_analyzer.reports.remarks import remarks_of
+from model_analyzer.reports.verdict import figures_of
 from model_analyzer.results.answer import Answer, Verdict, answer_of
 from tests.unit.builders import (
     at_most,
@@ -33,6 +36,28 @@ def test_a_gain_that_rounds_to_nothing_keeps_the_default() -> None:
     dear = variant("m_config_default", max_batch_size=64)
     found = ranking(record(dear, measurement(1000)), record(SMALL, measurement(1004)))
     assert answer_of(found).verdict is Verdict.EQUAL
+
+
+def test_no_surface_tells_a_gain_that_rounds_to_nothing() -> None:
+    """Not even over a default that fails the constraints."""
+    for gain in (1000.1, 1005.0):
+        found = ranking(
+            record(DEFAULT, measurement(1000, 11)), record(SMALL, measurement(gain, 9)), by=BOUND
+        )
+        answer = answer_of(found)
+        assert (answer.verdict, answer.gain) == (Verdict.RECOMMENDED, None)
+        assert "% better" not in "".join(headline(answer, gpus=0))
+        assert "Gain over the default" not in [figure.label for figure in figures_of(answer)]
+
+
+def test_a_default_that_is_kept_is_not_called_best_beside_what_measured_better() -> None:
+    default, other = record(DEFAULT, measurement(100)), record(SMALL, measurement(130))
+    answer = answer_of(ranking(default, other, conclusion=conclusion(default.trial, trials=2)))
+    if answer.verdict is Verdict.KEEP:
+        assert len(answer.rivals) == 1
+        assert "no other measured is better" not in "".join(headline(answer, gpus=0))
+    alone = answer_of(ranking(default, record(SMALL, measurement(90))))
+    assert "no other measured is better" in "".join(headline(alone, gpus=0))
 
 
 def concluded(chance: float, reason: StopReason, limit: int | None = 13) -> Answer:
@@ -92,3 +117,20 @@ def test_what_measured_better_and_is_not_recommended_is_a_rival() -> None:
     assert answer.compliance is not None
     assert answer.rivals[0].chance < answer.compliance.chance
     assert answer_of(ranking(sure, bold, by=BOUND)).rivals == ()
+
+
+def test_what_is_better_and_just_misses_a_bound_is_named() -> None:
+    found = ranking(
+        record(SMALL, measurement(1000, 5)),
+        record(LARGE, measurement(1370, 10.1)),
+        record(LARGE, measurement(2000, 20), concurrency=8),
+        by=BOUND,
+    )
+    answer = answer_of(found)
+    (near,) = answer.near_misses
+    assert near.item.trial.variants == "m_config_1"
+    assert remarks_of(answer) == [
+        "m_config_1 with 1 concurrent request is 37 % better, at p99 Latency 10.1 ms: 1 % beyond"
+        f" Max p99 Latency: 10 ms ({100 * near.chance:.0f} % chance that it keeps the constraints)."
+    ]
+    assert 0.2 < near.chance < 0.5

@@ -15,7 +15,7 @@ from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
 from model_analyzer.reports.remarks import remarks_of
 from model_analyzer.results.answer import answer_of
 from model_analyzer.results.circumstances import Circumstances
-from model_analyzer.results.ranking import Ranking, rank
+from model_analyzer.results.ranking import Ranking, rank, rank_across
 from tests.unit.builders import (
     at_least,
     at_most,
@@ -255,6 +255,51 @@ def test_what_derives_from_a_model_that_was_edited_since_is_left_out() -> None:
     ]
 
 
+def test_what_was_edited_of_an_ensemble_is_named() -> None:
+    """Whichever of the models it is, and also where it is edited back."""
+
+    def ensemble(name: str, threads: int, *others: str) -> ModelVariant:
+        steps = [variant("a_config_default", model="a", parameters={"threads": threads})]
+        steps += [variant(f"{other}_config_default", model=other) for other in others]
+        return variant(name, composing=steps)
+
+    slow, fast = ensemble("m_config_default", 1), ensemble("m_config_default", 2)
+    more = ensemble("m_config_default", 1, "b")
+
+    def reason(*versions: ModelVariant, now: ModelVariant) -> list[str]:
+        records = [record(own, measurement(1), base=own.identity) for own in versions]
+        found = rank(Profile(records=records), "m", goal(), bases=(now.identity,))
+        assert len(found.measured) == 1
+        return [part.reason for part in found.left_out]
+
+    edited = "config.pbtxt of a has changed since (parameters: threads: {} then, {} now)"
+    assert reason(slow, fast, now=fast) == [edited.format(1, 2)]
+    assert reason(slow, fast, now=slow) == [edited.format(2, 1)]
+    assert reason(slow, more, now=more) == ["m has called other models since"]
+    # the configuration that a variant derives from need not have been measured
+    unknown = record(ensemble("m_config_0", 1), measurement(1), base="nobody knows")
+    found = rank(
+        Profile(records=[unknown, record(fast, measurement(1), base=fast.identity)]), "m", goal()
+    )
+    assert [part.reason for part in found.left_out] == [
+        "config.pbtxt of m, or of a model that it calls, has changed since"
+    ]
+
+
+def test_circumstances_that_differ_in_nothing_that_has_a_name() -> None:
+    records = [record(SMALL, measurement(1), flags={"f": value}) for value in (10, 10.0)]
+    assert [part.sentence for part in ranking(*records).left_out] == [
+        "1 measurement is left out: measured under other circumstances; --circumstances 1 ranks"
+        " them."
+    ]
+
+
+def test_bases_that_cannot_be_those_of_the_models_are_not_used() -> None:
+    records = [record(SMALL, measurement(1), base=DEFAULT.identity)]
+    found = rank(Profile(records=records, bases={"m": ("one", "too many")}), "m", goal())
+    assert order(found) == ["m_config_0"]
+
+
 def test_models_measured_together_are_found_in_any_order() -> None:
     a, b = variant("a_config_0", model="a"), variant("b_config_0", model="b")
     both = Trial(workloads=(*trial(a).workloads, *trial(b).workloads), setup=ServerSetup())
@@ -322,27 +367,40 @@ def test_what_a_search_concluded_is_first_while_nothing_else_is_known() -> None:
     found = ranking(sure, bold, by=bound, conclusion=concluded)
     assert order(found) == ["m_config_0", "m_config_1"]
     assert found.conclusion == concluded
-    # repetitions that it did not ask for do not take it back
-    again = record(LARGE, measurement(112, 9.97), repetition=1)
+    # repetitions that it did not ask for do not take it back, unless they beat it
+    again = record(LARGE, measurement(112, 10.003), repetition=1)
     assert order(ranking(sure, bold, again, by=bound, conclusion=concluded))[0] == "m_config_0"
+    again = record(LARGE, measurement(112, 9.97), repetition=1)
+    beaten = ranking(sure, bold, again, by=bound, conclusion=concluded)
+    assert order(beaten)[0] == "m_config_1"
+    assert beaten.conclusion is None
 
+    # nor do other trials, as long as they are no better
     more = record(LARGE, measurement(90, 7), concurrency=2)
+    assert ranking(sure, bold, more, by=bound, conclusion=concluded).conclusion == concluded
+
+    better = record(LARGE, measurement(150, 5), concurrency=2)
     others = [
-        ranking(sure, bold, more, by=bound, conclusion=concluded),
+        ranking(sure, bold, better, by=bound, conclusion=concluded),
+        ranking(sure, by=bound, conclusion=replace(concluded, trials=3)),
         ranking(sure, bold, by=goal(*at_most(perf_latency_p99=11)), conclusion=concluded),
         ranking(bold, more, by=bound, conclusion=concluded),
         ranking(bold, sure._replace(outcome=failure()), by=bound, conclusion=concluded),
     ]
-    for other in others:
-        assert order(other)[0] == "m_config_1"
-        assert other.conclusion is None
+    assert [order(other)[0] for other in others] == [
+        "m_config_1",
+        "m_config_0",
+        *["m_config_1"] * 3,
+    ]
+    assert [other.conclusion for other in others] == [None] * 5
     assert [other.unused_conclusion for other in others] == [
-        "other trials were measured, too",
+        "what it recommends was beaten by measurements since",
+        "some of its trials are not among these measurements",
         "it was for other goals",
         "what it recommends is not among these measurements",
         "what it recommends is not among these measurements",
     ]
-    assert "is not used" in next(iter(remarks_of(answer_of(others[0]))))
+    assert "is not used" in next(iter(remarks_of(answer_of(others[1]))))
     assert not found.unused_conclusion
 
 
@@ -396,3 +454,30 @@ def test_of_what_ties_the_cheapest_is_first_and_the_others_are_named() -> None:
     apart = ranking(*small, *repeated(LARGE, 121, 125))
     assert order(apart) == ["m_config_1", "m_config_0"]
     assert apart.ties == ()
+
+
+def test_across_models_each_has_the_order_of_its_own_answer() -> None:
+    """What a search has concluded is not undone, and what was not measured counts for none."""
+    m = [record(SMALL, measurement(100)), record(LARGE, measurement(101))]
+    other = variant("n_config_0", model="n")
+    told = {"m": conclusion(m[0].trial, trials=2)}
+    profile = Profile(records=[*m, record(other, measurement(100.5))], conclusions=told)
+    rankings = [rank(profile, name, goal()) for name in ("m", "n")]
+    across = rank_across(rankings, goal(), "all")
+    own = [name for name in order(across) if name.startswith("m_")]
+    assert (len(order(across)), own) == (3, order(rankings[0]))
+
+    wished = goal(wished=objectives(gpu_used_memory=1, perf_throughput=1))
+    assert rank_across(rankings, wished, "all").unmeasured == ("gpu_used_memory",)
+    # by another goal, the order is another
+    low = goal(wished=objectives(perf_latency_p99=1))
+    odd = [record(SMALL, measurement(103, 9)), record(LARGE, measurement(100, 3))]
+    assert order(ranking(*odd)) == ["m_config_0", "m_config_1"]
+    assert order(rank_across([ranking(*odd)], low, "all")) == ["m_config_1", "m_config_0"]
+
+
+def test_the_same_under_another_name_is_no_tie() -> None:
+    twin = variant("m_config_5", **LARGE.config)
+    other = variant("m_config_6", max_batch_size=64)
+    found = ranking(*(each for of in (LARGE, twin, other) for each in repeated(of, 100, 104)))
+    assert [item.trial.variants for item in found.ties] == ["m_config_6"]

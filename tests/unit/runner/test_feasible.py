@@ -71,6 +71,15 @@ def test_a_client_batch_that_some_variant_takes_is_not(tmp_path: Path, text: str
     assert problems(text, tmp_path) == []
 
 
+def test_client_batches_that_are_left_out_are_told() -> None:
+    chosen = settings("run_config_search_disable: true\nbatch_sizes: [4, 16, 32]")
+    facts = ModelFacts(name="m", config={"name": "m", "max_batch_size": 8}, files="f")
+
+    assert [*without_effect(chosen.models[0], facts, chosen.search)] == [
+        "model m: batch_sizes 16, 32 left out: no variant takes more than 8"
+    ]
+
+
 def test_a_model_that_does_not_batch_takes_one(tmp_path: Path) -> None:
     assert problems("batch_sizes: 1", tmp_path, max_batch_size=0) == []
     (problem,) = problems("batch_sizes: 2", tmp_path, max_batch_size=0)
@@ -112,11 +121,11 @@ def test_a_shape_has_a_name_and_sizes(tmp_path: Path, shape: str, words: str) ->
 
 def test_a_shape_of_no_input_is_taken_with_a_remark(tmp_path: Path) -> None:
     text = "perf_analyzer_flags: {shape: ['IN:4', 'OTHER:4']}"
-    model = settings(text).models[0]
+    chosen = settings(text)
     facts = ModelFacts(name="m", config={"name": "m", "input": (FIXED,)}, files="f")
 
     assert problems(text, tmp_path) == []
-    assert [*without_effect(model, facts)] == [
+    assert [*without_effect(chosen.models[0], facts, chosen.search)] == [
         "model m: perf_analyzer flag shape has no effect on 'OTHER', which is not an input"
         " (inputs are IN)"
     ]

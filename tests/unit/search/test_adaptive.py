@@ -21,15 +21,18 @@ from hypothesis import strategies as st
 
 from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.goals import Constraint
-from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome, averaged
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.protocols import Search
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.results.ranking import rank
+from model_analyzer.search.adaptive.knowledge import Knowledge
+from model_analyzer.search.adaptive.search import LOAD_STEPS
 from model_analyzer.search.choose import choose
 from model_analyzer.search.plan import Subject
+from model_analyzer.search.trial_space import TrialSpace
 from tests.unit.search.surfaces import (
     SHARES,
     UNBOUNDED,
@@ -62,6 +65,9 @@ DELAYS = {
         {"preferred_batch_size": [4, 16]},
     ]
 }
+
+# so many trials are for finding out, whatever comes later
+BEFORE_THE_END = 13
 
 KINDS: Mapping[str, Subject] = {
     "single": subject(),
@@ -255,8 +261,8 @@ def test_few_trials_are_enough() -> None:
     constrained = sequence(search(bound, ADAPTIVE), queue)
 
     size = 5 * 8 * 11 + 11
-    assert len(free) <= 0.03 * size
-    assert len(constrained) <= 0.04 * size
+    assert len(free) <= 0.06 * size
+    assert len(constrained) <= 0.06 * size
 
 
 def test_an_outlier_that_looks_like_the_best_is_measured_again() -> None:
@@ -321,9 +327,9 @@ def test_what_keeps_a_constraint_by_luck_does_not_end_the_search(
     with caplog.at_level(logging.INFO):
         trials = sequence(search(what, ADAPTIVE), partial(lucky_once, []))
 
-    # those that only a search without an answer goes on to: 4 % of the space are 17
+    # one that takes it for an answer has nothing to gain, and ends earlier
     assert len(trials) > 20
-    assert "That it keeps the constraints may be luck" in caplog.text
+    assert "It probably kept the constraints by luck" in caplog.text
 
 
 def test_no_variant_takes_most_of_the_measurements() -> None:
@@ -342,14 +348,14 @@ def test_loads_that_take_longer_to_measure_are_tried_less() -> None:
         return replace(found, duration_s=1 + for_each_second * seconds)
 
     def spent(for_each_second: float) -> float:
-        """Seconds that trials take which were chosen where latency costs so much."""
+        """Seconds that the trials take which were chosen first, where latency costs so much."""
         asked = [
             trial
             for size in (64, 128)
             for trial in sequence(
                 search(subject(model(max_batch_size=size)), ADAPTIVE),
                 partial(respond, for_each_second=for_each_second),
-            )
+            )[:BEFORE_THE_END]
         ]
         return sum(respond(trial, for_each_second=20).duration_s for trial in asked)
 
@@ -371,6 +377,85 @@ def test_variants_that_take_long_to_load_are_changed_less() -> None:
 
     sizes = (64, 128)
     assert sum(changes(size, 5) for size in sizes) < 0.8 * sum(changes(size, 0) for size in sizes)
+
+
+def noisy(trial: Trial, *, sigma: float, seed: int) -> Measurement:
+    """The same server with windows that are as noisy as its measurements."""
+    found = queue(trial, sigma=sigma, seed=seed)
+    (one,) = found.models
+    value = one.values["perf_throughput"]
+    windows = tuple(value * (1 + off * sigma) for off in (-1, 0, 1))
+    return replace(found, models=(replace(one, windows=windows),))
+
+
+@pytest.mark.parametrize(("budget", "seed"), [(math.inf, 0), (math.inf, 1), (12.0, 2)])
+def test_nothing_is_recommended_that_its_own_measurements_say_is_worse(
+    budget: float, seed: int
+) -> None:
+    constraints = [] if math.isinf(budget) else [latency_within(budget)]
+    what = subject(model(max_batch_size=64), constraints=constraints)
+    asked = search(what, ADAPTIVE)
+    respond = partial(noisy, sigma=0.03, seed=seed)
+    runs: dict[str, list[Measurement]] = {}
+    for trial in sequence(asked, respond):
+        runs.setdefault(trial.first.key, []).append(respond(trial))
+
+    assert asked.conclusion is not None
+    best = runs[asked.conclusion.recommended]
+    for others in runs.values():
+        mean, own = averaged(others), averaged(best)
+        error = 0.03 * math.sqrt(1 / len(others) + 1 / len(best))
+        assert not what.goal.passes(mean) or what.goal.score(mean, own) <= 3 * error
+
+
+def test_what_leads_by_more_than_noise_is_measured_again_and_then_its_own_mean_decides() -> None:
+    """The default gives much more than what is like it, whatever a model of the server says."""
+
+    def respond(trial: Trial) -> Measurement:
+        found = noisy(trial, sigma=0.02, seed=0)
+        if not trial.workloads[0].variant.is_default:
+            return found
+        (one,) = found.models
+        values = {**one.values, "perf_throughput": 100 * one.values["perf_throughput"]}
+        windows = tuple(100 * window for window in one.windows)
+        return replace(found, models=(replace(one, values=values, windows=windows),))
+
+    asked = search(subject(), ADAPTIVE)
+    trials = sequence(asked, respond)
+
+    default = [trial for trial in trials if trial.workloads[0].variant.is_default]
+    assert len(default) > 1
+    assert asked.conclusion is not None
+    assert asked.conclusion.recommended == default[0].key
+
+
+def test_of_loads_that_tie_the_lowest_is_recommended() -> None:
+    """From 16 requests in flight on, more of them give no more."""
+
+    def respond(trial: Trial) -> Measurement:
+        size = min(load(trial), 16) * min(batch_limit(trial), 8) * instances(trial) ** 0.2
+        throughput = 10.0 * size
+        latency = 1000 * load(trial) / throughput
+        found = measured(throughput, latency, 1.2 * latency)
+        windows = tuple(throughput * part for part in (0.99, 1.0, 1.01))
+        return replace(found, models=(replace(found.models[0], windows=windows),))
+
+    asked = search(subject(), ADAPTIVE)
+    trials = sequence(asked, respond)
+
+    assert 12 <= recommended_load(asked, trials) < 4 * 16
+
+
+def test_lower_request_rates_are_not_tried_for_their_own_sake() -> None:
+    what = subject(load_kind=LoadKind.REQUEST_RATE)
+    space = TrialSpace(what, ADAPTIVE, use_formula=False, load_steps=LOAD_STEPS)
+    known = Knowledge(what, space, VariantNames(), 0)
+    steps = known.measure(space.smallest)
+    steps.send(None)
+    with pytest.raises(StopIteration):
+        steps.send(measured(10.0, 5.0, 6.0))
+
+    assert known.lower_loads == []
 
 
 # -- failures ----------------------------------------------------------------------------------
@@ -462,9 +547,10 @@ def test_it_says_why_it_ends_and_what_may_be_left(caplog: pytest.LogCaptureFixtu
         sequence(search(subject(), ADAPTIVE), queue)
 
     text = "\n".join(caplog.messages)
-    assert "The search ends after" in text
-    assert "Best: m_config_" in text
-    assert "The chance that something more than 3% better remains is" in text
+    assert "Search stopped after" in text
+    assert "Recommended: m_config_" in text
+    assert "chance that a configuration more than 3% better was not tried" in text
+    assert "continuing would gain about" in text
     assert caplog.messages[-1] == "Done with adaptive mode search."
 
 
@@ -477,7 +563,7 @@ def test_it_counts_measurements_as_the_report_does(caplog: pytest.LogCaptureFixt
 
     failed = [trial for trial in trials if instances(trial) == 3]
     measured = [trial for trial in trials if trial not in failed]
-    (end,) = [line for line in caplog.messages if line.startswith("The search ends after ")]
+    (end,) = [line for line in caplog.messages if line.startswith("Search stopped after ")]
     counts = f"{len(measured)} measurements of {len({trial.served for trial in measured})} variants"
     assert f"after {counts}" in end
     assert ("failure" in end) == bool(failed)
@@ -487,7 +573,7 @@ def test_one_measurement_is_no_plural(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO):
         sequence(search(subject(), ADAPTIVE, adaptive=AdaptiveSettings(max_trials=1)), queue)
 
-    assert "The search ends after 1 measurement of 1 variant: " in caplog.text
+    assert "Search stopped after 1 measurement of 1 variant: " in caplog.text
 
 
 def test_what_ties_is_said_to_cost_more_only_if_it_does(caplog: pytest.LogCaptureFixture) -> None:
@@ -501,13 +587,14 @@ def test_what_ties_is_said_to_cost_more_only_if_it_does(caplog: pytest.LogCaptur
             lambda trial: measurement(100 + trial.repetition / 10),
         )
 
-    told = dict(re.findall(r"It ties with (\S+): .*, which costs (.*)\.", caplog.text))
-    (best,) = re.findall(r"Best: (\S+):", caplog.text)
+    told = dict(re.findall(r"Tie: (\S+): .* within noise of it, (.*)\.", caplog.text))
+    (best,) = re.findall(r"Recommended: (\S+):", caplog.text)
     of = {trial.variants: instances(trial) for trial in trials}
     assert told
     for name, costs in told.items():
-        assert costs == ("more" if of[name] > of[best] else "as much")
-    assert "as much" in told.values()
+        more = "but needs more resources"
+        assert costs == (more if of[name] > of[best] else "and needs no more resources")
+    assert "and needs no more resources" in told.values()
 
 
 def test_it_says_by_how_much_the_closest_misses(caplog: pytest.LogCaptureFixture) -> None:
@@ -516,6 +603,7 @@ def test_it_says_by_how_much_the_closest_misses(caplog: pytest.LogCaptureFixture
         trials = sequence(search(subject(constraints=[impossible]), ADAPTIVE), queue)
 
     text = "\n".join(caplog.messages)
-    assert "No configuration measured keeps the constraints." in text
-    assert "comes closest: it misses them by" in text
+    assert "No measured configuration keeps the constraints." in text
+    assert "Closest: m_config_" in text
+    assert ", which misses them by " in text
     assert len(trials) <= 0.06 * 440

@@ -185,9 +185,11 @@ def test_only_what_may_load_and_keeps_the_constraints_is_left_to_find() -> None:
     )
 
     assert gains(of, 0, is_answered=True) == pytest.approx([0, 0.1, 0])
-    assert outlook(of, np.ones(3), is_feasible=True, margin=0.03).chance == 0.5
+    assert outlook(of, np.ones(3), 0, is_feasible=True, margin=0.03).chance == 0.5
     never = np.array([1.0, 0.0, 1.0])
-    assert outlook(of, never, is_feasible=True, margin=0.03).chance == 0
+    # what is recommended is better than the reference itself
+    assert outlook(of, np.ones(3), 1, is_feasible=True, margin=0.03).chance == 0
+    assert outlook(of, never, 0, is_feasible=True, margin=0.03).chance == 0
 
 
 # -- what is recommended -----------------------------------------------------------------------

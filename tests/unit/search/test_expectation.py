@@ -181,8 +181,8 @@ def test_an_optuna_search_is_expected_to_wait_for_a_better_one() -> None:
 
 def test_the_best_measured_again_are_finalists() -> None:
     where = limits(mode=SearchMode.ADAPTIVE, concurrency=(1, 64))
-    asked = sequence(search(subject(), where, adaptive=AdaptiveSettings(max_trials=8)), saturating)
-    expected = expectation(subject(), where, max_trials=8)
+    asked = sequence(search(subject(), where, adaptive=AdaptiveSettings(max_trials=16)), saturating)
+    expected = expectation(subject(), where, max_trials=16)
 
     repeated = [trial for trial in asked if trial.repetition]
 

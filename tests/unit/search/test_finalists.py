@@ -53,6 +53,7 @@ def known(*, margin: float, other: float, times: int = 1) -> Knowledge:
         is_feasible=True,
         passing=[LEADER, OTHER],
         recommended=[LEADER],
+        contenders=[],
         measured={at: count * [means[at]] for at, count in asked.items()},
         mean=means.__getitem__,
         times=asked.__getitem__,

@@ -26,6 +26,7 @@ from tests.unit.builders import at_most, goal, objectives
 from tests.unit.builders import measurement as one
 from tests.unit.builders import together as two_models
 from tests.unit.cli.progress.runs import Clock, told
+from tests.unit.search.surfaces import measurement as surface
 from tests.unit.search.surfaces import subject, together
 
 
@@ -45,7 +46,7 @@ def test_the_screen_in_eighty_columns() -> None:
         "── m ───────────────────────────────────────────────────────────── measuring ──",
         "━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━   trial 5 of about 5   nearly done",
         "now   choosing what to measure next",
-        "best  210.0 infer/s · p99 20.0 ms  +50 % over the default",
+        "best  210.0 infer/s · p99 20.0 ms  +50 % over the default  (measured once)",
         "      m_config_0: concurrency 1",
         "trend ▄▆▆█!  100.0 to 210.0 infer/s",
         "✓  1  100.0 infer/s · p99 10.0 ms  m_config_default: concurrency 1",
@@ -157,8 +158,29 @@ def test_lines(caplog: pytest.LogCaptureFixture) -> None:
         "Existing measurement found for run config. Skipping profile",
         "Profiling m_config_default: concurrency=2",
         "  150.0 infer/s, p99 90.0 ms  (trial 2 of about 6; best so far 100.0 infer/s,"
-        " p99 10.0 ms; about 6 s left)",
+        " p99 10.0 ms, measured once; about 6 s left)",
     ]
+
+
+def test_lines_tell_what_the_best_misses(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="model_analyzer.cli.progress.plain"):
+        told(Lines(), outcomes=[surface(100.0, latency=120.0), surface(1.0, latency=10.0)])
+
+    best = (
+        "best so far 100.0 infer/s, p99 120.0 ms, misses the constraints by 50.0 %, measured once"
+    )
+    assert best in caplog.text
+
+
+def test_the_screen_claims_no_gain_that_the_answer_would_not() -> None:
+    fails = surface(300.0, latency=90.0)
+    for outcomes, says in (
+        ([fails, fails, fails, surface(200.0, latency=20.0)], "p99 20.0 ms  (measured once)"),
+        ([surface(100.0, latency=9.0)] * 3 + [surface(100.3, latency=9.0)],
+         "no clear gain over the default  (measured once)"),
+    ):  # fmt: skip
+        best = next(line for line in lines(100, outcomes=outcomes) if line.startswith("best"))
+        assert best.endswith(says)
 
 
 # -- JSON ------------------------------------------------------------------------------------------
@@ -180,7 +202,7 @@ def test_json_names_units_and_trials() -> None:
     (failed,) = (event for event in found if event["event"] == "trial_failed")
     assert (failed["reason"], failed["hint"]) == ("model_not_loaded", None)
     best = [event for event in found if event["event"] == "best"]
-    assert best[-1]["gain_percent"] == 50.0
+    assert (best[-1]["gain_percent"], best[-1]["times_measured"]) == (50.0, 1)
     assert found[0]["schema"] == 1
     assert found[-1]["event"] == "run_finished"
     assert all(event["elapsed_s"] >= 0 for event in found)

@@ -1,0 +1,169 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What may be recommended, what ties with it, and which of that is cheapest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+
+from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.near_misses import near_misses
+from model_analyzer.domain.ties import (
+    Comparison,
+    assurance,
+    cheapest_first,
+    score_noise,
+    surely_kept,
+    tied,
+    undefeated,
+)
+from tests.unit.builders import at_most, goal, measurement, trial, variant
+
+Runs = Mapping[str, Sequence[Measurement]]
+
+
+def windows(throughput: float, *, spread: float = 0.02, p99: float = 10.0) -> Measurement:
+    """A measurement whose three windows differ by that standard deviation."""
+    plain = measurement(throughput, p99)
+    parts = tuple(throughput * (1 + off) for off in (-spread, 0.0, spread))
+    return replace(plain, models=(replace(plain.models[0], windows=parts),))
+
+
+def survivors(runs: Runs, by: Goal | None = None) -> list[str]:
+    wish = by or goal()
+    comparison = Comparison(wish, runs)
+    ordered = wish.best_first(runs, comparison.mean)
+    passing = [name for name in ordered if comparison.passes(name)]
+    return undefeated(comparison, passing, surely_kept(wish, runs, assurance(wish, runs)))
+
+
+def test_windows_of_single_measurements_tell_their_noise() -> None:
+    assert score_noise(goal(), {"a": [measurement(100)]}) is None
+    assert score_noise(goal(), {"a": [windows(100)]}) == pytest.approx(0.02)
+
+
+def test_windows_count_for_little_beside_repetitions() -> None:
+    steady = [windows(throughput, spread=0) for throughput in (100, 110, 90, 100)]
+    many = {str(index): [windows(50, spread=0.03)] for index in range(50)}
+
+    noise = score_noise(goal(), {"a": steady, **many})
+
+    assert noise is not None
+    assert 0.04 < noise < 0.08
+
+
+def test_nothing_survives_that_is_beaten_by_more_than_noise() -> None:
+    runs = {
+        "once": [windows(870)],
+        "twice": [windows(650), windows(651)],
+        "near": [windows(850)],
+    }
+    assert survivors(runs) == ["once", "near"]
+
+
+def test_the_best_mean_always_survives_and_no_survivor_is_beaten_by_another() -> None:
+    runs = {
+        str(index): [windows(100 + index / 2, spread=0.01)] * (1 + index % 3) for index in range(20)
+    }
+    comparison, found = Comparison(goal(), runs), survivors(runs)
+
+    assert found[0] == "19"
+    assert 1 < len(found) < 20
+    assert not any(comparison.is_better(a, b) for a in runs for b in found)
+
+
+def test_what_broke_a_constraint_or_may_keep_one_by_luck_beats_nothing() -> None:
+    bound = goal(*at_most(perf_latency_p99=10))
+    safe = {"safe": [windows(100, p99=8), windows(101, p99=8.1)]}
+
+    lucky = {**safe, "lucky": [windows(130, p99=9.99)]}
+    assert survivors(lucky, bound) == ["lucky", "safe"]
+    broke = {**safe, "broke": [windows(130, p99=9.5), windows(130, p99=10.1)]}
+    assert survivors(broke, bound) == ["broke", "safe"]
+    kept = {**safe, "kept": [windows(130, p99=9.9), windows(130, p99=9.9)]}
+    assert survivors(kept, bound) == ["kept"]
+
+
+@pytest.mark.parametrize(
+    ("throughput", "p99", "expected"),
+    [
+        pytest.param(991, 20, True, id="as good"),
+        pytest.param(985, 20, False, id="worse, and no faster"),
+        pytest.param(985, 10, True, id="worse by less than it is faster"),
+        pytest.param(960, 10, False, id="much worse"),
+    ],
+)
+def test_a_gain_that_costs_more_than_it_gives_is_a_tie(
+    throughput: float, p99: float, expected: bool
+) -> None:
+    runs = {"best": 2 * [windows(1000, p99=20)], "other": 2 * [windows(throughput, p99=p99)]}
+
+    found = tied(Comparison(goal(), runs), ["best", "other"], lambda _: 1.0)
+
+    assert ("other" in found) == expected
+
+
+def test_single_measurements_tie_by_their_windows() -> None:
+    runs = {"a": [windows(1000)], "b": [windows(995)]}
+    assert tied(Comparison(goal(), runs), ["a", "b"], lambda _: 1.0) == ["a", "b"]
+    unknown = {"a": [measurement(1000)], "b": [measurement(995)]}
+    assert tied(Comparison(goal(), unknown), ["a", "b"], lambda _: 1.0) == ["a"]
+
+
+def test_of_the_same_variant_the_lowest_load_is_cheapest_whatever_the_memory_was() -> None:
+    of = variant("m_config_0")
+    trials = {name: trial(of, concurrency=load) for name, load in [("low", 32), ("high", 1024)]}
+    runs = {
+        "low": [replace(windows(1000), host={"cpu_used_ram": 510.0})],
+        "high": [replace(windows(1005), host={"cpu_used_ram": 480.0})],
+    }
+    found = cheapest_first(["high", "low"], trials.__getitem__, Comparison(goal(), runs))
+    assert found == ["low", "high"]
+
+
+# -- near misses -------------------------------------------------------------------------------
+
+BOUND = goal(*at_most(perf_latency_p99=9))
+ANSWER = [windows(100, p99=7), windows(101, p99=7.1)]
+
+
+def test_what_just_misses_a_bound_is_told_with_its_gain_and_chance() -> None:
+    runs = {"answer": ANSWER, "near": [windows(137, p99=9.1)], "far": [windows(200, p99=12)]}
+
+    (miss,) = near_misses(BOUND, "answer", runs)
+
+    assert miss.item == "near"
+    assert miss.gain_percent == pytest.approx(36.3, abs=0.1)
+    assert 0.05 < miss.chance < 0.5
+    (bound,) = miss.misses
+    assert (bound.model, bound.constraint.tag, bound.value) == (0, "perf_latency_p99", 9.1)
+    assert bound.excess == pytest.approx(0.1 / 9)
+    assert (bound.broken, bound.times) == (1, 1)
+
+
+def test_what_broke_a_bound_once_is_a_near_miss_though_its_mean_keeps_it() -> None:
+    runs = {"answer": ANSWER, "wobbly": [windows(120, p99=7.8), windows(120, p99=9.5)]}
+
+    (miss,) = near_misses(BOUND, "answer", runs)
+
+    assert (miss.misses[0].excess, miss.misses[0].broken, miss.misses[0].times) == (0, 1, 2)
+
+
+def test_what_is_no_better_and_what_others_surpass_is_no_near_miss() -> None:
+    runs = {
+        "answer": ANSWER,
+        "no better": [windows(102, p99=9.1)],
+        "most": [windows(150, p99=9.05)],
+        "less, and no nearer": [windows(140, p99=9.1)],
+        "less, but nearer": [windows(130, p99=8.98)],
+    }
+    found = near_misses(BOUND, "answer", runs)
+    assert [miss.item for miss in found] == ["most", "less, but nearer"]
+
+
+def test_without_constraints_nothing_misses() -> None:
+    assert near_misses(goal(), "answer", {"answer": ANSWER, "more": [windows(200)]}) == []
