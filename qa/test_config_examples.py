@@ -41,7 +41,9 @@ def test_an_example_runs(scene, remote, certificates, path: Path, request) -> No
     output = follow(scene, path)
 
     assert scene.rows
-    assert "WARNING" not in output, output
+    # what else this machine does meanwhile is not the example's fault
+    lines = [line for line in output.splitlines() if "Other programs use" not in line]
+    assert "WARNING" not in "\n".join(lines), output
 
 
 def follow(scene, example: Path) -> str:

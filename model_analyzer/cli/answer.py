@@ -84,7 +84,7 @@ def answer(
             each,
             best=count,
             origin=origin,
-            difference=difference,
+            difference=configuration_difference(ranking, originals, masks=True),
             complete=complete is not False,
             offline=settings.offline,
             always_gpus=always_gpus,

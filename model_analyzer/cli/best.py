@@ -21,6 +21,7 @@ from model_analyzer.cli.checkpoint.options import (
 )
 from model_analyzer.cli.circumstances import circumstances_option
 from model_analyzer.cli.complete import complete_model
+from model_analyzer.cli.echo import echo, echo_data
 from model_analyzer.cli.miss import allow_miss_option, is_shown
 from model_analyzer.cli.uninterrupted import uninterrupted
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, CheckpointError
@@ -135,16 +136,16 @@ def _best(
         for answer in shown:
             _write(target, answer, origin, originals_of(profile), wanted)
     elif form == _JSON:
-        click.echo(results_text(answers, origin, complete=None), nl=False)
+        echo(results_text(answers, origin, complete=None), nl=False)
     elif shown:
         (answer,) = shown
         match form:
             case "diff":
-                click.echo(_difference(answer, originals_of(profile)), nl=False)
+                echo_data(_difference(answer, originals_of(profile)))
             case "kubernetes":
-                click.echo(_manifest(answer, origin, wanted), nl=False)
+                echo_data(_manifest(answer, origin, wanted))
             case _:
-                click.echo(_configuration(answer, model), nl=False)
+                echo_data(_configuration(answer, model))
     return EXIT_OK if len(shown) == len(answers) else EXIT_RUN_FAILED
 
 
@@ -213,7 +214,7 @@ def _show(answers: Sequence[Answer], origin: Origin) -> None:
     from model_analyzer.reports.remarks import certainty_text, remarks_of
 
     for answer in answers:
-        click.echo("".join(headline(answer, gpus=len(origin.devices))), err=True)
+        echo("".join(headline(answer, gpus=len(origin.devices))), err=True)
         for remark in filter(None, (certainty_text(answer), *remarks_of(answer))):
             warn(remark)
 
@@ -289,4 +290,4 @@ def _write(
     text = _manifest(answer, origin, throughput)
     paths.append(directory.write(text, ranking.model, "kubernetes.yaml"))
     for path in paths:
-        click.echo(f"wrote {path}")
+        echo(f"wrote {path}")

@@ -18,6 +18,7 @@ from model_analyzer.cli.checkpoint.options import (
     wrong,
 )
 from model_analyzer.cli.complete import complete_metrics
+from model_analyzer.cli.echo import echo
 from model_analyzer.errors import EXIT_OK, EXIT_REGRESSION, CheckpointError
 
 if TYPE_CHECKING:
@@ -228,12 +229,12 @@ def _print(report: ComparisonReport) -> None:
     from model_analyzer.reports.comparison import titled_tables, to_lines, verdict_lines
 
     for line in to_lines(report):
-        click.echo(line)
-    click.echo()
+        echo(line)
+    echo()
     for title, table in titled_tables(report):
         print_table(title, table)
     for line in verdict_lines(report):
-        click.echo(line)
+        echo(line)
 
 
 def _text(report: ComparisonReport) -> str:

@@ -18,6 +18,7 @@ from click.shell_completion import BashComplete, CompletionItem, add_completion_
 
 from model_analyzer.config.kinds import Choice, FilePath, ListOf
 from model_analyzer.config.table import Option
+from model_analyzer.domain.printable import one_line
 
 # A larger checkpoint takes too long to read between two keys.
 _MOST_BYTES = 4 * 2**20
@@ -120,7 +121,12 @@ def complete_metrics(
 
 
 def _beginning(incomplete: str, words: Iterable[str]) -> list[CompletionItem[str]]:
-    return [CompletionItem(word) for word in words if word.startswith(incomplete)]
+    """What is not for printing is offered to no shell."""
+    return [
+        CompletionItem(word)
+        for word in words
+        if word.startswith(incomplete) and one_line(word) == word
+    ]
 
 
 def _after_comma(incomplete: str, words: Iterable[str]) -> list[CompletionItem[str]]:
@@ -130,7 +136,7 @@ def _after_comma(incomplete: str, words: Iterable[str]) -> list[CompletionItem[s
     return [
         CompletionItem(before + comma + word)
         for word in words
-        if word.startswith(last) and word not in named
+        if word.startswith(last) and word not in named and one_line(word) == word
     ]
 
 

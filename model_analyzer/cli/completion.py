@@ -7,6 +7,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
+from model_analyzer.cli.echo import echo
 from model_analyzer.cli.program import COMPLETE_VARIABLE
 from model_analyzer.errors import EXIT_OK
 
@@ -33,5 +34,5 @@ def _completion(ctx: click.Context, shell: str) -> int:
     """
     kind = get_completion_class(shell)
     assert kind is not None, "click completes each of these shells"
-    click.echo(kind(ctx.find_root().command, {}, PROGRAM, COMPLETE_VARIABLE).source())
+    echo(kind(ctx.find_root().command, {}, PROGRAM, COMPLETE_VARIABLE).source())
     return EXIT_OK

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import click
 
+from model_analyzer.cli.echo import complain, echo
 from model_analyzer.errors import EXIT_OK, EXIT_USAGE, ConfigError, Problem
 
 
@@ -49,7 +50,7 @@ def validate(files: Sequence[str], as_json: bool, file_only: bool) -> int:
     """
     checked = [_check(name, file_only=file_only) for name in files]
     if as_json:
-        click.echo(json.dumps({"files": [_json(file) for file in checked]}, indent=2))
+        echo(json.dumps({"files": [_json(file) for file in checked]}, indent=2))
     else:
         for file in checked:
             _show(file)
@@ -91,13 +92,13 @@ def _check(name: str, *, file_only: bool) -> _Checked:
 
 def _show(file: _Checked) -> None:
     for remark in file.remarks:
-        click.echo(f"model-analyzer: warning: {remark}", err=True)
+        echo(f"model-analyzer: warning: {remark}", err=True)
     for problem in file.problems:
-        click.echo(f"model-analyzer: {problem}", err=True)
+        complain(str(problem))
     if not file.problems:
-        click.echo(f"{file.name}: valid")
+        echo(f"{file.name}: valid")
         for option, path in file.paths.items():
-            click.echo(f"  {option}: {path}")
+            echo(f"  {option}: {path}")
 
 
 _LINE_AND_COLUMN = re.compile(r":(\d+):(\d+)$")
@@ -153,7 +154,7 @@ def show(file: str | None, with_defaults: bool, as_json: bool) -> int:
 
     environment = read_environment(os.environ)
     for remark in misspelled(os.environ):
-        click.echo(f"model-analyzer: warning: {remark}", err=True)
+        echo(f"model-analyzer: warning: {remark}", err=True)
     named = [entry.node.text for entry in environment if entry.key == "config_file"]
     path = file or (named[0] if named else None)
     yaml = read_yaml(Path(path).expanduser()) if path is not None else None
@@ -172,15 +173,15 @@ def show(file: str | None, with_defaults: bool, as_json: bool) -> int:
             }
             for one in found
         ]
-        click.echo(json.dumps({"options": documents}, indent=1))
+        echo(json.dumps({"options": documents}, indent=1))
         return EXIT_OK
     for one in found:
         others = f", instead of {', '.join(one.instead_of)}" if one.instead_of else ""
         path = f" ({one.path})" if one.path else ""
-        click.echo(f"{one.key}: {one.text}{path}")
-        click.echo(f"    {one.where or 'default'}{others}")
+        echo(f"{one.key}: {one.text}{path}")
+        echo(f"    {one.where or 'default'}{others}")
     if not found:
-        click.echo("Nothing is given: every option has its default.")
+        echo("Nothing is given: every option has its default.")
     return EXIT_OK
 
 
@@ -199,5 +200,5 @@ def schema(of_results: bool) -> int:
     from model_analyzer.config.json_schema import json_schema
     from model_analyzer.reports.document import results_schema
 
-    click.echo(json.dumps(results_schema() if of_results else json_schema(), indent=1))
+    echo(json.dumps(results_schema() if of_results else json_schema(), indent=1))
     return EXIT_OK

@@ -24,6 +24,8 @@ from model_analyzer.cli.progress.events import Silence, Sink
 from model_analyzer.cli.progress.jsonlines import JsonLines
 from model_analyzer.cli.progress.live import LiveView
 from model_analyzer.cli.progress.plain import Lines
+from model_analyzer.domain.printable import one_line, printable
+from model_analyzer.domain.secrets import masked_text
 from model_analyzer.domain.settings import ProgressMode
 from model_analyzer.reports.tables import Table, show
 from model_analyzer.results.rows import Cell
@@ -47,13 +49,14 @@ _HEADER_WIDTH = 11
 class _LogHandler(logging.Handler):
     """Prints log lines as `[Model Analyzer] text`, above the live view if there is one."""
 
-    def __init__(self, console: Console, *, with_time: bool) -> None:
+    def __init__(self, console: Console, *, with_time: bool, conceal: Callable[[str], str]) -> None:
         super().__init__()
+        self._conceal = conceal
         self._console = console
         self._with_time = with_time
 
     def emit(self, record: logging.LogRecord) -> None:
-        text = record.getMessage()
+        text = printable(self._conceal(record.getMessage()))
         if text:
             level = "" if record.levelno == logging.INFO else f"{record.levelname}: "
             clock = time.strftime("%H:%M:%S ") if self._with_time else ""
@@ -115,17 +118,23 @@ class View:
     """The terminal, or whatever takes its place: log lines and results.
 
     `verbosity` is -1 (quiet), 0 or 1 (verbose). What programs read goes to standard output: with
-    `on_stderr` everything for people goes elsewhere.
+    `on_stderr` everything for people goes elsewhere. `conceal` takes secrets out of log lines.
     """
 
-    def __init__(self, verbosity: int, *, on_stderr: bool = False) -> None:
+    def __init__(
+        self,
+        verbosity: int,
+        *,
+        on_stderr: bool = False,
+        conceal: Callable[[str], str] = masked_text,
+    ) -> None:
         self._verbosity = verbosity
         output = cast(TextIO, Output(sys.stderr if on_stderr else sys.stdout))
         self._console = Console(file=output)
         if not self._console.is_terminal:
             self._console = Console(file=output, width=_LOG_WIDTH)
         level = {-1: logging.ERROR, 0: logging.INFO, 1: logging.DEBUG}[verbosity]
-        self._handler = _LogHandler(self._console, with_time=verbosity == 1)
+        self._handler = _LogHandler(self._console, with_time=verbosity == 1, conceal=conceal)
         logger = logging.getLogger("model_analyzer")
         logger.handlers = [self._handler]
         logger.setLevel(level)
@@ -190,7 +199,8 @@ class View:
             return
         color = "yellow" if summary.is_unsure or not summary.is_met else "green"
         self._console.print()
-        self._console.print(Text(summary.sentence, style=f"bold {color if table.rows else 'red'}"))
+        sentence = printable(summary.sentence)
+        self._console.print(Text(sentence, style=f"bold {color if table.rows else 'red'}"))
         if table.rows:
             self._console.print(rich_table(table))
         if summary.certainty:
@@ -199,7 +209,7 @@ class View:
     def print(self, text: str) -> None:
         """A plain line of result."""
         if self._verbosity >= 0:
-            self._console.print(Text(text), soft_wrap=True)
+            self._console.print(Text(printable(text)), soft_wrap=True)
 
 
 def _is_news(record: logging.LogRecord) -> bool:
@@ -215,7 +225,7 @@ def is_ci(environment: Mapping[str, str]) -> bool:
 
 def _cell(cell: Cell) -> str:
     """A cell on a terminal, never empty: programs split the columns of a log at blanks."""
-    return show(cell) or "-"
+    return one_line(show(cell)) or "-"
 
 
 def rich_table(table: Table) -> RichTable:
@@ -225,7 +235,9 @@ def rich_table(table: Table) -> RichTable:
         numbers = all(isinstance(row[index], (int, float)) for row in table.rows)
         # long headers take more lines, so that names need not
         lines = textwrap.fill(header, _HEADER_WIDTH, break_long_words=False)
-        shown.add_column(lines, justify="right" if numbers else "left", overflow="fold")
+        shown.add_column(
+            Text(printable(lines)), justify="right" if numbers else "left", overflow="fold"
+        )
     for row in table.rows:
         shown.add_row(*(Text(_cell(cell)) for cell in row))
     return shown
@@ -233,7 +245,7 @@ def rich_table(table: Table) -> RichTable:
 
 def plain_table(title: str, table: Table) -> Sequence[str]:
     """A table as padded columns, in the form that scripts know from the log."""
-    cells = [list(table.headers), *([*map(_cell, row)] for row in table.rows)]
+    cells = [[*map(one_line, table.headers)], *([*map(_cell, row)] for row in table.rows)]
     widths = [max(map(len, column)) + 2 for column in zip(*cells, strict=True)]
     lines = [
         " ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-import click
-
+from model_analyzer.cli.conceal import Conceal, concealing
+from model_analyzer.cli.echo import echo, echo_styled, styled
 from model_analyzer.cli.findings import columns_here, document_of, lines_of, verdict
 from model_analyzer.cli.gpus import local_gpus
 from model_analyzer.cli.init import STARTER
@@ -109,22 +109,33 @@ def run(asked: Asked, *, as_json: bool, verbosity: int) -> int:
     """Checks one subject after another and tells at once what is found; the exit status."""
     found: list[tuple[str, Finding]] = []
     columns, shown = columns_here(), ""
+    conceal = concealing(asked.settings)
     with Workspace() as work:
-        for subject, finding in _Doctor(asked, work).examine():
+        for subject, said in _Doctor(asked, work).examine():
+            finding = _concealed(said, conceal)
             found.append((subject, finding))
             if as_json or (verbosity < 0 and finding.level is Level.OK):
                 continue
             if subject != shown:
-                click.echo(("\n" if shown else "") + click.style(subject, bold=True))
+                echo_styled(("\n" if shown else "") + styled(subject, bold=True))
                 shown = subject
             for line in lines_of(finding, columns, all_details=verbosity > 0):
-                click.echo(line)
+                echo_styled(line)
     if as_json:
-        click.echo(json.dumps(document_of(found), indent=1))
+        echo(json.dumps(document_of(found), indent=1))
     else:
-        click.echo(("\n" if shown else "") + verdict(found))
+        echo(("\n" if shown else "") + verdict(found))
     has_problem = any(finding.level is Level.PROBLEM for _, finding in found)
     return EXIT_RUN_FAILED if has_problem else EXIT_OK
+
+
+def _concealed(finding: Finding, conceal: Conceal) -> Finding:
+    return replace(
+        finding,
+        found=conceal(finding.found),
+        fix=conceal(finding.fix),
+        details=tuple(map(conceal, finding.details)),
+    )
 
 
 class _Doctor:

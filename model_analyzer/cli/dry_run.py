@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
-import click
-
+from model_analyzer.cli.echo import echo
 from model_analyzer.cli.launch import server_setups
 from model_analyzer.cli.plan import Plan, document_of, lines_of, seconds_of_trial, within_budget
 from model_analyzer.cli.preflight import Preflight, preflight
@@ -32,21 +31,21 @@ def run(resolved: Resolved[ProfileSettings], *, as_json: bool) -> int:
     """Prints what `profile` would do with these settings; the exit status."""
     settings = resolved.settings
     for remark in resolved.remarks:
-        click.echo(remark, err=True)
+        echo(remark, err=True)
     with ExitStack() as stack:
         checked = preflight(settings, resolved.places, dict(os.environ), stack)
         for warning in checked.warnings:
-            click.echo(warning, err=True)
+            echo(str(warning), err=True)
         checked.raise_any()
         devices = checked.gpus.devices if checked.gpus else ()
         plans = [*_plans(settings, checked, devices)]
     observed = settings.monitors.always_gpus or not all(one.cpu_only for one in settings.models)
     idle_s = settings.monitors.idle_s if devices and observed else 0
     if as_json:
-        click.echo(json.dumps(document_of(plans, idle_s), indent=2))
+        echo(json.dumps(document_of(plans, idle_s), indent=2))
     else:
         for line in lines_of(plans, idle_s):
-            click.echo(line)
+            echo(line)
     return EXIT_OK
 
 

@@ -14,7 +14,9 @@ from typing import TypeVar
 from model_analyzer import __version__
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.models import ModelConfig, ModelVariant
+from model_analyzer.domain.printable import printable
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
+from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.settings import OutputFormat, PlotSettings
 from model_analyzer.reports import html, markdown, parquet, pdf
 from model_analyzer.reports.build import Detail, Origin, Summary, build_detail
@@ -85,19 +87,23 @@ def originals_of(profile: Profile) -> Mapping[str, ModelConfig]:
     }
 
 
-def configuration_difference(ranking: Ranking, originals: Mapping[str, ModelConfig]) -> str:
+def configuration_difference(
+    ranking: Ranking, originals: Mapping[str, ModelConfig], *, masks: bool = False
+) -> str:
     """What turns the models' own config.pbtxt into the recommended ones, as unified diffs.
 
-    `originals` are the configurations in the model repository, by name of model.
+    `originals` are the configurations in the model repository, by name of model. With `masks`,
+    secrets in parameters are masked: for pages, which nobody deploys.
     """
+    shown: Callable[[ModelConfig], ModelConfig] = masked_values if masks else dict
     if not ranking.results or ranking.is_across_models:
         return ""
     lines: list[str] = []
     for variant in parts_of(ranking.results[0]):
         if variant.model in originals:
             lines += difflib.unified_diff(
-                to_text(originals[variant.model]).splitlines(),
-                to_text(variant.config).splitlines(),
+                to_text(shown(originals[variant.model])).splitlines(),
+                to_text(shown(variant.config)).splitlines(),
                 f"{variant.model}/config.pbtxt",
                 f"best/{variant.model}/config.pbtxt",
                 lineterm="",
@@ -186,7 +192,7 @@ def write_detail(
         result,
         goal=goal,
         origin=origin,
-        configuration="\n".join(to_text(part.config) for part in parts_of(result)),
+        configuration="\n".join(to_text(masked_values(part.config)) for part in parts_of(result)),
         plots=plots,
         offline=offline,
         always_gpus=always_gpus,
@@ -321,4 +327,4 @@ def write_error_log(directory: ExportDirectory, rankings: Sequence[Ranking]) -> 
     for failed in failures:
         parts += [f"Trial: {failed.trial}", *(f"Command: {c}" for c in failed.failure.commands)]
         parts += ["", failed.failure.message, *failed.failure.log, ""]
-    return directory.write("\n".join(parts), "perf_analyzer_error.log")
+    return directory.write("\n".join(map(printable, parts)), "perf_analyzer_error.log")

@@ -9,8 +9,8 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import click
-
+from model_analyzer.cli.echo import styled
+from model_analyzer.domain.printable import printable
 from model_analyzer.domain.words import counted
 from model_analyzer.runner.checks.finding import Finding, Level
 
@@ -34,20 +34,19 @@ def lines_of(finding: Finding, columns: int, *, all_details: bool = False) -> It
 
     Of details only the last are told, as far as they fit, unless `all_details` are wanted.
     """
-    level = click.style(f"  {finding.level.value:9}", fg=_COLOURS[finding.level])
+    level = styled(f"  {finding.level.value:9}", fg=_COLOURS[finding.level])
     first, *more = _wrapped(f"{finding.check}: {finding.found}", columns)
-    yield level + click.style(finding.check, bold=True) + first.removeprefix(finding.check)
-    yield from (_INDENT + line for line in more)
+    rest = printable(first.removeprefix(finding.check))
+    yield level + styled(finding.check, bold=True) + rest
+    yield from (_INDENT + printable(line) for line in more)
     details = finding.details
     if not all_details:
         details = tuple(_cut(detail) for detail in details[-_MOST_DETAILS:])
     for detail in details:
-        yield from (
-            click.style(f"{_INDENT}| {line}", dim=True) for line in _wrapped(detail, columns)
-        )
+        yield from (styled(f"{_INDENT}| {line}", dim=True) for line in _wrapped(detail, columns))
     if finding.fix:
         for mark, line in zip(_marks(), _wrapped(finding.fix, columns - 2), strict=False):
-            yield f"{_INDENT}{mark} {line}"
+            yield f"{_INDENT}{mark} {printable(line)}"
 
 
 def _cut(text: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from model_analyzer.cli.echo import echo
 from model_analyzer.errors import EXIT_OK, ConfigError, OutputError, Problem
 from model_analyzer.runner.files import copy_writable
 
@@ -53,7 +54,7 @@ def _init(directory: Path) -> int:
         config.write_text(_with_directory(text, target), encoding="utf-8")
     except (OSError, shutil.Error) as error:
         raise OutputError(f"cannot write {directory}: {error}") from error
-    click.echo(f"Wrote {directory}. Next: model-analyzer profile -f {directory / 'config.yaml'}")
+    echo(f"Wrote {directory}. Next: model-analyzer profile -f {directory / 'config.yaml'}")
     return EXIT_OK
 
 

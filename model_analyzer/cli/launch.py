@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from model_analyzer.domain.environment import Veil
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.profiles import Device
 from model_analyzer.domain.settings import LaunchMode, ModelSettings, ProfileSettings
@@ -29,6 +30,7 @@ from model_analyzer.runner.server.local import LocalLauncher
 from model_analyzer.runner.server.log import ServerLog
 from model_analyzer.runner.server.remote import RemoteLauncher
 from model_analyzer.runner.server.triton import Launcher, TritonServer
+from model_analyzer.state.own_key import own_key
 from model_analyzer.writing import empty_output
 
 
@@ -37,6 +39,7 @@ def server_setups(
 ) -> Mapping[str, ServerSetup]:
     """How each model's server is started; variables in `for_cuda` are not the user's to set."""
     mode = settings.server.launch
+    shown = frozenset(settings.server.show_environment)
     is_ours = mode in (LaunchMode.LOCAL, LaunchMode.DOCKER)
     return {
         model.name: ServerSetup(
@@ -55,6 +58,7 @@ def server_setups(
             if mode is LaunchMode.DOCKER
             else {},
             access=access_flags(model.perf_analyzer_flags),
+            veil=Veil(key=own_key(), shown=shown),
         )
         for model in settings.models
     }

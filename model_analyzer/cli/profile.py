@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from model_analyzer.cli.answer import answer
+from model_analyzer.cli.conceal import Conceal, conceal_error, concealing
 from model_analyzer.cli.console import View
 from model_analyzer.cli.export import check_installed, originals_of
 from model_analyzer.cli.gpus import served_gpus
@@ -30,12 +31,13 @@ from model_analyzer.cli.preflight import preflight
 from model_analyzer.cli.progress.estimate import time_left
 from model_analyzer.cli.progress.events import Phase
 from model_analyzer.cli.progress.tracker import Tracker
-from model_analyzer.cli.resume import open_state, settle_differences
+from model_analyzer.cli.resume import open_state, settle_differences, tell_changed_secrets
 from model_analyzer.cli.signals import Interrupts
 from model_analyzer.cli.subjects import subjects_of
 from model_analyzer.config.resolve import Resolved, described, search_settings
 from model_analyzer.domain.metrics import Source
 from model_analyzer.domain.models import ModelFacts, VariantNames
+from model_analyzer.domain.printable import printable
 from model_analyzer.domain.protocols import Monitor
 from model_analyzer.domain.settings import (
     LaunchMode,
@@ -91,15 +93,17 @@ log = logging.getLogger(__name__)
 def run(resolved: Resolved[ProfileSettings], verbosity: int) -> int:
     """Profiles all models and writes what came of it; the exit status."""
     mode = resolved.settings.display.progress
-    view = View(verbosity, on_stderr=mode is ProgressMode.JSON)
+    conceal = concealing(resolved.settings)
+    view = View(verbosity, on_stderr=mode is ProgressMode.JSON, conceal=conceal)
     interrupts = Interrupts(view.say)
     interrupts.install()
     sink = view.progress(mode, clock=time.monotonic, stopping=lambda: interrupts.requested)
     tracker = Tracker(sink, clock=time.monotonic, hypothetically=view.hypothetically)
     with closing(tracker):
         try:
-            status = _run(resolved, interrupts, view, tracker)
+            status = _run(resolved, interrupts, view, tracker, conceal)
         except ModelAnalyzerError as error:
+            conceal_error(error, conceal)
             tracker.run_finished(error.exit_status)
             raise
         tracker.run_finished(status)
@@ -107,7 +111,11 @@ def run(resolved: Resolved[ProfileSettings], verbosity: int) -> int:
 
 
 def _run(
-    resolved: Resolved[ProfileSettings], interrupts: Interrupts, view: View, tracker: Tracker
+    resolved: Resolved[ProfileSettings],
+    interrupts: Interrupts,
+    view: View,
+    tracker: Tracker,
+    conceal: Conceal,
 ) -> int:
     for line in described(resolved.settings):
         log.debug("%s", line)
@@ -115,7 +123,7 @@ def _run(
         log.warning("%s", remark)
     with ExitStack() as stack:
         with interrupts.interruptible():
-            session = _prepare(resolved, interrupts, view, tracker, stack)
+            session = _prepare(resolved, interrupts, view, tracker, conceal, stack)
             _observe_idle(session, tracker)
         try:
             error = None
@@ -178,6 +186,7 @@ def _prepare(
     interrupts: Interrupts,
     view: View,
     tracker: Tracker,
+    conceal: Conceal,
     stack: ExitStack,
 ) -> _Session:
     """Checks everything that can be checked, in the order of cost, and starts the server."""
@@ -279,6 +288,7 @@ def _prepare(
             ),
             settings.checkpoint,
         )
+    tell_changed_secrets(state, setups)
     state.describe(
         devices=gpus.devices,
         host={
@@ -296,7 +306,7 @@ def _prepare(
         work_directory=work,
         user_directory=Path.cwd(),
         genai_perf=genai_perf,
-        transcript=_transcript(settings, view),
+        transcript=_transcript(settings, view, conceal),
     )
 
     # without a GPU, searching GPU instances would find nothing; a remote server may have some
@@ -333,6 +343,7 @@ def _prepare(
         output,
         monitors=monitors,
         interruptible=interrupts.interruptible,
+        conceal=conceal,
     )
     return _Session(
         settings=settings,
@@ -371,12 +382,15 @@ def _genai_perf(settings: ProfileSettings, perf_analyzer: Program) -> Program | 
     return found
 
 
-def _transcript(settings: ProfileSettings, view: View) -> Callable[[str], None] | None:
-    """Where the output of perf_analyzer goes, if anywhere."""
+def _transcript(
+    settings: ProfileSettings, view: View, conceal: Conceal
+) -> Callable[[str], None] | None:
+    """Where the output of perf_analyzer goes, if anywhere: without secrets and escapes."""
     if not settings.load_generator.keep_output:
         return None
     path = settings.load_generator.output
-    return view.print if path is None else Transcript(path).add
+    add = view.print if path is None else Transcript(path).add
+    return lambda text: add(printable(conceal(text)))
 
 
 def _searched(settings: ProfileSettings) -> Sequence[str]:

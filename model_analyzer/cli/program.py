@@ -8,12 +8,16 @@ import os
 import sys
 from collections.abc import Mapping
 from importlib import import_module
+from io import StringIO
 
 import click
 from click.shell_completion import CompletionItem
 
 from model_analyzer import __version__
+from model_analyzer.cli.echo import complain, echo
 from model_analyzer.cli.uninterrupted import uninterrupted
+from model_analyzer.domain.printable import printable
+from model_analyzer.domain.secrets import masked_text
 from model_analyzer.errors import (
     EXIT_OK,
     EXIT_RUN_FAILED,
@@ -131,7 +135,7 @@ def program(ctx: click.Context, mode: str) -> None:
     """Finds the configuration of a Triton model worth deploying, by measuring."""
     ctx.obj = {"mode": mode}
     if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
+        echo(ctx.get_help())
 
 
 def run() -> int:
@@ -143,22 +147,22 @@ def run() -> int:
     try:
         status = program.main(standalone_mode=False, prog_name="model-analyzer")
     except click.ClickException as error:
-        error.show()
+        _show(error)
         status = EXIT_USAGE
     except click.exceptions.Abort:  # click's word for an interrupt
-        _say("interrupted")
+        complain("interrupted")
         status = EXIT_RUN_FAILED
     except ConfigError as error:
         for problem in error.problems:
-            _say(str(problem))
+            complain(str(problem))
         status = error.exit_status
     except ModelAnalyzerError as error:
-        _say(str(error))
+        complain(str(error))
         status = error.exit_status
     except FileNotFoundError as error:
         if error.filename is not None:
             raise
-        _say("the current directory does not exist any more: change to another")
+        complain("the current directory does not exist any more: change to another")
         status = EXIT_USAGE
     except BrokenPipeError:
         # whoever read our output has gone: say nothing more, also not at shutdown
@@ -167,5 +171,8 @@ def run() -> int:
     return status if isinstance(status, int) else EXIT_OK
 
 
-def _say(text: str) -> None:
-    click.echo(f"model-analyzer: {text}", err=True)
+def _show(error: click.ClickException) -> None:
+    """What click says about a wrong command line, which may hold anything."""
+    text = StringIO()
+    error.show(file=text)
+    click.echo(printable(masked_text(text.getvalue())), err=True, nl=False)

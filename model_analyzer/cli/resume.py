@@ -6,14 +6,16 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
 import click
 
-from model_analyzer.domain.differences import Difference
+from model_analyzer.domain.differences import Difference, secret_differences
+from model_analyzer.domain.printable import one_line
 from model_analyzer.domain.settings import CheckpointSettings, OnMismatch
+from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import CheckpointError, ModelAnalyzerError
 from model_analyzer.state.checkpoint import Checkpoint, load_existing, read_file
@@ -102,6 +104,25 @@ def settle_differences(state: ProfileState, run: Run, settings: CheckpointSettin
             )
 
 
+def tell_changed_secrets(state: ProfileState, setups: Mapping[str, ServerSetup]) -> None:
+    """Names the secrets of the server's variables that are others than when these models were
+    measured last. Their measurements are used all the same.
+    """
+    latest = {
+        work.variant.model: record.trial.setup
+        for record in state.checkpoint.records
+        for work in record.trial.workloads
+    }
+    found = (
+        difference
+        for model, setup in setups.items()
+        if model in latest
+        for difference in secret_differences(latest[model], setup)
+    )
+    for difference in dict.fromkeys(found):
+        log.info("Different from the checkpoint: %s (its measurements are used)", difference)
+
+
 def _starting_point(settings: CheckpointSettings) -> Checkpoint | None:
     """What to go on from, where it is not the newest in the checkpoint directory."""
     if settings.load_file is not None:
@@ -120,7 +141,9 @@ def _confirm_removal(layout: Layout) -> None:
         return
     which = f" that begin with {layout.prefix}-" if layout.prefix else ""
     is_wanted = click.confirm(
-        f"Remove {counted(count, 'file')} with measurements{which} from {layout.directory}?",
+        one_line(
+            f"Remove {counted(count, 'file')} with measurements{which} from {layout.directory}?"
+        ),
         err=True,
     )
     if not is_wanted:
@@ -142,7 +165,7 @@ def _decision(text: str, wanted: OnMismatch) -> OnMismatch:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return OnMismatch.ERROR
     answer: str = click.prompt(
-        f"{text}.\nUse its measurements, measure afresh beside them, or stop?",
+        f"{one_line(text)}.\nUse its measurements, measure afresh beside them, or stop?",
         type=click.Choice(["use", "fresh", "stop"]),
         default="stop",
         err=True,

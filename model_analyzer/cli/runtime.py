@@ -8,6 +8,7 @@ import os
 
 import click
 
+from model_analyzer.cli.echo import echo
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
 
 
@@ -48,7 +49,7 @@ def install(python: str | None, packages: tuple[str, ...]) -> int:
     """
     from model_analyzer.runner.install import install as install_runtime
 
-    install_runtime(dict(os.environ), python=python, packages=packages, say=click.echo)
+    install_runtime(dict(os.environ), python=python, packages=packages, say=echo)
     return EXIT_OK
 
 
@@ -67,13 +68,13 @@ def show() -> int:
     environment = dict(os.environ)
     found = installed_runtime(environment)
     if not found.exists:
-        click.echo(f"No runtime in {found.root}: run `{INSTALL}`")
+        echo(f"No runtime in {found.root}: run `{INSTALL}`")
         return EXIT_RUN_FAILED
     server_reason = why_server_fails(find_tritonserver(str(found.server), environment))
     version, load_reason = perf_analyzer_version(found.load_generator(environment))
-    click.echo(f"tritonserver   {server_reason or f'{VERSION}  {found.server}'}")
-    click.echo(f"perf_analyzer  {load_reason or f'{version}  {found.perf_analyzer}'}")
-    click.echo(f"model Python   numpy {found.numpy_version or 'missing'}  {found.python}")
+    echo(f"tritonserver   {server_reason or f'{VERSION}  {found.server}'}")
+    echo(f"perf_analyzer  {load_reason or f'{version}  {found.perf_analyzer}'}")
+    echo(f"model Python   numpy {found.numpy_version or 'missing'}  {found.python}")
     return EXIT_RUN_FAILED if server_reason or load_reason else EXIT_OK
 
 
@@ -82,5 +83,5 @@ def remove() -> int:
     """Remove the runtime from the cache directory."""
     from model_analyzer.runner.install import remove as remove_runtime
 
-    remove_runtime(dict(os.environ), click.echo)
+    remove_runtime(dict(os.environ), echo)
     return EXIT_OK

@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from model_analyzer.cli.complete import complete_option
+from model_analyzer.cli.echo import echo
 from model_analyzer.cli.uninterrupted import uninterrupted
 from model_analyzer.config.kinds import Boolean
 from model_analyzer.config.nodes import Entry, Node
@@ -174,7 +175,7 @@ def _invocation(
         from model_analyzer.config.sources import read_yaml
 
     for remark in misspelled(os.environ):
-        click.echo(f"model-analyzer: warning: {remark}", err=True)
+        echo(f"model-analyzer: warning: {remark}", err=True)
     environment = read_environment(os.environ)
     files = [entry for entry in (*command_line, *environment) if entry.key == "config_file"]
     mode = (click.get_current_context().obj or {}).get("mode")
@@ -192,7 +193,7 @@ def _help_all() -> click.Option:
     def show(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
         if value and not ctx.resilient_parsing:
             ctx.meta[_ALL] = True
-            click.echo(ctx.get_help())
+            echo(ctx.get_help())
             ctx.exit()
 
     return click.Option(

@@ -401,6 +401,13 @@ OPTIONS: Sequence[Option] = (
         help="Environment variables for tritonserver; $NAME in a value is expanded.",
     ),
     Option(
+        key="show_environment", flags=("--show-environment",), kind=ListOf(Text(), "NAMES"),
+        default=(), target="server.show_environment", group=SERVER,
+        help="Variables of triton_server_environment whose values may be stored and shown; those"
+        " of other variables are masked, unless they are known to be harmless"
+        " (docs/checkpoints.md).",
+    ),
+    Option(
         key="triton_docker_image", flags=("--triton-docker-image",), kind=Text(),
         default="nvcr.io/nvidia/tritonserver:26.09-py3", target="docker.image", group=SERVER,
         help="Image for launch mode docker, pulled if it is missing.",

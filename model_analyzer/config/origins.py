@@ -6,15 +6,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from model_analyzer.config.kinds import FilePath, Url
+from model_analyzer.config.kinds import FilePath, ListOf, Text, Url
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.table import VARIABLE_PREFIX, Option, plain
-from model_analyzer.domain.secrets import masked, masked_url
+from model_analyzer.domain.environment import Veil
+from model_analyzer.domain.secrets import MASK, masked, masked_url
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,7 @@ def origins(
 ) -> Sequence[Origin]:
     """In table order, what `sources` give, of which the first counts. Unknown keys are left out."""
     found = []
+    veil = Veil(shown=frozenset(_shown(sources)))
     for option in options:
         nodes = [
             entry.node
@@ -58,7 +60,7 @@ def origins(
             if entry.key == option.key and not entry.node.is_null
         ]
         if nodes:
-            value = _masked_url(option, _plain(option.key, nodes[0]))
+            value = _masked_url(option, _plain(option.key, nodes[0], veil))
             found.append(
                 Origin(
                     key=option.key,
@@ -80,13 +82,32 @@ def _absolute(option: Option, value: Any, cwd: Path) -> str:
     return os.path.normpath(cwd / value) if is_relative else ""
 
 
-def _plain(name: str, node: Node) -> Any:
+def _shown(sources: Sequence[Sequence[Entry]]) -> Sequence[str]:
+    """The variables that the user wants to be shown."""
+    for source in sources:
+        for entry in source:
+            if entry.key == "show_environment" and not entry.node.is_null:
+                return ListOf(Text(), "NAMES").parse(entry.node)
+    return ()
+
+
+def _plain(name: str, node: Node, veil: Veil) -> Any:
     """What was written under this name, as JSON has it."""
     if node.is_mapping:
-        return {entry.key: _plain(entry.key, entry.node) for entry in node.entries}
+        values = {entry.key: _plain(entry.key, entry.node, veil) for entry in node.entries}
+        return _veiled(values, veil) if name == "triton_server_environment" else values
+    if node.is_list and name == "environment":  # of a container
+        texts = [item.value for item in node.items if isinstance(item.value, str)]
+        return veil.container({name: texts})[name]
     if node.is_list:
-        return [_plain(name, item) for item in node.items]
+        return [_plain(name, item, veil) for item in node.items]
     return masked(name, node.value) if isinstance(node.value, str) else node.value
+
+
+def _veiled(values: Mapping[str, Any], veil: Veil) -> Mapping[str, Any]:
+    texts = {name: value for name, value in values.items() if isinstance(value, str)}
+    masks = {name: MASK for name in values if veil.hides(name)}
+    return {**values, **veil.environment(texts), **masks}
 
 
 def _masked_url(option: Option, value: Any) -> Any:

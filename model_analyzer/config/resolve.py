@@ -29,6 +29,7 @@ from model_analyzer.config.rules import (
     with_bounds_in_order,
 )
 from model_analyzer.config.table import FILE, PROFILE, REPORT, Given, read
+from model_analyzer.domain.environment import Veil
 from model_analyzer.domain.goals import Constraint, GoalOverride, ModelGoal
 from model_analyzer.domain.metrics import Source
 from model_analyzer.domain.models import thaw
@@ -502,11 +503,17 @@ def search_settings(settings: ProfileSettings, models: Sequence[str]) -> Mapping
 
 def described(settings: ProfileSettings) -> Iterator[str]:
     """One line for each value, in the order of the sections; secrets masked."""
+    veil = Veil(shown=frozenset(settings.server.show_environment))
     for section in fields(settings):
         value = getattr(settings, section.name)
         if section.name == "models":
             for model in value:
-                yield from _lines(f"models.{model.name}", model)
+                veiled = replace(
+                    model,
+                    server_environment=veil.environment(model.server_environment),
+                    docker_arguments=veil.container(model.docker_arguments),
+                )
+                yield from _lines(f"models.{model.name}", veiled)
         elif is_dataclass(value) and not isinstance(value, type):
             yield from _lines(section.name, value)
         else:

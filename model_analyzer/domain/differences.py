@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from model_analyzer.domain.environment import setting_of
 from model_analyzer.domain.models import thaw
-from model_analyzer.domain.secrets import masked_values
+from model_analyzer.domain.secrets import MASK, masked_values
 from model_analyzer.domain.trials import ServerSetup, Trial, Workload
 
 
@@ -36,6 +37,7 @@ def files_difference(name: str, then: str, now: str) -> Iterator[Difference]:
 def trial_differences(one: Trial, other: Trial) -> Iterator[Difference]:
     """In what is loaded with the models, and in how they are measured."""
     yield from setup_differences(one.setup, other.setup)
+    yield from secret_differences(one.setup, other.setup)
     for old, work in zip(one.workloads, other.workloads, strict=True):
         parts = {part.model: part.files for part in (old.variant, *old.variant.composing)}
         for part in (work.variant, *work.variant.composing):
@@ -57,6 +59,20 @@ def setup_differences(one: ServerSetup, other: ServerSetup) -> Iterator[Differen
             yield Difference(what=f"{name} mode", then=then[name], now=now[name])
     for name in ("flags", "environment", "container"):
         yield from settings_differences(f"server {name}", then[name], now[name])
+
+
+def secret_differences(one: ServerSetup, other: ServerSetup) -> Iterator[Difference]:
+    """In secrets of the server's variables, as far as their fingerprints tell. They make no other
+    measurement.
+    """
+    then, now = one.kept_environment, other.kept_environment
+    for name in sorted(then.keys() & now.keys()):
+        is_same_setting = setting_of(then[name]) == setting_of(now[name])
+        are_known = setting_of(then[name]) != then[name] and setting_of(now[name]) != now[name]
+        if is_same_setting and are_known and then[name] != now[name]:
+            yield Difference(
+                what=f"server environment: {name}", then=f"one {MASK}", now=f"another {MASK}"
+            )
 
 
 def condition_differences(one: Workload, other: Workload) -> Iterator[Difference]:

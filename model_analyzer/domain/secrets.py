@@ -1,27 +1,128 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What must not be shown or stored in the clear."""
+"""Masks secrets in flags, URLs, headers, parameters and texts before they are shown or stored.
+
+What a server's environment holds is masked by default: see `domain.environment`.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 MASK = "******"
 
-_WORDS = r"pass(?:word|wd|phrase)?|secret|token|credentials?|api[-_]?key|access[-_]?key"
-_SECRET_NAME = re.compile(rf"(?<![a-z])(?:{_WORDS}|auth|authorization)(?![a-z])", re.IGNORECASE)
-_SECRET_VALUE = re.compile(rf"(?<![a-z])((?:{_WORDS})=)[^,;\s]+", re.IGNORECASE)
-_URL_PASSWORD = re.compile(r"(?<=://)([^/\s:@]*):[^/\s@]+(?=@)")
-# a password with a slash in it belongs in quotes, but is a password all the same
 _URL_USER = re.compile(r"(?<=://)(?:[^/?#]*|[^?#]*:[^?#]*)(?=@)")
 _URL_QUERY = re.compile(r"(?<=\?).+")
 
 # Their values end with a secret: APIS,KEY=VALUE.
 _RESTRICTIONS = ("http-restricted-api", "grpc-restricted-protocol")
 
+# Their values are NAME:VALUE, and NAME tells whether that is a secret.
+_NAMED_VALUES = ("extra-inputs",)
 
+# -- names -------------------------------------------------------------------------------------
+
+# Anywhere in a name, as in PGPASSWORD.
+_INSIDE = r"passw(?:or)?d|passphrase|secret(?![a-rt-z])"
+# At the end of a word, as in HFTOKEN; a plural counts something.
+_ENDS = r"token|apikey|accesskey"
+# A word of its own.
+_WORDS = (
+    r"pass|pwd|pw|credentials?|o?auth2?|authorization|bearer|jwt|cookies?|sessions?|sas|sig"
+    r"|signature|dsn|connection_string|otp|salt|webhook"
+)
+_SECRET_NAME = re.compile(
+    rf"{_INSIDE}|(?:{_ENDS})(?![a-z])|(?<![a-z])(?:{_WORDS})(?![a-z])"
+    r"|(?:private|api|access|account)_key|(?<![a-z])keys?$"
+)
+# Files and kinds of secrets, and tokens of a language.
+_NO_SECRET_NAME = re.compile(
+    r"_(?:file|path|dir|type)$|^grpc_server_key$"
+    r"|(?<![a-z])(?:eos|bos|pad|sep|cls|unk|mask|start|end|stop|image)_token(?:_ids?)?$"
+)
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+@lru_cache(maxsize=4096)
+def is_secret_name(name: str) -> bool:
+    """Whether the name of a variable, flag, header or parameter says that its value is a secret."""
+    words = re.sub(r"[-. ]", "_", _CAMEL.sub("_", name)).lower()
+    return bool(_SECRET_NAME.search(words)) and not _NO_SECRET_NAME.search(words)
+
+
+# -- values ------------------------------------------------------------------------------------
+
+_PEM = r"-----BEGIN [^-]{1,60}-----.*?(?:-----END [^-]{1,60}-----|\Z)"
+_JSON_WEB_TOKEN = r"(?<![\w-])eyJ[\w-]{4,}\.[\w-]+(?:\.[\w-]*)*"
+_TOKENS = (
+    r"(?<![A-Za-z0-9])(?:(?:AKIA|ASIA)[A-Z0-9]{16}|gh[pousr]_\w{20,}|github_pat_\w{20,}"
+    r"|hf_\w{16,}|xox[abprs]-[\w-]{10,}|AIza[\w-]{30,}|sk-[\w-]{16,}|[rs]k_live_\w{10,}"
+    r"|nvapi-[\w-]{16,}|glpat-[\w-]{16,}|npm_\w{30,})"
+)
+_SHAPES = re.compile(rf"{_PEM}|{_JSON_WEB_TOKEN}|{_TOKENS}", re.DOTALL)
+
+_SCHEMES = re.compile(
+    r"((?i:\bbearer)\s+|\b(?:Basic|Digest|Token|ApiKey|Negotiate)\s+(?=\S*[A-Z0-9=]))"
+    r"[\w.~+/=-]{4,}"
+)
+_HEADERS = re.compile(
+    r"((?<![\w-])(?:(?:proxy-)?authorization|x-[\w-]{0,60}(?:key|token|auth|secret)"
+    r"|(?:set-)?cookie)\\*[\"']?\s*[:=]\s*\\*[\"']?)[^\r\n\"'\\]+",
+    re.IGNORECASE,
+)
+# NAME=VALUE, "NAME": VALUE and, where the name leaves no doubt, NAME: VALUE
+_ASSIGNMENTS = re.compile(
+    r"(?<![\w.])(?P<name>[A-Za-z_][\w.-]{0,80})(?P<quote>\\*[\"'])?(?P<sign>\s?[=:]\s*)"
+    r"(?P<value>\"(?:[^\"\\]|\\.)*\"|\\+\"[^\"]*\"|'[^']*'|\{[^}]*\}|[^\s,;&\"']+|\\*[\"'].*)"
+)
+_NO_DOUBT = re.compile(r"passw(or)?d|passphrase|secret|(api|access|account|private)[-_]?key", re.I)
+
+_URL_PASSWORD = re.compile(r"(?<=://)([^/\s:@]*):[^/\s]+(?=@)")
+_USER_PASSWORD = re.compile(r"(?<![\w/:.@%+-])([\w.%+-]{1,80}):([^\s:@/]+)(?=@(?!sha256:)[\w\[])")
+
+
+# Nearly all values of flags: too short for a key, and without a name before them.
+_PLAIN = re.compile(r"[\w%+-]{0,15}|[\d.:,]*")
+
+
+def masked_text(text: str) -> str:
+    """`text` without what looks like a secret, whatever it is the text of."""
+    if _PLAIN.fullmatch(text):
+        return text
+    text = _SHAPES.sub(MASK, text)
+    text = _HEADERS.sub(rf"\g<1>{MASK}", text)
+    text = _SCHEMES.sub(rf"\g<1>{MASK}", text)
+    text = _ASSIGNMENTS.sub(_masked_assignment, text)
+    text = _URL_PASSWORD.sub(rf"\g<1>:{MASK}", text)
+    return _USER_PASSWORD.sub(rf"\g<1>:{MASK}", text)
+
+
+def _masked_assignment(match: re.Match[str]) -> str:
+    name = match["name"]
+    is_prose = ":" in match["sign"] and match["quote"] is None
+    is_secret = _NO_DOUBT.search(name) if is_prose else is_secret_name(name)
+    if not is_secret or match["value"].startswith(MASK):
+        return match[0]
+    opening = re.match(r"\\*[\"']", match["value"])
+    quote = opening[0] if opening else ""
+    closing = quote if match["value"].endswith(quote) else ""
+    return f"{name}{match['quote'] or ''}{match['sign']}{quote}{MASK}{closing}"
+
+
+def without_values(text: str, secrets: Iterable[str]) -> str:
+    """`text` without these secrets, whatever is around them, and without what looks like one."""
+    for secret in sorted(set(secrets), key=len, reverse=True):
+        text = text.replace(secret, MASK)
+    return masked_text(text)
+
+
+# -- by name -----------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1024)  # the same few flags are part of the key of each trial
 def masked(name: str, value: str) -> str:
     """`value`, unless `name` (of a variable or flag) or a part of it says that it is a secret.
 
@@ -33,9 +134,32 @@ def masked(name: str, value: str) -> str:
     if name == "http-header":
         header, colon, _ = value.partition(":")
         return f"{header}{colon} {MASK}" if colon else MASK
-    if _SECRET_NAME.search(name):
-        return MASK
-    return _URL_PASSWORD.sub(rf"\g<1>:{MASK}", _SECRET_VALUE.sub(rf"\g<1>{MASK}", value))
+    if name in _NAMED_VALUES:
+        parameter, colon, _ = value.partition(":")
+        return parameter + colon + MASK if is_secret_name(parameter) else masked_text(value)
+    return MASK if is_secret_name(name) else masked_text(value)
+
+
+def masked_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """All values of flags, variables or a model configuration, also inside of others; those that
+    repeat as lists.
+    """
+    return {name: _masked_value(name, value) for name, value in values.items()}
+
+
+def _masked_value(name: str, value: Any) -> Any:
+    if isinstance(value, Mapping):
+        # the value of a parameter is one level down: {"password": {"string_value": …}}
+        return {
+            inner: _masked_value(name if is_secret_name(name) else inner, item)
+            for inner, item in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return [_masked_value(name, item) for item in value]
+    return masked(name, value) if isinstance(value, str) else value
+
+
+# -- addresses and commands --------------------------------------------------------------------
 
 
 def masked_url(url: str) -> str:
@@ -52,21 +176,7 @@ def without_secrets_of(url: str, text: str) -> str:
     ]
     for secret in filter(None, users + queries):
         text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", MASK, text)
-    return masked("", text)
-
-
-def masked_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """All values of flags or variables, those that repeat as lists; other kinds as they are."""
-
-    def mask(name: str, value: Any) -> Any:
-        return masked(name, value) if isinstance(value, str) else value
-
-    return {
-        name: [mask(name, item) for item in value]
-        if isinstance(value, tuple)
-        else mask(name, value)
-        for name, value in values.items()
-    }
+    return masked_text(text)
 
 
 def masked_command(command: Sequence[str]) -> str:
@@ -89,4 +199,5 @@ def _masked_word(before: str, word: str) -> str:
     if word.startswith("--"):
         name, equals, value = word.partition("=")
         return name + equals + masked(name[2:], value) if equals else word
-    return masked(before[2:] if before.startswith("--") and "=" not in before else "", word)
+    is_value = before.startswith("--") and "=" not in before
+    return masked(before[2:], word) if is_value else masked_text(word)

@@ -150,6 +150,7 @@ class ServerSettings:
     """How the server is started and reached.
 
     Endpoints are HOST:PORT; None means: choose, or Triton's own ports for a remote server.
+    Of the server's environment, variables named in `show_environment` are not masked.
     `install_path` is where the server's library is (mode c_api); None: where one is found. With
     `reload_disable` a remote server is never asked to load or unload.
     """
@@ -166,6 +167,7 @@ class ServerSettings:
     ready_timeout_s: int
     load_timeout_s: int
     restart: ServerRestart
+    show_environment: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,17 +4,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
+from model_analyzer.domain.environment import Veil, container_settings, settings_of
 from model_analyzer.domain.flags import (
     PERF_ANALYZER_NO_FILES,
     PERF_ANALYZER_SWITCHES,
     is_on,
 )
+from model_analyzer.domain.former_secrets import formerly_masked
 from model_analyzer.domain.models import ModelVariant, empty, fingerprint
 from model_analyzer.domain.secrets import masked_values
 
@@ -61,7 +64,13 @@ _CONTAINER_ARGUMENTS_WITHOUT_MEANING = frozenset(
 
 
 def _meaning(flags: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The flags that change what is measured; of input data only what names no file."""
+    """The flags that change what is measured, secrets masked; of input data only what names no
+    file.
+    """
+    return masked_values(_telling(flags))
+
+
+def _telling(flags: Mapping[str, Any]) -> Mapping[str, Any]:
     meaning = {flag: value for flag, value in flags.items() if flag not in _FLAGS_WITHOUT_MEANING}
     data = flags.get("input-data", ())
     generated = [
@@ -70,6 +79,10 @@ def _meaning(flags: Mapping[str, Any]) -> Mapping[str, Any]:
         if item in PERF_ANALYZER_NO_FILES
     ]
     return {**meaning, "input-data": generated} if generated else meaning
+
+
+def _without(values: Mapping[str, Any], names: Collection[str]) -> Mapping[str, Any]:
+    return {name: value for name, value in values.items() if name not in names}
 
 
 def _told(flags: Mapping[str, Any]) -> Mapping[str, Sequence[str]]:
@@ -151,7 +164,7 @@ class Workload:
 
     @property
     def telling_flags(self) -> Mapping[str, Any]:
-        """The flags that change what is measured."""
+        """The flags that change what is measured, secrets masked."""
         return _meaning(self.flags)
 
     @property
@@ -176,7 +189,9 @@ class ServerSetup:
     `devices` are the UUIDs of the GPUs in use, sorted; empty on a machine without. `flags` have
     dashes in their names. `container` holds the arguments of the server's container, if it is in
     one, by the names of the Docker SDK. `access` holds the perf_analyzer flags that say how to get
-    at the server (TLS, headers): it has no part in the identity, and is not stored.
+    at the server (TLS, headers): it has no part in the identity, and is not stored. Of variables,
+    also those of the container, only what the `veil` leaves is stored, shown or part of the
+    identity.
     """
 
     launch: str = "local"
@@ -187,28 +202,51 @@ class ServerSetup:
     environment: Mapping[str, str] = field(default_factory=empty)
     container: Mapping[str, Any] = field(default_factory=empty)
     access: Mapping[str, Any] = field(default_factory=empty)
+    veil: Veil = field(default_factory=Veil, repr=False, compare=False)
+
+    @cached_property
+    def kept_environment(self) -> Mapping[str, str]:
+        """The variables as they are stored and shown."""
+        return MappingProxyType(self.veil.environment(self.environment))
+
+    @cached_property
+    def kept_container(self) -> Mapping[str, Any]:
+        """The container's arguments as they are stored and shown."""
+        return MappingProxyType(self.veil.container(self.container))
 
     @property
     def meaning(self) -> Mapping[str, Any]:
         """What counts, by name, secrets masked: ports, paths and log flags do not."""
-        flags = {
-            name: value
-            for name, value in self.flags.items()
-            if name not in _SERVER_FLAGS_WITHOUT_MEANING
-        }
-        container = {
-            name: value
-            for name, value in self.container.items()
-            if name not in _CONTAINER_ARGUMENTS_WITHOUT_MEANING
-        }
+        return self._meaning(
+            masked_values(self.flags),
+            settings_of(self.kept_environment),
+            container_settings(self.kept_container),
+        )
+
+    @cached_property
+    def former_identity(self) -> str:
+        """The identity by versions that knew fewer secrets."""
+        meaning = self._meaning(
+            formerly_masked(self.flags),
+            formerly_masked(self.environment),
+            formerly_masked(self.container),
+        )
+        return fingerprint(list(meaning.values()))
+
+    def _meaning(
+        self,
+        flags: Mapping[str, Any],
+        environment: Mapping[str, Any],
+        container: Mapping[str, Any],
+    ) -> Mapping[str, Any]:
         return {
             "launch": self.launch,
             "version": self.version,
             "protocol": self.protocol,
             "devices": self.devices,
-            "flags": masked_values(flags),
-            "environment": masked_values(self.environment),
-            "container": masked_values(container),
+            "flags": _without(flags, _SERVER_FLAGS_WITHOUT_MEANING),
+            "environment": environment,
+            "container": _without(container, _CONTAINER_ARGUMENTS_WITHOUT_MEANING),
         }
 
     @cached_property
@@ -231,16 +269,24 @@ class Trial:
     @cached_property
     def key(self) -> str:
         """Fingerprint of all that can change the outcome: same key, same measurement."""
+        return self._key(self.setup.identity, masked_values)
+
+    @cached_property
+    def former_key(self) -> str:
+        """The key by versions that knew fewer secrets: their checkpoints have it."""
+        return self._key(self.setup.former_identity, dict)
+
+    def _key(self, setup: str, mask: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> str:
         return fingerprint(
             [
-                self.setup.identity,
+                setup,
                 [
                     [
                         work.variant.identity,
                         [work.load.kind.value, work.load.value, work.load.batch_size],
-                        work.telling_flags,
+                        mask(_telling(work.flags)),
                         work.inputs,
-                        *([work.genai_perf] if work.times_tokens else []),
+                        *([mask(work.genai_perf)] if work.times_tokens else []),
                     ]
                     for work in self.workloads
                 ],
@@ -266,7 +312,7 @@ class Trial:
         return fingerprint(
             [
                 "c_api" if self.setup.launch == "c_api" else self.setup.protocol,
-                masked_values(self.setup.environment),
+                settings_of(self.setup.kept_environment),
                 [
                     [
                         work.variant.unverified_identity,

@@ -16,6 +16,7 @@ from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.models import ModelVariant, thaw
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
+from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import Trial
 from model_analyzer.reports.build import Origin
 from model_analyzer.reports.headline import headline
@@ -240,7 +241,7 @@ def _variant(variant: ModelVariant, gpus: int) -> dict[str, Any]:
         "instances": [{"count": count, "kind": kind} for count, kind in own],
         "max_batch_size": variant.max_batch_size,
         "dynamic_batching": variant.has_dynamic_batching,
-        "configuration": thaw(variant.config),
+        "configuration": thaw(masked_values(variant.config)),
         "composing": [_variant(part, gpus) for part in variant.composing],
     }
 

@@ -9,12 +9,16 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from model_analyzer.domain.printable import drawable, drawable_values
+
 _SCALE = 1.5  # pixels of an image for each of the chart's own: sharp on most screens
 
 
 def to_svg(spec: Mapping[str, Any]) -> str:
-    """A Vega-Lite specification as SVG. What texts hold is escaped."""
-    return _drawn(json.dumps(spec))
+    """A Vega-Lite specification as SVG. What texts hold is escaped: the renderer would end the
+    process over what is no character.
+    """
+    return _drawn(json.dumps(drawable_values(spec)))
 
 
 def to_png(spec: Mapping[str, Any]) -> bytes:
@@ -31,4 +35,4 @@ def _drawn(spec: str) -> str:
     import vl_convert  # at the moment of use: it brings an engine of its own
 
     svg: str = vl_convert.vegalite_to_svg(spec)
-    return svg
+    return drawable(svg)  # an escape in a text may have become what it stands for

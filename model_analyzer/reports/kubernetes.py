@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from model_analyzer.domain.environment import is_masked
 from model_analyzer.domain.flags import TRITON_SERVER_OWNED
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.models import ModelVariant
@@ -233,12 +234,12 @@ def _flags(setup: ServerSetup) -> Iterator[str | Noted]:
 
 
 def _environment(setup: ServerSetup) -> Iterator[dict[str, Any]]:
-    for name, value in setup.meaning["environment"].items():
-        yield {"name": name, "value": _secret(str(value))}
+    for name, value in setup.kept_environment.items():
+        yield {"name": name, "value": _secret(MASK if is_masked(value) else value)}
 
 
 def _secret(text: str) -> str | Noted:
-    return Noted(text, "replace: a secret, which is not kept") if MASK in text else text
+    return Noted(text, "replace: its value is not kept") if MASK in text else text
 
 
 def _resources(

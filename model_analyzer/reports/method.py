@@ -50,7 +50,7 @@ def _setup(trial: Trial) -> Iterator[Entry]:
     if setup.flags:
         yield "Server flags", _flags(masked_values(setup.flags))
     if setup.environment:
-        yield "Server environment", _pairs(masked_values(setup.environment))
+        yield "Server environment", _pairs(setup.kept_environment)
     flags = work.telling_flags
     if flags:
         yield "perf_analyzer flags", _flags(masked_values(flags))

@@ -17,6 +17,7 @@ from model_analyzer.domain.measurements import Measurement, Values
 from model_analyzer.domain.metrics import ALIASES, METRICS, Source
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.secrets import masked
 from model_analyzer.domain.trials import Load, LoadKind
 from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.loads import load_text
@@ -169,7 +170,7 @@ def _backend_parameter(key: str) -> Getter:
     def cell(variant: ModelVariant) -> Cell:
         parameters = variant.config.get("parameters", {})
         text: str | None = parameters.get(key, {}).get("string_value")
-        return text
+        return None if text is None else masked(key, text)
 
     return _variants(cell)
 

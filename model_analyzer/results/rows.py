@@ -12,6 +12,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, is_best_high
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import LoadKind, Workload
 
 Cell = str | int | float | None
@@ -146,7 +147,7 @@ def _parameters(variant: ModelVariant) -> Iterator[tuple[str, Cell]]:
     """The fields of the configuration, `config.dynamic_batching.…`; those of a model that the
     variant calls have its name: `config.MODEL.max_batch_size`.
     """
-    for field, value in variant.config.items():
+    for field, value in masked_values(variant.config).items():
         yield from _leaves(_PARAMETER + field, value)
     for part in variant.composing:
         for name, cell in _parameters(part):
@@ -159,10 +160,10 @@ def _leaves(name: str, value: Any) -> Iterator[tuple[str, Cell]]:
             yield from _leaves(f"{name}.{key}", inner)
     elif isinstance(value, Mapping):
         yield name, "{}"
-    elif isinstance(value, tuple) and any(isinstance(item, Mapping) for item in value):
+    elif isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
         for index, item in enumerate(value):
             yield from _leaves(f"{name}.{index}", item)
-    elif isinstance(value, tuple):
+    elif isinstance(value, list):
         yield name, ",".join(map(str, value))
     else:
         yield name, value

@@ -20,9 +20,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from model_analyzer.domain.places import cache_directory
 from model_analyzer.errors import RuntimeNotFound
 from model_analyzer.runner.process import run
-from model_analyzer.runner.runtime import InstalledRuntime, cache_directory, installed_runtime
+from model_analyzer.runner.runtime import InstalledRuntime, installed_runtime
 from model_analyzer.writing import open_own
 
 Say = Callable[[str], None]

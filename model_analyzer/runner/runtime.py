@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from model_analyzer.domain.places import cache_directory
 from model_analyzer.errors import ConfigError, ModelAnalyzerError, Problem, RuntimeNotFound
 from model_analyzer.runner.process import run
 
@@ -107,12 +108,6 @@ class InstalledRuntime:
 def _library_path(base: Mapping[str, str], directory: Path) -> Mapping[str, str]:
     paths = filter(None, (str(directory), base.get("LD_LIBRARY_PATH", "")))
     return {"LD_LIBRARY_PATH": os.pathsep.join(paths)}
-
-
-def cache_directory(environment: Mapping[str, str]) -> Path:
-    """Where model-analyzer keeps what it can get again."""
-    base = environment.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "model-analyzer"
 
 
 def installed_runtime(environment: Mapping[str, str]) -> InstalledRuntime:

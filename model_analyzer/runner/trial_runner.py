@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from model_analyzer.domain.measurements import Measurement, Notice, Observation, Outcome, Values
 from model_analyzer.domain.protocols import LoadGenerator, Monitor, Server
+from model_analyzer.domain.secrets import masked_text
 from model_analyzer.domain.trials import Failure, FailureReason, Trial
 from model_analyzer.runner.repository import OutputRepository
 
@@ -37,7 +38,8 @@ class TrialRunner:
     """Measures trials on one server with one load generator.
 
     `monitors` makes fresh monitors for a trial. `interruptible` is entered while a trial runs:
-    only then may an interrupt raise.
+    only then may an interrupt raise. What others say of a trial passes through `conceal`, which
+    takes secrets out of it.
     """
 
     def __init__(
@@ -48,12 +50,14 @@ class TrialRunner:
         *,
         monitors: Callable[[Trial], Iterable[Monitor]],
         interruptible: Callable[[], AbstractContextManager[object]],
+        conceal: Callable[[str], str] = masked_text,
     ) -> None:
         self._server = server
         self._load_generator = load_generator
         self._output = output
         self._monitors = monitors
         self._interruptible = interruptible
+        self._conceal = conceal
 
     def run(self, trial: Trial) -> Outcome:
         for work in trial.workloads:
@@ -72,7 +76,10 @@ class TrialRunner:
         return replace(outcome, started=started, duration_s=duration_s)
 
     def _measure(self, trial: Trial, clock: float) -> Outcome:
-        """What comes of the trial that was begun when it was `clock`."""
+        """What comes of the trial that was begun when it was `clock`, without secrets."""
+        return concealed(self._tried(trial, clock), self._conceal)
+
+    def _tried(self, trial: Trial, clock: float) -> Outcome:
         failure = self._server.serve([work.variant for work in trial.workloads], trial.setup)
         if failure is not None:
             return failure
@@ -94,6 +101,19 @@ class TrialRunner:
             commands=readings.commands,
             loading_s=loading_s,
         )
+
+
+def concealed(outcome: Outcome, conceal: Callable[[str], str]) -> Outcome:
+    """The outcome with its texts as `conceal` leaves them."""
+    if isinstance(outcome, Failure):
+        return replace(
+            outcome,
+            message=conceal(outcome.message),
+            log=tuple(map(conceal, outcome.log)),
+            hint=conceal(outcome.hint),
+        )
+    notices = [replace(notice, text=conceal(notice.text)) for notice in outcome.notices]
+    return replace(outcome, notices=tuple(notices))
 
 
 def _together(observations: Iterable[Observation]) -> Observation:

@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Any
 
 from model_analyzer.domain.conclusions import Conclusion, StopReason
+from model_analyzer.domain.environment import Veil
 from model_analyzer.domain.goals import Constraint, Goal, ModelGoal, Objective
 from model_analyzer.domain.measurements import (
     Measurement,
@@ -42,6 +43,7 @@ from model_analyzer.domain.trials import (
 )
 from model_analyzer.state.copies import copy_entry
 from model_analyzer.state.lines import Entry, encode
+from model_analyzer.state.own_key import own_key
 
 SERVER_ONLY = "server-only"
 CONCLUSION = "conclusion"
@@ -398,21 +400,30 @@ def _setup_entry(setup: ServerSetup) -> Entry:
         "protocol": setup.protocol,
         "devices": list(setup.devices),
         "flags": masked_values(setup.flags),
-        "environment": masked_values(setup.environment),
-        "container": masked_values(setup.container),
+        "environment": dict(setup.kept_environment),
+        "container": thaw(setup.kept_container),
+        # without it: kept by a version that masked less
+        "shown": sorted(setup.veil.shown),
     }
 
 
 def _setup(entry: Entry) -> ServerSetup:
+    shown = entry.get("shown")
+    veil = Veil(key=own_key()) if shown is None else Veil(shown=frozenset(map(_text, shown)))
     return ServerSetup(
         launch=entry["launch"],
         version=entry["version"],
         protocol=entry["protocol"],
         devices=tuple(entry["devices"]),
         flags=freeze(entry["flags"]),
-        environment=freeze(entry["environment"]),
+        environment=_texts(entry["environment"]),
         container=freeze(entry.get("container", {})),  # since format 2
+        veil=veil,
     )
+
+
+def _texts(values: Any) -> Mapping[str, str]:
+    return MappingProxyType({_text(name): _text(value) for name, value in values.items()})
 
 
 def _generator(work: Workload) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from model_analyzer.domain.environment import Veil
 from model_analyzer.domain.measurements import (
     Measurement,
     ModelMeasurement,
@@ -46,6 +47,7 @@ from model_analyzer.state.legacy_windows import (
     of_later_measurement,
 )
 from model_analyzer.state.lines import depth
+from model_analyzer.state.own_key import own_key
 
 RESULTS = "ResultManager.results"
 SERVER_ONLY = "ResultManager.server_only_data"
@@ -329,6 +331,7 @@ class _Reader:
             protocol=protocol,
             devices=tuple(sorted(device.uuid for device in self._devices)),
             environment=measured.environment,
+            veil=Veil(key=own_key()),
         )
         return Trial(workloads=tuple(workloads), setup=setup)
 

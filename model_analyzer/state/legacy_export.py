@@ -154,7 +154,7 @@ def _run_config(first: MeasuredTrial) -> dict[str, Any]:
     trial = first.trial
     genai_perf = trial.workloads[0].genai_perf
     return {
-        "_triton_env": masked_values(trial.setup.environment),
+        "_triton_env": dict(trial.setup.kept_environment),
         "_genai_perf_config": {
             "_args": dict.fromkeys(GENAI_PERF_FLAGS) | masked_values(genai_perf)
         },

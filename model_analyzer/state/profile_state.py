@@ -193,10 +193,16 @@ class ProfileState:
 
     def outcome_of(self, trial: Trial) -> Outcome | None:
         """The outcome recorded for this trial; a failure of an earlier run may be retried."""
-        record = self._records.of_trial(trial.key) or self._records.unverified(trial)
+        record = (
+            self._records.of_trial(trial.key)
+            or self._records.of_trial(trial.former_key)
+            or self._records.unverified(trial)
+        )
         outcome = None if record is None else record.outcome
         is_retried = (
-            self._retry_failed and isinstance(outcome, Failure) and trial.key in self._earlier
+            self._retry_failed
+            and isinstance(outcome, Failure)
+            and not self._earlier.isdisjoint((trial.key, trial.former_key))
         )
         return None if is_retried else outcome
 
@@ -255,7 +261,7 @@ class ProfileState:
         lines = self._append(entries)
         for entry, line in zip(entries, lines, strict=True):
             self._records.take(entry, line)
-        self._earlier.discard(trial.key)
+        self._earlier -= {trial.key, trial.former_key}
         self._unsaved += 1
         self._mend()
         if self._save_every is not None and self._unsaved >= self._save_every:

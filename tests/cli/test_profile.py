@@ -533,12 +533,15 @@ def test_the_best_of_all_models_are_shown_together(setting, make_model, names: l
 
 def test_verbose_shows_the_resolved_configuration_without_secrets(setting) -> None:
     _, output = setting.profile(
-        "-v", triton_server_environment={"API_TOKEN": "S3CRET", "PLAIN": "seen"}
+        "-v",
+        triton_server_environment={"API_TOKEN": "S3CRET", "PLAIN": "seen", "OTHER": "unseen"},
+        show_environment=["PLAIN"],
     )
 
     assert "search.max_instance_count: 2" in output
     assert "seen" in output
     assert "S3CRET" not in output
+    assert "unseen" not in output
 
 
 # -- configurations that a server completes --------------------------------------------------------

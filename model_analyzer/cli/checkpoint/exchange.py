@@ -14,6 +14,7 @@ from model_analyzer.cli.checkpoint.options import (
     directory_options,
     output_option,
 )
+from model_analyzer.cli.echo import echo
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import CheckpointError
 
@@ -48,7 +49,7 @@ def import_(file: Path, directory: Path, prefix: str) -> None:
                 " both together with `model-analyzer checkpoint merge`"
             )
         state.start_from(imported)
-        click.echo(f"wrote {state.newest} with {counted(len(imported.records), 'outcome')}")
+        echo(f"wrote {state.newest} with {counted(len(imported.records), 'outcome')}")
 
 
 @click.command()

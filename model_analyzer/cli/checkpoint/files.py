@@ -21,6 +21,7 @@ from model_analyzer.cli.checkpoint.options import (
     prefix_option,
     wrong,
 )
+from model_analyzer.cli.echo import echo
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, CheckpointError
 
@@ -68,15 +69,13 @@ def verify(paths: Sequence[Path], directory: Path, prefix: str, as_json: bool) -
             }
             for verdict in verdicts
         ]
-        click.echo(json.dumps(documents, indent=1))
+        echo(json.dumps(documents, indent=1))
     else:
         for verdict in verdicts:
             state = (
                 f"damaged: {verdict.damage}; lost: {verdict.loss}" if verdict.damage else "intact"
             )
-            click.echo(
-                f"{verdict.path}: {state} ({counted(verdict.outcomes, 'outcome')} can be read)"
-            )
+            echo(f"{verdict.path}: {state} ({counted(verdict.outcomes, 'outcome')} can be read)")
     return EXIT_RUN_FAILED if any(verdict.damage for verdict in verdicts) else EXIT_OK
 
 
@@ -119,7 +118,7 @@ def stats(which: str, directory: Path, prefix: str, as_json: bool) -> None:
             "nodes": {name: asdict(share) for name, share in nodes.items()},
             "dominant_node": dominant,
         }
-        click.echo(json.dumps(document, indent=1))
+        echo(json.dumps(document, indent=1))
         return
     pairs = {
         "Bytes": f"{size:,}",
@@ -146,7 +145,7 @@ def stats(which: str, directory: Path, prefix: str, as_json: bool) -> None:
     headers = ("Node", "Outcomes", "Measured (s)", "Bytes", "Share (%)")
     print_table("Nodes", Table(headers=headers, rows=rows))
     if dominant is not None:
-        click.echo(f"Most of it is of {dominant or _NO_NODE}.")
+        echo(f"Most of it is of {dominant or _NO_NODE}.")
 
 
 @click.command()
@@ -180,14 +179,14 @@ def merge(sources: Sequence[Path], output_dir: Path, prefix: str) -> None:
     with ProfileState(output_dir, prefix=prefix) as state:
         state.start_from(merged.checkpoint)
         path = state.newest
-    click.echo(f"wrote {path} with {counted(len(merged.checkpoint.records), 'outcome')}")
+    echo(f"wrote {path} with {counted(len(merged.checkpoint.records), 'outcome')}")
     if merged.conflicts:
-        click.echo(
+        echo(
             f"{counted(merged.conflicts, 'trial')} had two outcomes: a measurement is kept before a"
             " failure, else the newer one"
         )
     if merged.renamed:
-        click.echo(
+        echo(
             f"{counted(merged.renamed, 'variant')} got another name: one name means one"
             " configuration"
         )

@@ -19,6 +19,7 @@ from model_analyzer.cli.checkpoint.options import (
     metric,
     order_option,
 )
+from model_analyzer.cli.echo import echo
 from model_analyzer.errors import CheckpointError
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def list_(
         :limit
     ]
     if as_json:
-        click.echo(json.dumps([_document(item) for item in items], indent=1))
+        echo(json.dumps([_document(item) for item in items], indent=1))
         return
     header = METRICS[tag].header
     headers = ("Index", "UUID", "Time", "Models", "Variants", "Measured", "Failed")

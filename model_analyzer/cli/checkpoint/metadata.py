@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from model_analyzer.cli.checkpoint.options import directory_options, wrong
+from model_analyzer.cli.echo import echo
 from model_analyzer.errors import CheckpointError
 
 _DEEPEST = 64
@@ -45,7 +46,7 @@ def get(key: str | None, directory: Path, prefix: str) -> None:
     if key is not None:
         value = _below(value, key, directory)
     value = thaw(value)
-    click.echo(value if isinstance(value, str) else json.dumps(value, indent=1))
+    echo(value if isinstance(value, str) else json.dumps(value, indent=1))
 
 
 def _below(value: Any, key: str, directory: Path) -> Any:

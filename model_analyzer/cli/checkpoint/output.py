@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import click
-
 from model_analyzer.cli.checkpoint.options import wrong
+from model_analyzer.cli.echo import complain, echo, echo_data
+from model_analyzer.domain.printable import one_line
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.rows import to_csv, to_json
 from model_analyzer.reports.tables import Table
@@ -31,7 +31,7 @@ def found(which: str, directory: Path, prefix: str) -> Checkpoint:
 
 
 def warn(text: str) -> None:
-    click.echo(f"model-analyzer: {text}", err=True)
+    complain(text)
 
 
 def print_table(title: str, table: Table) -> None:
@@ -45,11 +45,11 @@ def print_table(title: str, table: Table) -> None:
     shown = replace(table, rows=cells)
     if sys.stdout.isatty():
         console = Console()
-        console.print(Text(title, style="bold"))
+        console.print(Text(one_line(title), style="bold"))
         console.print(rich_table(shown))
         return
     for line in plain_table(title, shown):
-        click.echo(line.rstrip())
+        echo(line.rstrip())
 
 
 def _plain(cell: Cell) -> Cell:
@@ -86,7 +86,7 @@ def put_rows(rows: Sequence[Row], form: str, output: Path | None) -> None:
 def put(content: bytes, output: Path | None, what: str) -> None:
     """Writes to the file, or to standard output."""
     if output is None:
-        click.echo(content, nl=False)
+        echo_data(content)
         return
     write_file(content, output, "-o")
-    click.echo(f"wrote {what} to {output}", err=True)
+    echo(f"wrote {what} to {output}", err=True)

@@ -20,6 +20,7 @@ from model_analyzer.cli.checkpoint.options import (
     path_option,
     prefix_option,
 )
+from model_analyzer.cli.echo import complain, echo
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, CheckpointError
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def download(
         raise CheckpointError(f"{store}: no intact checkpoint found")
     for index in indices:
         path, is_new = copy_of(store, index, output_dir, prefix)
-        click.echo(f"wrote {path}" if is_new else f"{path} is there already")
+        echo(f"wrote {path}" if is_new else f"{path} is there already")
 
 
 @click.command("upload")
@@ -133,10 +134,10 @@ def _upload(source: Checkpointer, indices: Sequence[int], store: Checkpointer, p
         try:
             Checkpoint.from_bytes(data, f"{source}: {name}")
         except CheckpointError as error:
-            click.echo(f"model-analyzer: {error}", err=True)
+            complain(str(error))
             status = EXIT_RUN_FAILED
             continue
         there = copy(index, data, store)
         number = "" if there == index else f" as number {there}"
-        click.echo(f"uploaded {name} to {store}{number}")
+        echo(f"uploaded {name} to {store}{number}")
     return status

@@ -18,6 +18,7 @@ from model_analyzer.cli.checkpoint.options import (
     output_option,
     wrong,
 )
+from model_analyzer.cli.echo import echo
 from model_analyzer.domain.words import counted
 
 _SHOWN = ("perf_throughput", "perf_latency_p99", "gpu_used_memory", "cpu_used_ram")
@@ -88,7 +89,7 @@ def trials(
         put_rows(rows, form, output)
         return
     if not rows:
-        click.echo("no measurement meets that" if where else "no measurements")
+        echo("no measurement meets that" if where else "no measurements")
         return
     named = [*([sorted_by] if sorted_by else []), *(condition.column for condition in conditions)]
     metrics = dict.fromkeys(name for name in (*_SHOWN, *named) if name in METRICS)

@@ -14,6 +14,7 @@ from rich.segment import ControlType
 
 from model_analyzer.cli.progress.events import Event
 from model_analyzer.cli.progress.screen import Screen
+from model_analyzer.domain.printable import one_line
 
 _PER_SECOND = 2
 
@@ -68,6 +69,8 @@ class LiveView:
         # the last column stays free: some terminals wrap when it is written
         width, height = options.max_width - 1, options.size.height
         lines = self._screen.lines(width, height, elapsed_s, stopping=self._stopping())
+        for line in lines:
+            line.plain = one_line(line.plain)
         yield self._erase_wrapped(options.max_width)
         self._drawn = [line.cell_len for line in lines]
         yield from lines

@@ -29,10 +29,15 @@ from model_analyzer.runner.model_config import to_json
 
 T = TypeVar("T")
 
-_MOST_BYTES = 2**31 - 1
+_MOST_SENT_BYTES = 2**31 - 1
+# No answer takes more: the tensors of one inference.
+_MOST_BYTES = 2**29
 
 # gRPC would wait for up to two minutes before it tries again to connect.
 _RECONNECT_MS = 1000
+
+# So much of an error is told.
+_MOST_CHARACTERS = 4000
 
 _DENIED = ("UNAUTHENTICATED", "PERMISSION_DENIED")
 
@@ -50,7 +55,7 @@ class GrpcClient:
         self, address: str, *, tls: GrpcTls | None, name: str, headers: Mapping[str, str]
     ) -> None:
         options: list[tuple[str, Any]] = [
-            ("grpc.max_send_message_length", _MOST_BYTES),
+            ("grpc.max_send_message_length", _MOST_SENT_BYTES),
             ("grpc.max_receive_message_length", _MOST_BYTES),
             ("grpc.max_reconnect_backoff_ms", _RECONNECT_MS),
         ]
@@ -124,7 +129,7 @@ def _zeros(config: ModelConfig) -> list[Any]:
 
 
 def _call_error(error: InferenceServerException) -> ServerCallError:
-    status, message = str(error.status()), str(error.message())
+    status, message = str(error.status()), str(error.message())[:_MOST_CHARACTERS]
     if _BAD_KEY in message:
         return ServerCallError(
             "gRPC cannot use the private key or the certificate of the client", denied=True

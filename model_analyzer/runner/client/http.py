@@ -8,7 +8,8 @@ import http.client
 import json
 import math
 import ssl
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from typing import Any
 from urllib.parse import quote
 
@@ -18,6 +19,7 @@ from tritonclient.utils import triton_to_np_dtype
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.protobuf import from_json
 from model_analyzer.domain.statistics import ModelStatistics
+from model_analyzer.runner.client.bounded import BoundedSocket, TooLarge
 from model_analyzer.runner.client.interface import (
     PHASES,
     QUICK_S,
@@ -27,6 +29,7 @@ from model_analyzer.runner.client.interface import (
     input_tensors,
     loaded_versions,
     model_statistics,
+    text_of,
 )
 from model_analyzer.runner.model_config import to_json
 
@@ -36,6 +39,17 @@ _DENIED = (401, 403, 407)
 _GATEWAY = (502, 503, 504)
 
 _HEADER_LENGTH = "Inference-Header-Content-Length"
+
+# No answer of a server takes more: text, and all with the tensors behind it, which are not kept.
+_MOST_TEXT_BYTES = 64 * 2**20
+_MOST_BYTES = 2**30
+_PIECE_BYTES = 2**16
+
+# So much of an error is told.
+_MOST_CHARACTERS = 4000
+
+# What taking apart an answer of another shape runs into.
+_ODD = (KeyError, TypeError, AttributeError, ValueError, OverflowError, RecursionError)
 
 
 class HttpClient:
@@ -56,20 +70,19 @@ class HttpClient:
 
     def version(self) -> str:
         self._live()
-        return str(self._call("GET", "/v2")["version"])
+        answer = self._call("GET", "/v2")
+        with _expected("the version of a Triton server"):
+            return text_of(answer["version"])
 
     def models(self) -> Mapping[str, tuple[str, ...]]:
         index = self._call("POST", "/v2/repository/index", b"{}")
-        return loaded_versions(
-            [(one["name"], one.get("version", ""), one.get("state", "")) for one in index]
-        )
+        with _expected("the index of a model repository"):
+            return loaded_versions([_row(entry) for entry in index])
 
     def model_config(self, name: str) -> ModelConfig:
         answer = self._call("GET", f"/v2/models/{quote(name)}/config")
-        try:
+        with _expected(f"the configuration of {name}"):
             return from_json(answer)
-        except ValueError as error:
-            raise ServerCallError(f"{name}: {error}") from error
 
     def load(self, name: str, config: ModelConfig | None, timeout_s: float) -> None:
         body = {} if config is None else {"parameters": {"config": to_json(config)}}
@@ -82,7 +95,7 @@ class HttpClient:
     def statistics(self, name: str) -> ModelStatistics:
         path = f"/v2/models/{quote(name)}/stats"
         answer = self._call("GET", path, timeout_s=STATISTICS_S)
-        try:
+        with _expected(f"the statistics of {name}"):
             return model_statistics(
                 (
                     int(one["inference_count"]),
@@ -91,24 +104,25 @@ class HttpClient:
                 )
                 for one in answer["model_stats"]
             )
-        except (KeyError, TypeError, ValueError) as error:
-            raise ServerCallError(f"{name}: these are no statistics: {error!r}") from error
 
     def infer_zeros(self, config: ModelConfig, timeout_s: float) -> Answer:
         path = f"/v2/models/{quote(config['name'])}/infer"
         header, body = _zeros(config)
         lengths = {_HEADER_LENGTH: str(len(header))}
-        answer = json.loads(self._exchange("POST", path, header + body, timeout_s, lengths))
-        return Answer(
-            {
-                output["name"]: output.get("parameters", {}).get("binary_data_size", 0)
-                for output in answer.get("outputs", ())
-            }
-        )
+        text = self._exchange("POST", path, header + body, timeout_s, lengths)
+        with _expected(f"the answer of {config['name']}"):
+            return Answer(
+                {
+                    text_of(output["name"]): int(
+                        output.get("parameters", {}).get("binary_data_size", 0)
+                    )
+                    for output in json.loads(text).get("outputs", ())
+                }
+            )
 
-    def text(self, path: str) -> str:
+    def text(self, path: str, timeout_s: float = QUICK_S) -> str:
         """What is found at `path`, which need not be JSON."""
-        return self._exchange("GET", path, None, QUICK_S).decode(errors="replace")
+        return self._exchange("GET", path, None, timeout_s).decode(errors="replace")
 
     def _live(self) -> None:
         try:
@@ -124,7 +138,7 @@ class HttpClient:
         answer = self._exchange(method, path, body, timeout_s)
         try:
             return json.loads(answer or b"{}")
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ServerCallError("what answers there is not a Triton server") from error
 
     def _exchange(
@@ -137,13 +151,16 @@ class HttpClient:
     ) -> bytes:
         every = {**self._headers, **(headers or {})}
         connection = self._connection(timeout_s)
-        try:
-            connection.request(method, path, body=body, headers=every)
-            return _answer(connection)
-        except (OSError, http.client.HTTPException) as error:
-            raise _call_error(error) from error
-        finally:
-            connection.close()
+        with ExitStack() as stack:
+            stack.callback(connection.close)
+            try:
+                connection.connect()
+                stack.callback(connection.sock.close)
+                connection.sock = BoundedSocket(connection.sock, timeout_s, _MOST_BYTES)
+                connection.request(method, path, body=body, headers=every)
+                return _answer(connection)
+            except (OSError, ValueError, http.client.HTTPException, TooLarge) as error:
+                raise _call_error(error) from error
 
     def _connection(self, timeout_s: float) -> http.client.HTTPConnection:
         if self._tls is None:
@@ -156,18 +173,52 @@ class HttpClient:
 def _answer(connection: http.client.HTTPConnection) -> bytes:
     """The body of the answer; of tensors only the JSON that describes them."""
     response = connection.getresponse()
-    body = response.read()
-    if response.status < 400:
-        return body[: int(response.getheader(_HEADER_LENGTH, len(body)))]
+    length = response.getheader(_HEADER_LENGTH)
+    text = _text(response, _MOST_TEXT_BYTES if length is None else int(length))
+    if length is not None:
+        while response.read(_PIECE_BYTES):
+            pass  # tensors
+    elif response.read(1):
+        raise TooLarge
+    if 200 <= response.status < 300:
+        return text
     try:
-        told = json.loads(body)["error"]
-    except (ValueError, TypeError, KeyError):
+        told = text_of(json.loads(text)["error"])[:_MOST_CHARACTERS]
+    except _ODD:
         told = ""  # not from a Triton server
     raise ServerCallError(
-        told or f"HTTP status {response.status} {response.reason}",
+        told or f"HTTP status {response.status} {response.reason[:_MOST_CHARACTERS]}",
         lost=not told and response.status in _GATEWAY,
         denied=response.status in _DENIED,
     )
+
+
+def _text(response: http.client.HTTPResponse, size: int) -> bytes:
+    """So many bytes of the body, at most; memory is taken for what comes, not for a promise."""
+    if not 0 <= size <= _MOST_TEXT_BYTES:
+        raise TooLarge
+    pieces, left = [], size
+    while left and (piece := response.read(min(_PIECE_BYTES, left))):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
+
+
+@contextmanager
+def _expected(what: str) -> Iterator[None]:
+    """Inside, an answer is taken apart that may have any shape."""
+    try:
+        yield
+    except _ODD as error:
+        reason = f"{type(error).__name__}: {error}"[:200]
+        raise ServerCallError(f"the server's answer is not {what} ({reason})") from error
+
+
+def _row(entry: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Name, version and state of a model."""
+    return (
+        text_of(entry["name"]), text_of(entry.get("version", "")), text_of(entry.get("state", ""))
+    )  # fmt: skip
 
 
 def _batch(batch: Mapping[str, Any]) -> tuple[int, int, int]:
@@ -200,7 +251,11 @@ def _item_bytes(kind: str) -> int:
     return 2 if kind == "BF16" else np.dtype(triton_to_np_dtype(kind)).itemsize
 
 
-def _call_error(error: OSError | http.client.HTTPException) -> ServerCallError:
+def _call_error(
+    error: OSError | ValueError | http.client.HTTPException | TooLarge,
+) -> ServerCallError:
+    if isinstance(error, TooLarge):
+        return ServerCallError("the answer is larger than that of a Triton server can be")
     if isinstance(error, TimeoutError):
         return ServerCallError("no answer in time", timed_out=True)
     if isinstance(error, ssl.SSLError):
@@ -208,4 +263,4 @@ def _call_error(error: OSError | http.client.HTTPException) -> ServerCallError:
         return ServerCallError(f"TLS: {reason}", denied=True)
     if isinstance(error, OSError):
         return ServerCallError(error.strerror or str(error), lost=True)
-    return ServerCallError(f"this is no HTTP: {error!r}")
+    return ServerCallError(f"this is no HTTP: {error!r}"[:_MOST_CHARACTERS])

@@ -13,6 +13,7 @@ from tritonclient.utils import triton_to_np_dtype
 
 from model_analyzer.domain.models import ModelConfig, is_decoupled
 from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics
+from model_analyzer.errors import ServerError
 
 # The deadline of calls that every server answers at once.
 QUICK_S = 10.0
@@ -27,10 +28,11 @@ _MOST_ELEMENTS = 2**24
 _NOT_LOADED = ("", "UNAVAILABLE")
 
 
-class ServerCallError(Exception):
+class ServerCallError(ServerError):
     """The server refused, did not answer in time (`timed_out`) or went away (`lost`).
 
-    `denied`: keys, certificates or passwords do not fit, so that trying again is useless.
+    `denied`: keys, certificates or passwords do not fit, so that trying again is useless. Where
+    nobody knows better what to do, it ends the run.
     """
 
     def __init__(
@@ -136,6 +138,13 @@ def model_statistics(
             batches=tuple(BatchStatistics(size, count, ns / 1e6) for size, count, ns in batches),
         )
     return total
+
+
+def text_of(value: Any) -> str:
+    """A text in an answer. Raises TypeError for anything else."""
+    if isinstance(value, str):
+        return value
+    raise TypeError(f"a {type(value).__name__} where a text should be")
 
 
 def loaded_versions(index: Sequence[tuple[str, str, str]]) -> Mapping[str, tuple[str, ...]]:

@@ -4,22 +4,22 @@
 
 from __future__ import annotations
 
-import http.client
 import logging
 import math
-import urllib.request
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.profiles import Device
+from model_analyzer.runner.client.http import HttpClient
+from model_analyzer.runner.client.interface import ServerCallError
 from model_analyzer.runner.client.tls import headers, https_context
 from model_analyzer.runner.gpus import Gpu
 
 log = logging.getLogger(__name__)
 
 _TIMEOUT_S = 5.0
-_MOST_BYTES = 16 * 2**20
 
 # metric of the server -> (tag, what one unit of the catalogue is in the server's unit)
 _METRICS: Mapping[str, tuple[str, float]] = {
@@ -38,14 +38,17 @@ class TritonMetrics:
     """
 
     def __init__(self, url: str, flags: Mapping[str, Any]) -> None:
-        self._request = urllib.request.Request(url)
-        # the address of a server, which a proxy for the web has no business with
-        handlers: list[urllib.request.BaseHandler] = [urllib.request.ProxyHandler({})]
-        if url.startswith("https:"):
-            handlers.append(urllib.request.HTTPSHandler(context=https_context(flags)))
-            for name, value in headers(flags).items():
-                self._request.add_unredirected_header(name, value)
-        self._opener = urllib.request.build_opener(*handlers)
+        address = urlsplit(url)
+        is_https = address.scheme == "https"
+        self._url = url
+        self._path = address.path or "/"
+        # headers may be passwords: they go to nobody in the clear
+        self._client = HttpClient(
+            address.hostname or "",
+            address.port or (443 if is_https else 80),
+            tls=https_context(flags) if is_https else None,
+            headers=headers(flags) if is_https else {},
+        )
 
     def gpus(self) -> tuple[Gpu, ...]:
         """The GPUs that the server reports. It does not tell their names."""
@@ -61,11 +64,9 @@ class TritonMetrics:
 
     def _get(self) -> Mapping[str, Values]:
         try:
-            with self._opener.open(self._request, timeout=_TIMEOUT_S) as answer:
-                text = answer.read(_MOST_BYTES).decode(errors="replace")
-            return parse_gpu_metrics(text)
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            log.debug("%s: no metrics: %s", self._request.full_url, error)
+            return parse_gpu_metrics(self._client.text(self._path, _TIMEOUT_S))
+        except (ServerCallError, ValueError, LookupError, TypeError) as error:
+            log.debug("%s: no metrics: %s", self._url, error)
             return {}
 
 

@@ -158,7 +158,9 @@ def test_of_each_option_is_told_what_it_is_where_and_instead_of_what() -> None:
         {
             "MODEL_ANALYZER_BATCH_SIZES": "4",
             "MODEL_ANALYZER_CHECKPOINT_STORAGE": "s3://user:word@bucket/x",
-            "MODEL_ANALYZER_TRITON_SERVER_ENVIRONMENT": "{API_KEY: x, MODE: fast}",
+            "MODEL_ANALYZER_TRITON_SERVER_ENVIRONMENT": (
+                "{API_KEY: x, MODE: fast, OMP_NUM_THREADS: '2'}"
+            ),
         }
     )
     file = yaml("batch_sizes: 8\nconcurrency: [1, 2]\nexport_path:\n")
@@ -174,7 +176,11 @@ def test_of_each_option_is_told_what_it_is_where_and_instead_of_what() -> None:
     assert found["batch_sizes"].where == "MODEL_ANALYZER_BATCH_SIZES"
     assert found["batch_sizes"].instead_of == (file.entries[0].node.where,)
     assert found["concurrency"].value == [1, 2]
-    assert found["triton_server_environment"].value == {"API_KEY": "******", "MODE": "fast"}
+    assert found["triton_server_environment"].value == {
+        "API_KEY": "******",
+        "MODE": "******",
+        "OMP_NUM_THREADS": "2",
+    }
     assert "word" not in found["checkpoint_storage"].text
 
 

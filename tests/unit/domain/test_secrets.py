@@ -12,6 +12,7 @@ from model_analyzer.domain.secrets import (
     MASK,
     masked,
     masked_command,
+    masked_text,
     masked_url,
     masked_values,
     without_secrets_of,
@@ -173,3 +174,83 @@ def test_of_an_address_the_place_is_shown(url: str, shown: str) -> None:
 )
 def test_what_others_say_has_no_secrets_of_the_address(url: str, text: str, shown: str) -> None:
     assert without_secrets_of(url, text) == shown
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "PGPASSWORD", "MYSQL_PWD", "HFTOKEN", "JWT", "BEARER", "SESSION_COOKIE", "SSH_PRIVATE_KEY",
+        "SIGNING_KEY", "AZURE_STORAGE_KEY", "DATABASE_DSN", "clientSecret", "AccountKey", "sig",
+        "KEY", "OAUTH2", "dbPassword", "SECRETS",
+    ],
+)  # fmt: skip
+def test_names_with_prefixes_and_suffixes_say_it_too(name: str) -> None:
+    assert masked(name, "s3cr3t") == MASK
+
+
+@pytest.mark.parametrize(
+    "name", ["eos_token_id", "private-key-file", "password_path", "keyboard", "monkey", "design"]
+)
+def test_files_of_secrets_and_tokens_of_a_language_are_shown(name: str) -> None:
+    assert masked(name, "value") == "value"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("eyJhbGciOiJI.eyJzdWIi.c2lnbmF0", MASK),
+        ("with Bearer abc.def-ghi=", f"with Bearer {MASK}"),
+        ("Authorization: Basic dXNlcjpwdw==", f"Authorization: {MASK}"),
+        ("AccountName=me;AccountKey=s3cr3t==;X=y", f"AccountName=me;AccountKey={MASK};X=y"),
+        ("https://x/c?sv=1&sig=s3%2Fcr3t&se=2", f"https://x/c?sv=1&sig={MASK}&se=2"),
+        ("host=db password='s3 cr3t' user=me", f"host=db password='{MASK}' user=me"),
+        ('{"user": "me", "password": "s3\\"cr3t"}', f'{{"user": "me", "password": "{MASK}"}}'),
+        (r"{\"apiKey\":\"s3cr3t\"}", rf"{{\"apiKey\":\"{MASK}\"}}"),
+        ("Driver=x;Pwd={s3;cr3t};Y=z", f"Driver=x;Pwd={MASK};Y=z"),
+        ("me:s3cr3t@db.example:5432/x", f"me:{MASK}@db.example:5432/x"),
+        ("postgres://me:p@s@db/x", f"postgres://me:{MASK}@db/x"),
+        ("key AKIAABCDEFGHIJKLMNOP in use", f"key {MASK} in use"),
+        ("-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----", MASK),
+        ("-----BEGIN PRIVATE KEY-----\ncut off", MASK),
+        ("password: s3cr3t", f"password: {MASK}"),
+    ],
+)
+def test_values_of_these_shapes_are_masked_whatever_their_name(text: str, shown: str) -> None:
+    assert masked_text(text) == shown
+    assert masked_text(shown) == shown, "again, nothing changes"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "m_config_0: concurrency=4, p99 20.0 ms",
+        "nvcr.io/nvidia/tritonserver:26.09-py3@sha256:0123456789ab",
+        "mine:7@sha256:0123456789ab",
+        "--backend-config=python,shm-region-prefix-name=ma_1_2_",
+        "error: token: expected a value, basic information follows",
+        "max_tokens=7 tokenizer=/models/t config.pbtxt:3:4: no field named 'x'",
+        "http://localhost:8000/v2 and localhost:8001",
+    ],
+)
+def test_other_texts_stay_as_they_are(text: str) -> None:
+    assert masked_text(text) == text
+
+
+def test_a_text_made_to_take_long_does_not() -> None:
+    for piece in ("a-", "a:", '"a":"', "eyJ", "password=", "x-a-key: ", "://a:", "'", '\\"', "-"):
+        masked_text(piece * 20_000)
+
+
+def test_a_parameter_of_a_model_is_masked_by_its_name() -> None:
+    config = {
+        "name": "m",
+        "parameters": {
+            "password": {"string_value": "s3cr3t"},
+            "store": {"string_value": "s3://me:s3cr3t@b"},
+            "mode": {"string_value": "fast"},
+        },
+    }
+    shown = masked_values(config)["parameters"]
+    assert shown["password"] == {"string_value": MASK}
+    assert "s3cr3t" not in str(shown)
+    assert shown["mode"] == {"string_value": "fast"}

@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Takes the secrets of a run out of what servers and load generators say."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+
+from model_analyzer.domain.environment import Veil, hidden_values
+from model_analyzer.domain.secrets import without_values
+from model_analyzer.domain.settings import ModelSettings, ProfileSettings
+from model_analyzer.errors import ConfigError, ModelAnalyzerError
+from model_analyzer.runner.client.tls import headers
+from model_analyzer.runner.server.command import expanded
+
+Conceal = Callable[[str], str]
+
+
+def concealing(settings: ProfileSettings) -> Conceal:
+    """A function that masks in a text what is masked in the options of these models."""
+    veil = Veil(shown=frozenset(settings.server.show_environment))
+    values = {
+        value
+        for model in settings.models
+        for value in (*_variables(veil, model), *_header_values(model))
+    }
+    return lambda text: without_values(text, values)
+
+
+def conceal_error(error: ModelAnalyzerError, conceal: Conceal) -> None:
+    """Masks in the message of an error."""
+    error.args = tuple(conceal(text) if isinstance(text, str) else text for text in error.args)
+
+
+def _variables(veil: Veil, model: ModelSettings) -> Iterator[str]:
+    pairs = (text.partition("=") for text in model.docker_arguments.get("environment", ()))
+    own: Mapping[str, str] = {name: value for name, _, value in pairs}
+    for variables in (own, model.server_environment):
+        yield from hidden_values(veil, variables)
+        yield from hidden_values(veil, expanded(variables, os.environ))
+
+
+def _header_values(model: ModelSettings) -> Iterator[str]:
+    try:
+        yield from filter(None, headers(model.perf_analyzer_flags).values())
+    except ConfigError:
+        pass  # whoever connects says what is wrong with it
