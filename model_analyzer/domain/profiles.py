@@ -67,7 +67,8 @@ class Profile:
     `host` describes machine, server and tools, as text by name; `server_only` holds the values
     of each GPU (by UUID) under a server without any model, `conclusions` what the searches of a
     model, or of several together, came to at last. `bases` are the `ModelFacts.identity` of those
-    models as they were in the last run.
+    models as they were in the last run; `unfinished` names those whose search draws a conclusion
+    and has not come to it.
     """
 
     records: Collection[TrialRecord] = ()
@@ -76,6 +77,7 @@ class Profile:
     server_only: Mapping[str, Values] = field(default_factory=empty)
     conclusions: Mapping[str, Conclusion] = field(default_factory=empty)
     bases: Mapping[str, tuple[str, ...]] = field(default_factory=empty)
+    unfinished: frozenset[str] = frozenset()
 
     @property
     def variants(self) -> tuple[ModelVariant, ...]:

@@ -21,7 +21,7 @@ from model_analyzer.reports.loads import under
 from model_analyzer.reports.method import method_of
 from model_analyzer.reports.parameters import Importance, importance_rows
 from model_analyzer.reports.plots import Chart, detailed_charts, summary_charts
-from model_analyzer.reports.remarks import certainty_text, remarks_of
+from model_analyzer.reports.remarks import UNFINISHED, certainty_text, remarks_of
 from model_analyzer.reports.tables import (
     Table,
     composing_table,
@@ -133,10 +133,8 @@ def build_summary(
     gpus, ranking = len(origin.devices), answer.ranking
     chosen = top_with_default(ranking, best)
     remarks = []
-    if not complete:
-        remarks.append(
-            "The run ended before the search was complete: run it again to go on from here."
-        )
+    if not complete and not ranking.is_unfinished:
+        remarks.append(UNFINISHED)
     passing = len([result for result in ranking.results if result.passes])
     if not ranking.any_passes and ranking.results:
         remarks.append(

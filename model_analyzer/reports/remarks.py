@@ -19,6 +19,8 @@ from model_analyzer.reports.tables import percent_text, show
 from model_analyzer.results.answer import Answer, Compliance
 from model_analyzer.results.ranking import Ranking, VariantResult
 
+UNFINISHED = "The run ended before the search was complete: run it again to go on from here."
+
 
 def certainty_text(answer: Answer) -> str:
     """How sure the search is, why it stopped, and how to go on; "" where no search says so."""
@@ -69,6 +71,7 @@ def remarks_of(answer: Answer) -> Sequence[str]:
         *_rivals(answer),
         *_busy(answer),
         *_unused_conclusion(ranking),
+        *([UNFINISHED] if ranking.is_unfinished and ranking.results else []),
         *_unmeasured(ranking),
         *unchecked_remarks(ranking.results[:1], ranking.goal),
         *_failed_elsewhere(ranking),

@@ -83,11 +83,12 @@ class Ranking:
     that failed.
 
     `ties` are as good as the first within noise; `conclusion` is that of the search that chose the
-    first, if one did; where one did and does not count here, `unused_conclusion` says why. Of the
-    objectives in `unmeasured` there are no data, so `goal` is without them. `left_out` is what was
-    measured and cannot be compared; `groups` are all circumstances under which the model was
-    measured, `group` is the one that is ranked. `model` is the name, or the names joined by commas.
-    Across models, each result is of one model, and there is no default to compare with.
+    first, if one did; where one did and does not count here, `unused_conclusion` says why. It
+    `is_unfinished` where such a search has not come to its end. Of the objectives in `unmeasured`
+    there are no data, so `goal` is without them. `left_out` is what was measured and cannot be
+    compared; `groups` are all circumstances under which the model was measured, `group` is the one
+    that is ranked. `model` is the name, or the names joined by commas. Across models, each result
+    is of one model, and there is no default to compare with.
     """
 
     model: str
@@ -98,6 +99,7 @@ class Ranking:
     ties: tuple[MeasuredTrial, ...] = ()
     conclusion: Conclusion | None = None
     unused_conclusion: str = ""
+    is_unfinished: bool = False
     unmeasured: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     groups: tuple[Group, ...] = ()
@@ -187,6 +189,7 @@ def rank(
         ties=ties,
         conclusion=conclusion,
         unused_conclusion=unused,
+        is_unfinished=model in profile.unfinished,
         unmeasured=unmeasured,
         left_out=chosen.left_out,
         groups=chosen.groups,

@@ -23,6 +23,7 @@ from model_analyzer.domain.measurements import Measurement, Values, best_value
 from model_analyzer.domain.metrics import ALIASES, METRICS, is_best_high
 from model_analyzer.domain.models import empty, freeze, thaw
 from model_analyzer.domain.profiles import Device, MeasuredTrial, Profile
+from model_analyzer.domain.settings import SearchMode
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.codec import (
     decode_device,
@@ -38,6 +39,7 @@ from model_analyzer.state.files import (
     GOALS,
     HEADER,
     METADATA,
+    MODE,
     SEARCH,
     Content,
     checkpoint_lines,
@@ -122,6 +124,11 @@ class Checkpoint:
             server_only=self.server_only,
             conclusions=self.conclusions,
             bases={subject: _bases(search) for subject, search in self.searches.items()},
+            unfinished=frozenset(
+                subject
+                for subject, search in self.searches.items()
+                if search.get(MODE) == SearchMode.ADAPTIVE.value and subject not in self.conclusions
+            ),
         )
 
     def goal_of(self, subject: str) -> Goal | None:

@@ -52,6 +52,7 @@ FORMAT = 3
 HEADER = "header"
 METADATA = "metadata"
 SEARCH = "search"
+MODE = "search.mode"  # of a search, as it is kept
 BASES = "bases"  # of a search, the models as they were: see `Workload.base`
 GOALS = "goals"  # of a search, a list with one for each model; there were none at first
 _END = "end"

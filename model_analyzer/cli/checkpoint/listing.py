@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from model_analyzer.state.overview import Overview
 
 _DEFAULT_METRIC = "perf_throughput"
-_MODE = "search.mode"
 _LONGEST_SETTING = 10_000
 _STATES = ("intact", "in the journal only", "incomplete", "damaged")
 
@@ -206,8 +205,9 @@ def show(which: str, directory: Path, prefix: str, shown: str) -> None:
 def _settings(search: Mapping[str, Any]) -> Mapping[str, Any]:
     """What trials were chosen by, without what other modes are told."""
     from model_analyzer.domain.settings import SearchMode
+    from model_analyzer.state.files import MODE
 
-    others = {mode.value for mode in SearchMode} - {search.get(_MODE)}
+    others = {mode.value for mode in SearchMode} - {search.get(MODE)}
     return {
         key: _in_words(item)
         for key, item in search.items()

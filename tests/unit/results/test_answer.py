@@ -7,10 +7,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from model_analyzer.domain.conclusions import StopReason
+from model_analyzer.domain.profiles import Profile
 from model_analyzer.reports.headline import headline
-from model_analyzer.reports.remarks import remarks_of
+from model_analyzer.reports.remarks import UNFINISHED, remarks_of
 from model_analyzer.reports.verdict import figures_of
 from model_analyzer.results.answer import Answer, Verdict, answer_of
+from model_analyzer.results.ranking import rank
 from tests.unit.builders import (
     at_most,
     conclusion,
@@ -134,3 +136,8 @@ def test_what_is_better_and_just_misses_a_bound_is_named() -> None:
         f" Max p99 Latency: 10 ms ({100 * near.chance:.0f} % chance that it keeps the constraints)."
     ]
     assert 0.2 < near.chance < 0.5
+
+
+def test_a_search_that_did_not_finish_is_named() -> None:
+    profile = Profile(records=[record(SMALL, measurement(1))], unfinished=frozenset({"m"}))
+    assert remarks_of(answer_of(rank(profile, "m", goal()))) == [UNFINISHED]

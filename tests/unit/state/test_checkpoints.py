@@ -21,7 +21,7 @@ from model_analyzer.state.codec import decode_conclusion, encode_conclusion
 from model_analyzer.state.files import FORMAT, checkpoint_lines
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.writing import replace_file
-from tests.unit.builders import conclusion
+from tests.unit.builders import conclusion, goal
 from tests.unit.state.samples import failure, measurement, rich_failure, rich_trial, several, trial
 
 
@@ -497,3 +497,11 @@ def test_a_directory_in_the_place_of_our_file_is_refused_in_one_line(
             ProfileState(tmp_path)
         assert str(tmp_path / name) in str(caught.value)
         assert "\n" not in str(caught.value)
+
+
+def test_a_search_without_its_conclusion_is_unfinished(tmp_path: Path) -> None:
+    with ProfileState(tmp_path) as state:
+        for subject, mode in (("m", "adaptive"), ("n", "adaptive"), ("o", "brute")):
+            state.record_search(subject, {"search.mode": mode}, goal())
+        state.record_conclusion("n", conclusion(trial(), 1))
+        assert state.profile.unfinished == {"m"}
