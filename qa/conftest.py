@@ -26,6 +26,7 @@ import pytest
 import yaml
 
 from conftest import without_charts
+from model_analyzer.runner.owner import name_has_ended
 from model_analyzer.runner.runtime import find_tritonserver, installed_runtime
 
 HERE = Path(__file__).parent
@@ -221,7 +222,7 @@ def scene(tmp_path: Path, program: str, mark) -> Iterator[Scene]:
     left = {
         path
         for path in set(Path("/dev/shm").glob("ma_*")) - before
-        if not psutil.pid_exists(int(path.name.split("_")[1]))
+        if name_has_ended(path.name.split("_")[1])
     }
     assert not left, "shared memory was left behind"
 

@@ -103,7 +103,7 @@ def masked_text(text: str) -> str:
 def _masked_assignment(match: re.Match[str]) -> str:
     name = match["name"]
     is_prose = ":" in match["sign"] and match["quote"] is None
-    is_secret = _NO_DOUBT.search(name) if is_prose else is_secret_name(name)
+    is_secret = is_secret_name(name) and (not is_prose or _NO_DOUBT.search(name))
     if not is_secret or match["value"].startswith(MASK):
         return match[0]
     opening = re.match(r"\\*[\"']", match["value"])

@@ -260,7 +260,8 @@ def test_a_damaged_newest_checkpoint_is_named_and_passed_over(
 def test_a_truncated_checkpoint_gives_what_is_intact(setting, pretend) -> None:
     setting.profile()
     path = setting.directory / "checkpoints" / "0.ckpt"
-    path.write_bytes(path.read_bytes()[:-900])
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
     launches = len(pretend.launches)
 
     status, output = setting.profile()

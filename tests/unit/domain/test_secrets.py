@@ -254,3 +254,9 @@ def test_a_parameter_of_a_model_is_masked_by_its_name() -> None:
     assert shown["password"] == {"string_value": MASK}
     assert "s3cr3t" not in str(shown)
     assert shown["mode"] == {"string_value": "fast"}
+
+
+def test_the_path_of_a_key_file_is_no_secret() -> None:
+    text = "perf_analyzer flag ssl-grpc-private-key-file: /etc/tls/client.key does not begin so"
+    assert masked_text(text) == text
+    assert "hidden" not in masked_text("the private_key: hidden")
