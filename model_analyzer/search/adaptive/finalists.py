@@ -22,7 +22,7 @@ _MOST = 3
 _LEAST = 2
 
 # With this probability the leader has to keep the constraints.
-_SAFE = 0.8
+SAFE = 0.8
 
 # What is as unlikely as this to break them when it is measured again does not matter.
 _RISK = 0.05
@@ -50,7 +50,7 @@ def next_repetition(known: Knowledge) -> Coordinate | None:
     for rival in rivals:
         if known.times(rival) < times:
             return rival
-    is_unsafe = known.is_feasible and view.sure(leader) < _SAFE
+    is_unsafe = known.is_feasible and view.sure(leader) < SAFE
     if times < _MOST and (rivals or is_unsafe) and not _costs_more_than_it_tells(known, leader):
         return leader
     return None

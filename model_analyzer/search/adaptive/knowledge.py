@@ -48,7 +48,7 @@ _KEPT_FOR = 4
 _AROUND, _STEPS, _MOVED = 200, 3, 0.5
 
 # Nothing is measured more often.
-_MOST_TIMES = 4
+MOST_TIMES = 4
 
 # A variant that was measured more often than this has told the most of what it can.
 _PATIENCE = 3
@@ -218,7 +218,7 @@ class Knowledge:
         """Whether a trial that keeps the constraints does not do so by luck: either it is likely to
         keep them, as all measurements together have it, or its own are enough to tell.
         """
-        return self.view().sure(at) >= _BELIEVED or len(self.measured[at]) >= _MOST_TIMES
+        return self.view().sure(at) >= _BELIEVED or len(self.measured[at]) >= MOST_TIMES
 
     @property
     def doubted(self) -> list[Coordinate]:
@@ -246,7 +246,7 @@ class Knowledge:
             for at in self.passing
             if self.times(at) == 1 and 2 * comparison.lead(at, best) > comparison.apart(at, best)
         ]
-        doubted = [at for at in self.doubted if self.times(at) < _MOST_TIMES]
+        doubted = [at for at in self.doubted if self.times(at) < MOST_TIMES]
         return list(dict.fromkeys([*once, *doubted]))
 
     @property
@@ -330,7 +330,7 @@ class Knowledge:
         # of what it is worth, and of whether it keeps the constraints
         unknown = np.hypot(of.score[:, tried].std(axis=0), of.shortfall[:, tried].std(axis=0) / 100)
         told = unknown / np.maximum(np.hypot(unknown, of.noise), 1e-12)
-        over = [at in self._failed or self.times(at) >= _MOST_TIMES for at in self._trials]
+        over = [at in self._failed or self.times(at) >= MOST_TIMES for at in self._trials]
         return np.where(over, 0.0, told)
 
     def view(self) -> View:

@@ -15,8 +15,9 @@ import math
 from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import AdaptiveSettings, SearchSettings
-from model_analyzer.search.adaptive.finalists import next_repetition
+from model_analyzer.search.adaptive.finalists import SAFE, next_repetition
 from model_analyzer.search.adaptive.knowledge import (
+    MOST_TIMES,
     OF_THE_LOAD,
     Coordinates,
     Guess,
@@ -117,8 +118,10 @@ class AdaptiveSearch:
             for at_the_end in (*known.lower_loads, next_repetition(known)):
                 if at_the_end is not None:
                     return at_the_end
-        if guess is None or not (is_great or self._has_room_to_confirm(known)):
+        if guess is None:
             return None
+        if not (is_great or self._has_room_to_confirm(known)):
+            return _confirmation(known)
         log.debug("Expected gain of the next trial: %.1f %%", 100 * guess.worth)
         return guess.coordinate
 
@@ -146,6 +149,13 @@ class AdaptiveSearch:
         if guess is None or (not known.is_answered and guess.worth < _LEAST_WORTH):
             return None
         return guess
+
+
+def _confirmation(known: Knowledge) -> Coordinate | None:
+    """The recommendation once more, where that tells something and cannot cost the answer."""
+    best = known.recommended[0]
+    is_safe = known.view().sure(best) >= SAFE
+    return best if is_safe and known.times(best) < MOST_TIMES else None
 
 
 def _with_default(space: TrialSpace) -> int:
