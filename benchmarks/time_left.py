@@ -19,12 +19,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from model_analyzer.cli.progress.estimate import TimeLeft, time_left
-from model_analyzer.cli.subjects import subjects_of
+from model_analyzer.app.bench.subjects import subjects_of
 from model_analyzer.config.resolve import resolve_profile
 from model_analyzer.config.sources import read_yaml
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.forecast.time_left import TimeLeft, time_left
 from model_analyzer.runner.repository import ModelRepository
 from model_analyzer.search.choose import mode_of
 from model_analyzer.state.checkpoint import load

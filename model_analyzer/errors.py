@@ -83,3 +83,8 @@ class OutputError(ModelAnalyzerError):
 
 class Interrupted(ModelAnalyzerError):
     """Leave now: raised inside a running trial by the third interrupt."""
+
+
+def wrong(where: str, what: str) -> ConfigError:
+    """One line about an option or argument that cannot be used."""
+    return ConfigError(Problem(where=where, what=what))

@@ -29,6 +29,11 @@ MAY_IMPORT = {
     "results": {"domain"},
     "reports": {"domain", "results", "errors", "writing"},
     "profiling": {"domain", "errors"},
+    "forecast": {"domain", "search"},
+    "app": {
+        "domain", "errors", "writing", "config", "search", "forecast", "runner", "state",
+        "results", "reports", "profiling",
+    },
     "__init__": {"state"},  # at the moment of use: it is the Python API
     "__main__": {"cli"},
     "cli": {
@@ -42,10 +47,23 @@ MAY_IMPORT = {
         "results",
         "reports",
         "profiling",
+        "forecast",
+        "app",
     },
+}  # fmt: skip
+
+STANDARD_LIBRARY_ONLY = {
+    "domain",
+    "errors",
+    "writing",
+    "results",
+    "profiling",
+    "search",
+    "forecast",
 }
 
-STANDARD_LIBRARY_ONLY = {"domain", "errors", "writing", "results", "profiling", "search"}
+# a use case each; the other files and packages of the room are for several of them
+USE_CASES = {"analyze", "compare", "doctor", "preview", "profile", "recommend", "report"}
 
 # imports that touch the world -> where they may occur
 ADDRESSES = {
@@ -105,6 +123,8 @@ ADDRESSES = {
         "runner/client/grpc.py",
         "runner/client/http.py",
     },
+    "click": {"cli"},
+    "rich": {"cli"},
     "pickle": set(),
     "random": set(),
 }  # fmt: skip
@@ -161,10 +181,17 @@ def test_effects_happen_at_their_address(path: Path) -> None:
     place = path.relative_to(PACKAGE).as_posix()
     for name in imports(path):
         allowed = ADDRESSES.get(name.split(".")[0])
-        assert allowed is None or place in allowed, f"{place} imports {name}"
+        is_allowed = allowed is None or {place, room_of(path)} & allowed
+        assert is_allowed, f"{place} imports {name}"
     for call in calls(path):
         allowed = CALLS.get(call)
         assert allowed is None or {place, room_of(path)} & allowed, f"{place} calls {call}()"
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_use_case_is_imported_by_the_command_line_only(path: Path) -> None:
+    used = {name.split(".")[2] for name in imports(path) if name.startswith("model_analyzer.app.")}
+    assert room_of(path) == "cli" or not used & USE_CASES
 
 
 def test_pure_rooms_need_no_library() -> None:

@@ -1,83 +1,28 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""`model-analyzer analyze`: tables and reports from the checkpoint, nothing measured."""
+"""`model-analyzer analyze`, at a terminal."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
 
-from model_analyzer.cli.answer import answer
-from model_analyzer.cli.checkpoint.goal import subjects_of
-from model_analyzer.cli.circumstances import ranked
+from model_analyzer.app.analyze import analyze
+from model_analyzer.cli.answer import show
 from model_analyzer.cli.console import View
-from model_analyzer.cli.export import check_installed, originals_of
-from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
-from model_analyzer.reports.write import ExportDirectory
-from model_analyzer.state.checkpoint import Checkpoint, load_chosen
 
 log = logging.getLogger(__name__)
 
 
 def run(settings: ProfileSettings, remarks: Sequence[str], verbosity: int) -> int:
-    """Ranks again what was measured of the models, and writes it; the exit status."""
+    """Ranks again what was measured of the models, and shows it; the exit status."""
     view = View(verbosity)
     log.warning("analyze is an old name: `profile` on the same checkpoint measures what is missing")
     for remark in remarks:
         log.warning("%s", remark)
-    if not settings.export.skip_summary:
-        check_installed(settings.export.formats)
-    checkpoint = settings.checkpoint
-    loaded = load_chosen(checkpoint.load_file, checkpoint.directory, checkpoint.prefix)
-    for sentence in loaded.damage:
-        view.say(f"{sentence}: using what is intact")
-    subjects = _subjects(loaded, settings)
-    of_models = {model.name: model.goal for model in settings.models}
-    goals = {
-        subject: Goal(
-            models=tuple(of_models.get(name, settings.goal) for name in subject.split(","))
-        )
-        for subject in subjects
-    }
-    rankings = [
-        ranked(loaded.profile, subject, goal, settings.export.circumstances, settings)
-        for subject, goal in goals.items()
-    ]
-    answers = answer(
-        loaded.profile,
-        loaded.path,
-        rankings,
-        settings,
-        ExportDirectory(settings.export.path),
-        view,
-        originals=originals_of(loaded.profile),
-        complete=None,
-        other_goals={
-            subject: goal for subject, goal in goals.items() if loaded.goal_of(subject) != goal
-        },
-    )
-    is_missed = settings.export.fail_on_miss and not all(each.is_met for each in answers)
-    has_all = all(ranking.results for ranking in rankings)
-    return EXIT_OK if has_all and not is_missed else EXIT_RUN_FAILED
-
-
-def _subjects(checkpoint: Checkpoint, settings: ProfileSettings) -> Sequence[str]:
-    """What was measured of the models that are asked for: each by itself, or else the models that
-    it was measured together with; models together in the order in which they were measured.
-    """
-    names = [model.name for model in settings.models]
-    measured = subjects_of(checkpoint)
-    if settings.search.together:
-        same = (models for models in measured if sorted(models.split(",")) == sorted(names))
-        return [next(same, ",".join(names))]
-    subjects: dict[str, None] = {}
-    for name in names:
-        groups = [models for models in measured if name in models.split(",")]
-        if name in measured or not groups:
-            groups = [name]
-        else:
-            log.warning("%s was measured together with others: %s", name, "; ".join(groups))
-        subjects |= dict.fromkeys(groups)
-    return list(subjects)
+    delivery = analyze(settings)
+    show(delivery, view)
+    is_missed = settings.export.fail_on_miss and not delivery.is_met
+    return EXIT_OK if delivery.is_whole and not is_missed else EXIT_RUN_FAILED

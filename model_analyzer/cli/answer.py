@@ -1,247 +1,30 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What every command that has results does with them: files first, then the answer on screen."""
+"""The answer on the screen, once its files are written."""
 
 from __future__ import annotations
 
 import logging
-import os
-import shlex
-from collections.abc import Mapping, Sequence
-from pathlib import Path
 
+from model_analyzer.app.delivery.answer import Delivery
 from model_analyzer.cli.console import View, plain_table
-from model_analyzer.cli.export import (
-    configuration_difference,
-    origin_of,
-    write_best,
-    write_detail,
-    write_error_log,
-    write_results,
-    write_summary,
-)
-from model_analyzer.domain.goals import Goal, ModelGoal
-from model_analyzer.domain.models import ModelConfig
-from model_analyzer.domain.profiles import Profile
-from model_analyzer.domain.settings import OutputFormat, ProfileSettings
-from model_analyzer.reports.build import Origin, build_summary
-from model_analyzer.reports.tables import (
-    Table,
-    answer_table,
-    gpu_table,
-    inference_table,
-    server_table,
-)
-from model_analyzer.reports.write import ExportDirectory
-from model_analyzer.results.answer import Answer, answers_of
-from model_analyzer.results.ranking import Ranking, rank_across
-from model_analyzer.results.selection import top, top_with_default
 
 log = logging.getLogger(__name__)
 
-_NO_GOALS: Mapping[str, Goal] = {}
-_ACROSS_MODELS = "Best Configs Across All Models"
 
-
-def answer(
-    profile: Profile,
-    checkpoint: Path | None,
-    rankings: Sequence[Ranking],
-    settings: ProfileSettings,
-    directory: ExportDirectory,
-    view: View,
-    *,
-    originals: Mapping[str, ModelConfig],
-    complete: bool | None,
-    other_goals: Mapping[str, Goal] = _NO_GOALS,
-) -> Sequence[Answer]:
-    """Tables, reports and configurations to deploy; then the answer on the screen.
-
-    `originals` are the configurations in the model repository, by name of model; `complete`
-    tells whether all searches came to their end, None that nobody knows. `other_goals`, by subject,
-    are not those that the checkpoint has. Returns the answers for the rankings.
-    """
-    export = settings.export
-    origin = origin_of(profile, checkpoint)
-    gpus = len(origin.devices)
-    always_gpus = settings.monitors.always_gpus
-    tables = _tables(profile, rankings, settings)
-    measured = sum(len(ranking.results) for ranking in rankings)
-    if measured:
-        log.info(
-            "Profile complete. Profiled %d configurations for models: %s",
-            measured,
-            [name for ranking in rankings for name in ranking.model.split(",")],
-        )
-    answers = answers_of(_with_best_of_all(rankings, settings))
-    summaries = []
-    deployable: list[Path] = []
-    for each in answers:
-        ranking = each.ranking
-        difference = configuration_difference(ranking, originals)
-        count = export.best_of_all if ranking.is_across_models else export.best
-        summary = build_summary(
-            each,
-            best=count,
-            origin=origin,
-            difference=configuration_difference(ranking, originals, masks=True),
-            complete=complete is not False,
-            offline=settings.offline,
-            always_gpus=always_gpus,
-        )
-        summaries.append((ranking, summary))
-        if not ranking.is_across_models:
-            deployable += write_best(directory, each, difference, "best")
-    answers = [each for each in answers if not each.ranking.is_across_models]
-    paths: list[Path] = []
-    if not export.skip_summary:
-        if OutputFormat.CSV in export.formats:
-            paths += _write_tables(directory, tables)
-        paths += write_results(directory, answers, origin, export.formats, complete=complete)
-        for _, summary in summaries:
-            paths += write_summary(directory, summary, export.formats)
-        _write_details(rankings, settings, directory, origin)
-    error_log = write_error_log(directory, rankings)
+def show(delivery: Delivery, view: View) -> None:
+    """Tables where every detail is wanted; then each answer, its remarks, and what was written."""
     if view.is_verbose:
-        for title, _, table in tables:
+        for title, table in delivery.tables:
             for line in plain_table(title, table) if table.rows else ():
                 view.print(line)
-    for ranking, summary in summaries:
-        shown = (
-            top(ranking, export.best_of_all)
-            if ranking.is_across_models
-            else top_with_default(ranking, export.best)
-        )
-        view.answer(summary, answer_table(shown, ranking.goal, gpus=gpus))
+    for summary, table in delivery.summaries:
+        view.answer(summary, table)
         for remark in summary.remarks:
             log.warning("%s", remark)
-    if error_log:
-        log.warning("Some trials failed: see %s", error_log)
-    for path in (*paths, *(path for path in deployable if path.suffix == ".pbtxt")):
+    if delivery.error_log:
+        log.warning("Some trials failed: see %s", delivery.error_log)
+    for path in delivery.paths:
         view.print(f"wrote {path}")
-    for each in answers:
-        if each.is_met and checkpoint is not None:
-            goal = other_goals.get(each.ranking.model)
-            command = _deploy_command(each.ranking, checkpoint, settings, goal)
-            view.print(f"to deploy {each.ranking.model} on Kubernetes: {command}")
-    return answers
-
-
-def _deploy_command(
-    ranking: Ranking, checkpoint: Path, settings: ProfileSettings, goal: Goal | None
-) -> str:
-    """The command that comes to the same recommendation from the `checkpoint`, by a `goal` if that
-    is another than the checkpoint has.
-    """
-    words = ["model-analyzer", "best", "-m", ranking.model]
-    if checkpoint.parent == settings.checkpoint.directory:
-        words += ["-s", _short(checkpoint.parent)]
-        if settings.checkpoint.prefix:
-            words += ["--checkpoint-prefix", settings.checkpoint.prefix]
-    else:
-        words.append(_short(checkpoint))
-    if goal is not None and len(set(goal.models)) == 1:
-        words += _goal_flags(goal.models[0])
-    elif goal is not None and settings.config_file is not None:
-        words += ["-f", _short(settings.config_file)]
-    if ranking.group is not None and len(ranking.groups) > 1:
-        words += ["--circumstances", str(ranking.group.number)]
-    return shlex.join([*words, "--format", "kubernetes"])
-
-
-def _goal_flags(goal: ModelGoal) -> Sequence[str]:
-    weights = [f":{objective.weight:.15g}" for objective in goal.objectives]
-    if len(weights) == 1:
-        weights = [""]
-    wished = zip(goal.objectives, weights, strict=True)
-    flags = ["--metric", ",".join(f"{objective.tag}{weight}" for objective, weight in wished)]
-    for bound in goal.constraints:
-        if bound.minimum is not None:
-            flags += ["--constraint", f"{bound.tag}>{bound.minimum:.15g}"]
-        if bound.maximum is not None:
-            flags += ["--constraint", f"{bound.tag}<{bound.maximum:.15g}"]
-    return flags if goal.constraints else [*flags, "--constraint", "none"]
-
-
-def _short(path: Path) -> str:
-    """The path from where the user stands, if it is below."""
-    relative = os.path.relpath(path)
-    return str(path) if relative.startswith(os.pardir) else relative
-
-
-def _tables(
-    profile: Profile, rankings: Sequence[Ranking], settings: ProfileSettings
-) -> Sequence[tuple[str, str, Table]]:
-    """Title, file name and table."""
-    export, gpus = settings.export, len(profile.devices)
-    of_gpus = gpu_table(
-        rankings, export.gpu_fields, gpus=gpus, always=settings.monitors.always_gpus
-    )
-    return (
-        (
-            "Models (Inference)",
-            export.inference_file,
-            inference_table(rankings, export.inference_fields, gpus=gpus),
-        ),
-        ("Models (GPU Metrics)", export.gpu_file, of_gpus),
-        (
-            "Server Only",
-            export.server_file,
-            server_table(profile.server_only, export.server_fields),
-        ),
-    )
-
-
-def _write_tables(
-    directory: ExportDirectory, tables: Sequence[tuple[str, str, Table]]
-) -> Sequence[Path]:
-    paths = []
-    for _, name, table in tables:
-        if table.rows:
-            paths.append(directory.write(table.to_csv(), "results", name))
-        else:
-            directory.remove("results", name)  # an earlier run may have had some
-    return paths
-
-
-def _with_best_of_all(rankings: Sequence[Ranking], settings: ProfileSettings) -> Sequence[Ranking]:
-    """The rankings, and one across all models where that was asked for."""
-    if not settings.export.best_of_all:
-        return rankings
-    across = rank_across(rankings, Goal(models=(settings.goal,)), _ACROSS_MODELS)
-    return [*rankings, across]
-
-
-def _write_details(
-    rankings: Sequence[Ranking],
-    settings: ProfileSettings,
-    directory: ExportDirectory,
-    origin: Origin,
-) -> None:
-    export = settings.export
-    for ranking in rankings:
-        chosen = top(ranking, export.best)
-        if export.skip_detailed:
-            if chosen:
-                log.info(
-                    "To generate detailed reports for the %d best %s configurations, run"
-                    " `model-analyzer report --report-model-configs %s --export-path %s"
-                    " --checkpoint-directory %s`",
-                    len(chosen),
-                    ranking.model,
-                    ",".join(result.name for result in chosen),
-                    export.path,
-                    settings.checkpoint.directory,
-                )
-            continue
-        for result in chosen:
-            write_detail(
-                directory,
-                result,
-                ranking.goal,
-                origin,
-                plots=export.plots,
-                offline=settings.offline,
-                always_gpus=settings.monitors.always_gpus,
-                formats=export.formats,
-            )
+    for model, command in delivery.deployments:
+        view.print(f"to deploy {model} on Kubernetes: {command}")

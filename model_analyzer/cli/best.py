@@ -5,36 +5,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
-from model_analyzer.cli.checkpoint.goal import goal_options, goals_of, subject_of, subjects_of
+from model_analyzer.cli.checkpoint.goal import goal_options
 from model_analyzer.cli.checkpoint.options import (
     checkpoint_argument,
     directory_options,
     path_option,
-    wrong,
 )
 from model_analyzer.cli.circumstances import circumstances_option
 from model_analyzer.cli.complete import complete_model
 from model_analyzer.cli.echo import echo, echo_data
 from model_analyzer.cli.miss import allow_miss_option, is_shown
 from model_analyzer.cli.uninterrupted import uninterrupted
-from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, CheckpointError
+from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, wrong
 
 if TYPE_CHECKING:
+    from model_analyzer.app.recommend import Recommendations
     from model_analyzer.domain.goals import GoalOverride
-    from model_analyzer.domain.models import ModelConfig
     from model_analyzer.domain.settings import ReportSettings
-    from model_analyzer.reports.build import Origin
-    from model_analyzer.reports.write import ExportDirectory
     from model_analyzer.results.answer import Answer
-    from model_analyzer.results.ranking import Ranking
-    from model_analyzer.state.checkpoint import Checkpoint
 
 _PBTXT, _DIFF, _KUBERNETES, _JSON = "pbtxt", "diff", "kubernetes", "json"
 
@@ -115,38 +109,61 @@ def _best(
         raise wrong("--throughput", "only a manifest has replicas: give --format kubernetes")
 
     with uninterrupted():
-        from model_analyzer.cli.checkpoint.output import found
-        from model_analyzer.cli.circumstances import ranked, run_of
-        from model_analyzer.cli.export import origin_of, originals_of, results_text
+        from model_analyzer.app.delivery.files import results_text
+        from model_analyzer.app.recommend import chosen_subjects, recommend, write
+        from model_analyzer.app.selection.circumstances import run_of
+        from model_analyzer.app.selection.goals import goals_of
+        from model_analyzer.cli.checkpoint.output import found, warn
         from model_analyzer.reports.write import ExportDirectory
-        from model_analyzer.results.answer import answer_of
 
     settings = _settings(ctx, config_file, directory, prefix)
     checkpoint = found(which, settings.checkpoint_directory, settings.checkpoint_prefix)
-    profile = checkpoint.profile
-    names = _chosen(checkpoint, model, several=form == _JSON or output_dir is not None)
-    goals = goals_of(checkpoint, names, asked, settings)
+    is_for_several = form == _JSON or output_dir is not None
+    names = chosen_subjects(checkpoint, model, several=is_for_several)
+    goals, remarks = goals_of(checkpoint, names, asked, settings)
+    for remark in remarks:
+        warn(remark)
     run = run_of(config_file)
-    answers = [answer_of(ranked(profile, name, goals[name], circumstances, run)) for name in names]
-    origin = origin_of(profile, checkpoint.path)
-    _show(answers, origin)
-    shown = [answer for answer in answers if is_shown(answer, allow_miss=allow_miss)]
+    recommendations = recommend(checkpoint, goals, circumstances=circumstances, run=run)
+    _show(recommendations)
+    every = recommendations.answers
+    answers = [answer for answer in every if is_shown(answer, allow_miss=allow_miss)]
     if output_dir is not None:
         target = ExportDirectory(output_dir, "--output-dir")
-        for answer in shown:
-            _write(target, answer, origin, originals_of(profile), wanted)
+        for answer in answers:
+            for path in write(target, answer, recommendations, wanted):
+                echo(f"wrote {path}")
     elif form == _JSON:
-        echo(results_text(answers, origin, complete=None), nl=False)
-    elif shown:
-        (answer,) = shown
-        match form:
-            case "diff":
-                echo_data(_difference(answer, originals_of(profile)))
-            case "kubernetes":
-                echo_data(_manifest(answer, origin, wanted))
-            case _:
-                echo_data(_configuration(answer, model))
-    return EXIT_OK if len(shown) == len(answers) else EXIT_RUN_FAILED
+        echo(results_text(every, recommendations.origin, complete=None), nl=False)
+    elif answers:
+        echo_data(_deployable(answers[0], recommendations, form, model=model, throughput=wanted))
+    return EXIT_OK if len(answers) == len(every) else EXIT_RUN_FAILED
+
+
+def _deployable(
+    answer: Answer,
+    recommendations: Recommendations,
+    form: str,
+    *,
+    model: str | None,
+    throughput: float | None,
+) -> str:
+    """The recommendation in the format that was asked for."""
+    from model_analyzer.app.recommend import configuration, difference, manifest_of
+    from model_analyzer.cli.checkpoint.output import warn
+
+    if form == _KUBERNETES:
+        return manifest_of(answer, recommendations.origin, throughput)
+    if form == _DIFF:
+        text = difference(answer, recommendations.originals)
+        if not text:
+            warn("it is the configuration in the model repository: there is nothing to change")
+        return text
+    text, calls = configuration(answer, model)
+    if calls:
+        name = answer.ranking.model if model is None else model
+        warn(f"{name} calls {', '.join(calls)}: see --model for theirs, --output-dir for all")
+    return text
 
 
 def _given(ctx: click.Context, name: str) -> bool:
@@ -195,99 +212,14 @@ def _settings(
     return resolved.settings
 
 
-def _chosen(checkpoint: Checkpoint, model: str | None, *, several: bool) -> Sequence[str]:
-    """The subjects that are meant: the one of the model, or all, where there may be `several`."""
-    names = list(subjects_of(checkpoint))
-    if model is not None:
-        return [subject_of(checkpoint, model)]
-    if not names:
-        raise CheckpointError(f"{checkpoint.path}: nothing was measured")
-    if len(names) > 1 and not several:
-        raise wrong("--model", f"there are several, name one of them: {', '.join(names)}")
-    return names
-
-
-def _show(answers: Sequence[Answer], origin: Origin) -> None:
+def _show(recommendations: Recommendations) -> None:
     """What is recommended and why, where it does not get in the way."""
     from model_analyzer.cli.checkpoint.output import warn
     from model_analyzer.reports.headline import headline
     from model_analyzer.reports.remarks import certainty_text, remarks_of
 
-    for answer in answers:
-        echo("".join(headline(answer, gpus=len(origin.devices))), err=True)
+    gpus = len(recommendations.origin.devices)
+    for answer in recommendations.answers:
+        echo("".join(headline(answer, gpus=gpus)), err=True)
         for remark in filter(None, (certainty_text(answer), *remarks_of(answer))):
             warn(remark)
-
-
-def _configuration(answer: Answer, model: str | None) -> str:
-    """The config.pbtxt of the model, or of the only one that was measured."""
-    from model_analyzer.cli.checkpoint.output import warn
-    from model_analyzer.cli.export import configurations_of, head_of
-
-    texts = configurations_of(answer.ranking.results[0])
-    chosen = answer.ranking.model if model is None else model
-    if chosen not in texts:
-        raise wrong("--model", f"each has a config.pbtxt: name one of {', '.join(texts)}")
-    calls = [
-        part.model
-        for variant in answer.ranking.results[0].variants
-        if variant.model == chosen
-        for part in variant.with_parts()
-        if part is not variant
-    ]
-    if calls:
-        warn(f"{chosen} calls {', '.join(calls)}: see --model for theirs, --output-dir for all")
-    return head_of(answer) + texts[chosen]
-
-
-def _difference(answer: Answer, originals: Mapping[str, ModelConfig]) -> str:
-    from model_analyzer.cli.checkpoint.output import warn
-    from model_analyzer.cli.export import configuration_difference, head_of
-
-    unknown = _without_original(answer.ranking, originals)
-    if unknown:
-        raise CheckpointError(
-            f"{', '.join(unknown)}: the configuration in the model repository was not measured, so"
-            " there is nothing to compare with: see --format pbtxt"
-        )
-    text = configuration_difference(answer.ranking, originals)
-    if not text:
-        warn("it is the configuration in the model repository: there is nothing to change")
-        return ""
-    return f"{head_of(answer)}{text}\n"
-
-
-def _without_original(ranking: Ranking, originals: Mapping[str, ModelConfig]) -> Sequence[str]:
-    """The models whose own configuration nobody knows."""
-    from model_analyzer.cli.export import parts_of
-
-    parts = parts_of(ranking.results[0])
-    return [part.model for part in parts if part.model not in originals]
-
-
-def _manifest(answer: Answer, origin: Origin, throughput: float | None) -> str:
-    from model_analyzer.cli.export import configurations_of
-    from model_analyzer.reports.kubernetes import manifest
-
-    texts = configurations_of(answer.ranking.results[0])
-    return manifest(answer, origin, texts, throughput=throughput)
-
-
-def _write(
-    directory: ExportDirectory,
-    answer: Answer,
-    origin: Origin,
-    originals: Mapping[str, ModelConfig],
-    throughput: float | None,
-) -> None:
-    """What is printed otherwise, as files below the directory."""
-    from model_analyzer.cli.export import configuration_difference, write_best
-
-    ranking = answer.ranking
-    is_known = not _without_original(ranking, originals)
-    difference = configuration_difference(ranking, originals) if is_known else None
-    paths = list(write_best(directory, answer, difference))
-    text = _manifest(answer, origin, throughput)
-    paths.append(directory.write(text, ranking.model, "kubernetes.yaml"))
-    for path in paths:
-        echo(f"wrote {path}")

@@ -8,6 +8,7 @@ What a command needs to run is imported when it runs, so that its help is instan
 from __future__ import annotations
 
 import functools
+import os
 from pathlib import Path
 
 import click
@@ -35,9 +36,9 @@ def _profile(given: Invocation) -> int:
     )
     if dry_run:
         with uninterrupted():
-            from model_analyzer.cli import dry_run as dry
+            from model_analyzer.cli.profile import dry_run as preview
 
-        return dry.run(resolved, as_json=as_json)
+        return preview(resolved, as_json=as_json)
     with uninterrupted():
         from model_analyzer.cli.profile import run
 
@@ -77,7 +78,9 @@ def _report(given: Invocation) -> int:
 
 def _doctor(given: Invocation) -> int:
     with uninterrupted():
-        from model_analyzer.cli.doctor import Asked, run
+        from model_analyzer.app.bench.job import Job
+        from model_analyzer.app.doctor import Asked
+        from model_analyzer.cli.doctor import run
         from model_analyzer.config.origins import origins
         from model_analyzer.config.resolve import resolve_profile
         from model_analyzer.runner.repository import model_names
@@ -98,8 +101,7 @@ def _doctor(given: Invocation) -> int:
         resolved = resolve([*given.command_line, every])
     in_file = given.yaml.entries if given.yaml is not None else ()
     asked = Asked(
-        settings=resolved.settings,
-        places=resolved.places,
+        job=Job(settings=resolved.settings, places=resolved.places, environment=dict(os.environ)),
         remarks=resolved.remarks,
         given=origins(
             (given.environment, in_file), options_of(DOCTOR), Path.cwd(), with_defaults=False

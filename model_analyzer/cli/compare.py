@@ -10,22 +10,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from model_analyzer.cli.checkpoint.goal import goal_options, subjects_of
+from model_analyzer.cli.checkpoint.goal import goal_options
 from model_analyzer.cli.checkpoint.options import (
     directory_options,
     metric,
     output_option,
-    wrong,
 )
 from model_analyzer.cli.complete import complete_metrics
 from model_analyzer.cli.echo import echo
-from model_analyzer.errors import EXIT_OK, EXIT_REGRESSION, CheckpointError
+from model_analyzer.errors import EXIT_OK, EXIT_REGRESSION, wrong
 
 if TYPE_CHECKING:
-    from model_analyzer.domain.goals import GoalOverride, ModelGoal
-    from model_analyzer.reports.comparison import ComparisonReport, Side
+    from model_analyzer.domain.goals import GoalOverride
+    from model_analyzer.reports.comparison import ComparisonReport
     from model_analyzer.results.gate import Rule
-    from model_analyzer.results.ranking import Ranking
     from model_analyzer.state.checkpoint import Checkpoint
 
 _TABLE = "table"
@@ -93,12 +91,13 @@ def _compare(
     tags = [metric(tag.strip(), "--metrics") for tag in shown.split(",")]
     tags += [rule.tag for rule in judged]
 
+    from model_analyzer.app.compare import comparison
     from model_analyzer.cli.checkpoint.output import put, warn
     from model_analyzer.domain.goals import ModelGoal
     from model_analyzer.reports.comparison import verdict_lines
     from model_analyzer.reports.write import encoded
 
-    report = _report(
+    report = comparison(
         (base, _found(base, directory, prefix)), (new, _found(new, directory, prefix)),
         asked.over(ModelGoal()), tags, judged, strict=strict,
     )  # fmt: skip
@@ -139,74 +138,6 @@ def _found(which: str, directory: Path, prefix: str) -> Checkpoint:
     for sentence in checkpoint.remarks:
         warn(sentence)
     return checkpoint
-
-
-def _report(
-    base: tuple[str, Checkpoint],
-    new: tuple[str, Checkpoint],
-    goal: ModelGoal,
-    tags: Sequence[str],
-    rules: Sequence[Rule],
-    *,
-    strict: bool,
-) -> ComparisonReport:
-    """Raises CheckpointError where there is nothing to compare."""
-    from model_analyzer.reports.comparison import ComparisonReport, remarks_of
-    from model_analyzer.results.comparison import compare as compared
-    from model_analyzer.results.gate import judge
-    from model_analyzer.state.mismatch import checkpoint_differences
-
-    before, after = (_rankings(checkpoint, goal) for _, checkpoint in (base, new))
-    before = {model: ranking for model, ranking in before.items() if ranking.results}
-    common = [model for model in before if model in after]
-    if not common:
-        raise CheckpointError(
-            f"nothing to compare: {base[0]} has measurements of {_names(before)}, {new[0]} has"
-            f" outcomes of {_names(after)}"
-        )
-    comparisons = [compared(before[model], after[model], tags) for model in common]
-    trials = [
-        (one.best.base.trial, one.best.new.trial) for one in comparisons if one.best is not None
-    ]
-    remarks = [text for comparison in comparisons for text in remarks_of(comparison)]
-    for names, where in ((before, "BASE"), (after, "NEW")):
-        alone = [model for model in names if model not in common]
-        if alone:
-            remarks.append(f"only in {where}, and not compared: {', '.join(alone)}")
-    return ComparisonReport(
-        base=_side(*base),
-        new=_side(*new),
-        differences=tuple(
-            (difference.what, difference.then, difference.now)
-            for difference in checkpoint_differences(base[1], new[1], trials)
-        ),
-        remarks=tuple(remarks),
-        comparisons=tuple(comparisons),
-        judgements=tuple(
-            judge(rule, comparison, strict=strict) for comparison in comparisons for rule in rules
-        ),
-    )
-
-
-def _rankings(checkpoint: Checkpoint, goal: ModelGoal) -> dict[str, Ranking]:
-    """By name of the model, or the names of those measured together."""
-    from model_analyzer.domain.goals import Goal
-    from model_analyzer.results.ranking import rank
-
-    return {
-        model: rank(checkpoint.profile, model, Goal(models=(goal,) * count))
-        for model, count in subjects_of(checkpoint).items()
-    }
-
-
-def _names(models: Sequence[str] | dict[str, Ranking]) -> str:
-    return ", ".join(models) or "nothing"
-
-
-def _side(name: str, checkpoint: Checkpoint) -> Side:
-    from model_analyzer.reports.comparison import Side
-
-    return Side(name=name, uuid=checkpoint.header.uuid, time=checkpoint.header.time)
 
 
 def _rendered(report: ComparisonReport, form: str) -> str | None:

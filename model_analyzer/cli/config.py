@@ -69,7 +69,8 @@ class _Checked:
 
 def _check(name: str, *, file_only: bool) -> _Checked:
     """`paths` are the relative ones of the file, by option."""
-    from model_analyzer.cli.preflight import preflight
+    from model_analyzer.app.bench.job import Job
+    from model_analyzer.app.bench.preflight import preflight
     from model_analyzer.config.environment import misspelled, read_environment
     from model_analyzer.config.resolve import check_file
     from model_analyzer.config.sources import read_yaml
@@ -83,7 +84,10 @@ def _check(name: str, *, file_only: bool) -> _Checked:
     remarks = [*resolved.remarks, *misspelled(os.environ)]
     if not file_only:
         with ExitStack() as stack:
-            found = preflight(resolved.settings, resolved.places, dict(os.environ), stack)
+            job = Job(
+                settings=resolved.settings, places=resolved.places, environment=dict(os.environ)
+            )
+            found = preflight(job, stack)
         problems = sorted(found.problems, key=_place)
         remarks += map(str, found.warnings)
     paths = resolved.places.relative_paths(Path.cwd())

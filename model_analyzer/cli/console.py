@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from model_analyzer.cli.progress.events import Silence, Sink
+from model_analyzer.app.progress.events import Silence, Sink
 from model_analyzer.cli.progress.jsonlines import JsonLines
 from model_analyzer.cli.progress.live import LiveView
 from model_analyzer.cli.progress.plain import Lines

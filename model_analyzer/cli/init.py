@@ -4,18 +4,13 @@
 
 from __future__ import annotations
 
-import json
-import re
-import shutil
 from pathlib import Path
 
 import click
 
+from model_analyzer.app.starter import write_starter
 from model_analyzer.cli.echo import echo
-from model_analyzer.errors import EXIT_OK, ConfigError, OutputError, Problem
-from model_analyzer.runner.files import copy_writable
-
-STARTER = Path(__file__).parents[1] / "starter"
+from model_analyzer.errors import EXIT_OK
 
 
 def init() -> click.Command:
@@ -33,31 +28,6 @@ def _init(directory: Path) -> int:
     Example:
       model-analyzer init start && model-analyzer profile -f start/config.yaml
     """
-    target = directory.absolute()
-    try:
-        is_taken = target.exists() and (not target.is_dir() or any(target.iterdir()))
-    except OSError as error:
-        raise OutputError(f"cannot write {directory}: {error.strerror}") from error
-    if is_taken:
-        raise ConfigError(
-            Problem(
-                where=str(directory),
-                what="exists and is not empty" if target.is_dir() else "is a file",
-                hint="name a new directory: nothing is overwritten",
-            )
-        )
-    try:
-        copy_writable(STARTER, target)
-        config = target / "config.yaml"
-        text = config.read_text(encoding="utf-8")
-        text = text.replace("CONFIG_FILE", str(directory / "config.yaml"))
-        config.write_text(_with_directory(text, target), encoding="utf-8")
-    except (OSError, shutil.Error) as error:
-        raise OutputError(f"cannot write {directory}: {error}") from error
-    echo(f"Wrote {directory}. Next: model-analyzer profile -f {directory / 'config.yaml'}")
+    config = write_starter(directory)
+    echo(f"Wrote {directory}. Next: model-analyzer profile -f {config}")
     return EXIT_OK
-
-
-def _with_directory(text: str, directory: Path) -> str:
-    """The configuration with its paths below `directory`, quoted where YAML needs that."""
-    return re.sub(r"DIRECTORY(\S*)", lambda found: json.dumps(f"{directory}{found[1]}"), text)

@@ -7,6 +7,9 @@
 
 from __future__ import annotations
 
+# what a flag is given: once, or several times
+Flag = str | tuple[str, ...]
+
 # flag -> short option on the command line
 PERF_ANALYZER_SHORT_FLAGS = {
     "model-name": "-m",

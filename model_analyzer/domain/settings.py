@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from model_analyzer.domain.budget import Budget
 from model_analyzer.domain.goals import GoalOverride, ModelGoal
 from model_analyzer.domain.trials import LoadKind
 
@@ -96,6 +97,12 @@ class ServerRestart(Enum):
     AUTO = "auto"
     VARIANT = "variant"
     NEVER = "never"
+
+    def renews(self, *, keeps_memory: bool) -> bool:
+        """Whether another variant gets a new server, where the present one `keeps_memory` of GPUs
+        for models that it has unloaded.
+        """
+        return self is ServerRestart.VARIANT or (self is ServerRestart.AUTO and keeps_memory)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,6 +263,11 @@ class AdaptiveSettings:
     budget_s: float | None = None
     max_trials: int | None = None
 
+    @property
+    def budget(self) -> Budget:
+        """The rule of the seconds."""
+        return Budget(self.budget_s)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchSettings:
@@ -383,6 +395,17 @@ class ProfileSettings:
     export: ExportSettings
     display: DisplaySettings
     offline: bool
+
+    @property
+    def observes_idle(self) -> bool:
+        """Whether the costs of a server without a model count, where there are GPUs."""
+        return self.monitors.always_gpus or not all(model.cpu_only for model in self.models)
+
+    @property
+    def subjects(self) -> tuple[tuple[str, ...], ...]:
+        """The names of what is searched, one after another: each model, or all together."""
+        names = tuple(model.name for model in self.models)
+        return (names,) if self.search.together else tuple((name,) for name in names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

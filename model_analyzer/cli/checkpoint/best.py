@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from model_analyzer.cli.checkpoint.goal import goal_options, goals_of, subject_of, subjects_of
+from model_analyzer.cli.checkpoint.goal import goal_options
 from model_analyzer.cli.checkpoint.options import (
     checkpoint_argument,
     directory_options,
@@ -61,27 +61,27 @@ def best(
       model-analyzer checkpoint best --constraint 'perf_latency_p99<20' --output-dir deploy
     """
     with uninterrupted():
+        from model_analyzer.app.delivery.files import write_variants
+        from model_analyzer.app.recommend import chosen_subjects, recommend
+        from model_analyzer.app.selection.goals import goals_of
         from model_analyzer.cli.checkpoint.output import found, warn
-        from model_analyzer.cli.circumstances import ranked
         from model_analyzer.cli.console import View
-        from model_analyzer.cli.export import origin_of, write_variants
         from model_analyzer.reports.build import build_summary
         from model_analyzer.reports.tables import answer_table
         from model_analyzer.reports.write import ExportDirectory
-        from model_analyzer.results.answer import answer_of
         from model_analyzer.results.selection import top_with_default
 
     checkpoint = found(which, directory, prefix)
-    models = subjects_of(checkpoint)
-    chosen = list(models) if model is None else [subject_of(checkpoint, model)]
-    goals = goals_of(checkpoint, chosen, asked)
+    goals, remarks = goals_of(checkpoint, chosen_subjects(checkpoint, model, several=True), asked)
+    for remark in remarks:
+        warn(remark)
+    recommendations = recommend(checkpoint, goals, circumstances=circumstances)
     view = View(0)
-    origin = origin_of(checkpoint.profile, checkpoint.path)
+    origin = recommendations.origin
     has_all = True
     paths: list[Path] = []
     target = ExportDirectory(output_dir, "--output-dir") if output_dir is not None else None
-    for name in chosen:
-        answer = answer_of(ranked(checkpoint.profile, name, goals[name], circumstances))
+    for answer in recommendations.answers:
         ranking = answer.ranking
         summary = build_summary(answer, best=top_n, origin=origin, difference="", complete=True)
         view.answer(

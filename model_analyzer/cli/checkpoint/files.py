@@ -19,11 +19,10 @@ from model_analyzer.cli.checkpoint.options import (
     json_option,
     path_option,
     prefix_option,
-    wrong,
 )
 from model_analyzer.cli.echo import echo
 from model_analyzer.domain.words import counted
-from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, CheckpointError
+from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, CheckpointError, wrong
 
 _PATH = click.Path(path_type=Path)
 _NO_NODE = "this machine"

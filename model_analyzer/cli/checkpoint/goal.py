@@ -5,19 +5,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from model_analyzer.cli.checkpoint.options import wrong
 from model_analyzer.cli.complete import complete_metrics
+from model_analyzer.errors import wrong
 
 if TYPE_CHECKING:
-    from model_analyzer.domain.goals import Constraint, Goal, GoalOverride, ModelGoal, Objective
-    from model_analyzer.domain.settings import ReportSettings
-    from model_analyzer.state.checkpoint import Checkpoint
+    from model_analyzer.domain.goals import Constraint, GoalOverride, Objective
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -74,103 +72,6 @@ def goal_options(otherwise: str) -> Callable[[F], F]:
         return cast(F, decorated)
 
     return decorate
-
-
-def goals_of(
-    checkpoint: Checkpoint,
-    subjects: Sequence[str],
-    asked: GoalOverride,
-    settings: ReportSettings | None = None,
-) -> Mapping[str, Goal]:
-    """By what each of the subjects is judged: what the command line asked for, then the YAML file
-    (`settings`), then the run that is in the checkpoint, then the default.
-
-    Where the run decides, that is said.
-    """
-    from model_analyzer.cli.checkpoint.output import warn
-    from model_analyzer.domain.goals import Goal, GoalOverride, ModelGoal
-
-    goals = {}
-    of_run: dict[str, str] = {}
-    for subject in subjects:
-        names = subject.split(",")
-        run = checkpoint.goal_of(subject)
-        known = run.models if run is not None and len(run.models) == len(names) else None
-        models = []
-        for index, name in enumerate(names):
-            base = ModelGoal() if known is None else known[index]
-            in_file = settings.asked_goal(name) if settings is not None else GoalOverride()
-            models.append(asked.over(in_file.over(base)))
-            given = asked.over(in_file.over(ModelGoal(objectives=())))
-            of_run[name] = _text_of_run(models[-1], given)
-        goals[subject] = Goal(models=tuple(models))
-    if len(set(of_run.values())) == 1:
-        of_run = {"": next(iter(of_run.values()))}
-    for name, text in of_run.items():
-        if text:
-            warn(f"goals of the run{f' for {name}' if name else ''}: {text}")
-    return goals
-
-
-def _text_of_run(goal: ModelGoal, given: ModelGoal) -> str:
-    """What of a goal was not given but comes from the run; "" where that is the default."""
-    from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
-    from model_analyzer.domain.metrics import ALIASES, METRICS
-
-    wishes = () if given.objectives else goal.objectives
-    bounds = [bound for bound in goal.constraints if bound not in given.constraints]
-    weighting = f"weighting {goal.weighting:g}" if goal.weighting != given.weighting else ""
-    is_default = [wish.tag for wish in wishes] in ([], [DEFAULT_OBJECTIVE])
-    if is_default and not (bounds or weighting):
-        return ""
-    texts = []
-    for wish in wishes:
-        weight = f" (weight {wish.weight:g})" if len(wishes) > 1 else ""
-        texts.append(f"{METRICS[ALIASES.get(wish.tag, wish.tag)].name}{weight}")
-    return "; ".join(filter(None, (", ".join(texts), *map(str, bounds), weighting)))
-
-
-def subjects_of(checkpoint: Checkpoint) -> Mapping[str, int]:
-    """The models, or the names of those measured together, with how many they are. The order in
-    which models were measured together last counts.
-    """
-    last = {record.trial.models: place for place, record in enumerate(checkpoint.records)}
-    newest = {frozenset(models.split(",")): models for models in sorted(last, key=last.__getitem__)}
-    subjects = dict.fromkeys(newest[frozenset(models.split(","))] for models in last)
-    return {models: len(models.split(",")) for models in subjects}
-
-
-def subject_of(checkpoint: Checkpoint, model: str) -> str:
-    """The subject that is this model; or else the only one that the model is measured in, together
-    with others or called by another. Raises CheckpointError.
-    """
-    from model_analyzer.errors import CheckpointError
-
-    subjects = subjects_of(checkpoint)
-    if model in subjects:
-        return model
-    asked = set(model.split(","))
-    within = [name for name in subjects if asked == set(name.split(","))]
-    within = within or [name for name in subjects if asked <= set(name.split(","))]
-    within = within or [
-        record.trial.models
-        for record in checkpoint.profile.records
-        for work in record.trial.workloads
-        if model in {part.model for part in work.variant.with_parts()}
-    ]
-    match list(dict.fromkeys(within)):
-        case [only]:
-            return only
-        case []:
-            raise CheckpointError(
-                f"{checkpoint.path}: nothing was measured of model {model!r}: there is"
-                f" {', '.join(subjects)}"
-            )
-        case several:
-            raise CheckpointError(
-                f"{checkpoint.path}: {model!r} was measured as a part of several: name one of"
-                f" {', '.join(several)}"
-            )
 
 
 def _asked(

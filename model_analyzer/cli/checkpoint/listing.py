@@ -153,8 +153,8 @@ def show(which: str, directory: Path, prefix: str, shown: str) -> None:
     Example:
       model-analyzer checkpoint show 3
     """
+    from model_analyzer.app.selection.circumstances import circumstances_tables
     from model_analyzer.cli.checkpoint.output import found, pairs_table, print_table
-    from model_analyzer.cli.circumstances import circumstances_tables
     from model_analyzer.domain.metrics import METRICS
     from model_analyzer.domain.models import thaw
     from model_analyzer.reports.rows import to_table

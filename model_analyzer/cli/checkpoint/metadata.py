@@ -11,9 +11,9 @@ from typing import Any
 
 import click
 
-from model_analyzer.cli.checkpoint.options import directory_options, wrong
+from model_analyzer.cli.checkpoint.options import directory_options
 from model_analyzer.cli.echo import echo
-from model_analyzer.errors import CheckpointError
+from model_analyzer.errors import CheckpointError, wrong
 
 _DEEPEST = 64
 

@@ -12,7 +12,7 @@ import click
 
 from model_analyzer.cli.complete import complete_checkpoint
 from model_analyzer.config.table import VARIABLE_PREFIX
-from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.errors import wrong
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -118,8 +118,3 @@ def column(name: str, flag: str) -> str:
         return column_called(name)
     except ValueError as error:
         raise wrong(flag, str(error)) from error
-
-
-def wrong(where: str, what: str) -> ConfigError:
-    """One line about an option or argument that cannot be used."""
-    return ConfigError(Problem(where=where, what=what))

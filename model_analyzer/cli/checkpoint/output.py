@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from model_analyzer.cli.checkpoint.options import wrong
 from model_analyzer.cli.echo import complain, echo, echo_data
 from model_analyzer.domain.printable import one_line
 from model_analyzer.domain.words import counted
+from model_analyzer.errors import wrong
 from model_analyzer.reports.rows import to_csv, to_json
 from model_analyzer.reports.tables import Table
 from model_analyzer.reports.write import encoded, write_file

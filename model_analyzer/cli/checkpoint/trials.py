@@ -16,10 +16,10 @@ from model_analyzer.cli.checkpoint.options import (
     directory_options,
     order_option,
     output_option,
-    wrong,
 )
 from model_analyzer.cli.echo import echo
 from model_analyzer.domain.words import counted
+from model_analyzer.errors import wrong
 
 _SHOWN = ("perf_throughput", "perf_latency_p99", "gpu_used_memory", "cpu_used_ram")
 

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields
 from typing import Any
 
-from model_analyzer.cli.progress.events import (
+from model_analyzer.app.progress.events import (
     BestChanged,
     Event,
     ModelStarted,

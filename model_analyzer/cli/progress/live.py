@@ -12,7 +12,7 @@ from rich.control import Control
 from rich.live import Live
 from rich.segment import ControlType
 
-from model_analyzer.cli.progress.events import Event
+from model_analyzer.app.progress.events import Event
 from model_analyzer.cli.progress.screen import Screen
 from model_analyzer.domain.printable import one_line
 

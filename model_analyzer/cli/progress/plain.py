@@ -8,7 +8,7 @@ import logging
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 
-from model_analyzer.cli.progress.events import (
+from model_analyzer.app.progress.events import (
     BestChanged,
     Event,
     ModelStarted,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rich.cells import cell_len
 from rich.text import Text
 
-from model_analyzer.cli.progress.events import (
+from model_analyzer.app.progress.events import (
     BestChanged,
     Event,
     ModelStarted,

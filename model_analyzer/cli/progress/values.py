@@ -1,19 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which metrics a person is shown while a run goes on; numbers and times in a few characters."""
+"""Metrics and times in a few characters."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.metrics import ALIASES, METRICS
-from model_analyzer.search.plan import Subject
-
-_MOST = 3
-
-_THROUGHPUT, _LATENCY = "perf_throughput", "perf_latency_p99"
-_TOKENS, _FIRST_TOKEN = "output_token_throughput", "time_to_first_token_p99"
+from model_analyzer.domain.metrics import METRICS
 
 # Beginnings of tags, and how they are said in short.
 _SHORT = {
@@ -29,25 +23,6 @@ _SHORT = {
 }
 
 _UNITS = {"infer/sec": "infer/s", "tokens/sec": "tokens/s"}
-
-
-def shown_tags(subject: Subject) -> tuple[str, ...]:
-    """The metrics to show: the first objective, what is bounded, the other objectives, and of
-    throughput and latency (of tokens, for a language model) what is not among them.
-    """
-    of_tokens = any(model.times_tokens for model in subject.models)
-    throughput, latency = (_TOKENS, _FIRST_TOKEN) if of_tokens else (_THROUGHPUT, _LATENCY)
-    objectives = [one.tag for goal in subject.goal.models for one in goal.objectives]
-    constraints = [one.tag for goal in subject.goal.models for one in goal.constraints]
-    if of_tokens and objectives[:1] == [_THROUGHPUT]:
-        objectives.insert(0, _TOKENS)  # what was not asked for in so many words
-    tags = [ALIASES.get(tag, tag) for tag in (*objectives[:1], *constraints, *objectives[1:])]
-    if throughput not in tags:
-        tags.append(throughput)
-    family = latency.rpartition("_")[0]
-    if not any(tag.startswith(family) for tag in tags):
-        tags.append(latency)
-    return tuple(dict.fromkeys(tags))[:_MOST]
 
 
 def values_text(measurement: Measurement, tags: Sequence[str], *, separator: str = " · ") -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from model_analyzer.domain.flags import Flag
 from model_analyzer.domain.models import ModelConfig, ModelFacts, VariantNames
 from model_analyzer.domain.protocols import Server
 from model_analyzer.domain.settings import LoadGeneratorSettings, ModelType, Protocol
@@ -15,7 +16,6 @@ from model_analyzer.domain.trials import Failure, FailureReason, Load, ServerSet
 from model_analyzer.errors import ModelAnalyzerError
 from model_analyzer.runner.checks.finding import Finding, ok, problem, warning
 from model_analyzer.runner.client.interface import ServerCallError, has_fixed_shapes
-from model_analyzer.runner.load.command import Flag
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
 from model_analyzer.runner.runtime import Program
 from model_analyzer.runner.server.log import hint

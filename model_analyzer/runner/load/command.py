@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from model_analyzer.domain.flags import (
@@ -16,12 +15,12 @@ from model_analyzer.domain.flags import (
     PERF_ANALYZER_SHORT_FLAGS,
     PERF_ANALYZER_SWITCHES,
     PERF_ANALYZER_VERBOSITY,
+    Flag,
     is_on,
 )
 from model_analyzer.domain.models import is_decoupled
 from model_analyzer.domain.trials import LoadKind, Workload
-
-Flag = str | tuple[str, ...]
+from model_analyzer.domain.windows import Window
 
 _LOAD_FLAG = {
     LoadKind.CONCURRENCY: "concurrency-range",
@@ -35,67 +34,6 @@ _MOST_WARM_UPS = {
     LoadKind.REQUEST_RATE: 8,
     LoadKind.REQUEST_INTERVALS: 0,
 }
-
-# perf_analyzer's own defaults
-_REQUEST_COUNT = 50
-_INTERVAL_MS = 5000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
-    """How long perf_analyzer looks before it reports a number.
-
-    In mode `count_windows` a window ends after `request_count` requests (looked at once a
-    second), in `time_windows` after `interval_ms`. None is perf_analyzer's default. An
-    `accepting` window takes whatever it sees, stable or not.
-    """
-
-    mode: str = "count_windows"
-    request_count: int | None = None
-    interval_ms: int | None = None
-    accepting: bool = False
-
-    @classmethod
-    def of(cls, flags: Mapping[str, Flag]) -> Window:
-        """The window that the user's flags ask for."""
-        return cls(
-            mode=str(flags.get("measurement-mode", "count_windows")),
-            request_count=_number(flags.get("measurement-request-count")),
-            interval_ms=_number(flags.get("measurement-interval")),
-        )
-
-    def enlarged(self, requests_per_s: float) -> Window:
-        """A window that sees at least twice as much, given the rate seen so far (0: unknown)."""
-        if self.mode == "time_windows":
-            return replace(self, interval_ms=2 * self.length_ms)
-        count = self.request_count or _REQUEST_COUNT
-        if requests_per_s > 0:
-            # the load is looked at once a second: fewer requests than that change nothing
-            seconds = -(-count // requests_per_s)
-            count = max(count, round(seconds * requests_per_s))
-        return replace(self, request_count=2 * count)
-
-    @property
-    def length_ms(self) -> int:
-        """Its length, where time is what counts."""
-        return self.interval_ms or _INTERVAL_MS
-
-    @property
-    def flags(self) -> Mapping[str, Flag]:
-        """The flags that ask for this window."""
-        flags = {"measurement-mode": self.mode}
-        if self.request_count is not None:
-            flags["measurement-request-count"] = str(self.request_count)
-        if self.interval_ms is not None:
-            flags["measurement-interval"] = str(self.interval_ms)
-        if self.accepting:
-            flags["stability-percentage"] = "999"
-        return flags
-
-    def __str__(self) -> str:
-        if self.mode == "time_windows":
-            return f"{self.length_ms} ms"
-        return f"{self.request_count or _REQUEST_COUNT} requests"
 
 
 def build_command(
@@ -171,7 +109,3 @@ def render(flags: Mapping[str, Flag], user_directory: Path) -> Iterator[str]:
             is_path = name in PERF_ANALYZER_PATHS and item not in PERF_ANALYZER_NO_FILES
             yield f"--{name}"
             yield os.path.join(user_directory, item) if is_path else item
-
-
-def _number(value: Flag | None) -> int | None:
-    return int(value) if isinstance(value, str) and value.isdecimal() else None

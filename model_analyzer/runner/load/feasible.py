@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from model_analyzer.domain.flags import Flag
 from model_analyzer.domain.models import ModelFacts, is_decoupled, max_batch_size
 from model_analyzer.domain.settings import (
     LaunchMode,
@@ -19,7 +20,7 @@ from model_analyzer.domain.settings import (
     ServerSettings,
 )
 from model_analyzer.errors import Problem
-from model_analyzer.runner.load.command import Flag, named_files
+from model_analyzer.runner.load.command import named_files
 
 _SHAPE = re.compile(r"(.+):(\d+(?:,\d+)*)")
 

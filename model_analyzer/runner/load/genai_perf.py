@@ -16,7 +16,8 @@ from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.models import is_decoupled
 from model_analyzer.domain.trials import LoadKind, Workload
-from model_analyzer.runner.load.command import Window, render
+from model_analyzer.domain.windows import Window
+from model_analyzer.runner.load.command import render
 
 _LOAD_FLAG = {LoadKind.CONCURRENCY: "--concurrency", LoadKind.REQUEST_RATE: "--request-rate"}
 

@@ -28,8 +28,9 @@ from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol
 from model_analyzer.domain.statistics import ServerStatistics, counted_between
 from model_analyzer.domain.trials import Failure, FailureReason, Workload
+from model_analyzer.domain.windows import Window
 from model_analyzer.runner.client.interface import has_fixed_shapes
-from model_analyzer.runner.load.command import Window, build_command
+from model_analyzer.runner.load.command import build_command
 from model_analyzer.runner.load.ended import (
     EXPORT,
     OUTPUT,

@@ -268,7 +268,7 @@ class TritonServer:
         if set(self._loaded) - set(wanted):
             return True  # another model would take its share of the machine
         changed = any(self._loaded.get(name) != v.identity for name, v in wanted.items())
-        is_due = self._settings.restart is ServerRestart.VARIANT or (self._renews and self._is_used)
+        is_due = self._settings.restart.renews(keeps_memory=self._renews and self._is_used)
         return changed and bool(self._loaded) and is_due
 
     def _start(self, setup: ServerSetup) -> None:

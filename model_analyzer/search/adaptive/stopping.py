@@ -38,10 +38,8 @@ def is_late(records: Sequence[TrialRecord], limits: AdaptiveSettings, further: i
     """Whether another trial, as long as the longest so far, would take too long, or so many
     `further` ones after it.
     """
-    if limits.budget_s is None:
-        return False
     spent = [record.outcome.duration_s for record in records]
-    return sum(spent) + (1 + further) * max(spent, default=0.0) > limits.budget_s
+    return not limits.budget.covers(spent, 1 + further)
 
 
 def is_settled(known: Knowledge) -> bool:

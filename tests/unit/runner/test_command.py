@@ -13,7 +13,8 @@ import pytest
 
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.trials import Load, LoadKind, Workload
-from model_analyzer.runner.load.command import Window, build_command, named_files
+from model_analyzer.domain.windows import Window
+from model_analyzer.runner.load.command import build_command, named_files
 
 HOME = Path("/home/user")
 

@@ -11,7 +11,7 @@ import pytest
 
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.trials import Load, LoadKind, Workload
-from model_analyzer.runner.load.command import Window
+from model_analyzer.domain.windows import Window
 from model_analyzer.runner.load.genai_perf import build_genai_command, parse_genai_table
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "perf_analyzer" / "genai_perf.csv"

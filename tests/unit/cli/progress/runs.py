@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 
 from model_analyzer import profiling
-from model_analyzer.cli.progress.estimate import Part, TimeLeft
-from model_analyzer.cli.progress.events import Event, Phase, Silence, Sink
-from model_analyzer.cli.progress.tracker import Tracker
+from model_analyzer.app.progress.events import Event, Phase, Silence, Sink
+from model_analyzer.app.progress.tracker import Tracker
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.settings import AdaptiveSettings
-from model_analyzer.search.expectation.search import Expectation
+from model_analyzer.forecast.expectation.search import Expectation
+from model_analyzer.forecast.time_left import Part, TimeLeft
 from model_analyzer.search.plan import Subject
 from tests.unit.search.surfaces import (
     SHARES,

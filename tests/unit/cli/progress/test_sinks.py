@@ -14,13 +14,14 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from model_analyzer.app.progress.events import Silence
+from model_analyzer.app.progress.tags import shown_tags
 from model_analyzer.cli.console import View, is_ci
-from model_analyzer.cli.progress.events import Silence
 from model_analyzer.cli.progress.jsonlines import JsonLines
 from model_analyzer.cli.progress.live import LiveView
 from model_analyzer.cli.progress.plain import Lines
 from model_analyzer.cli.progress.screen import Screen
-from model_analyzer.cli.progress.values import clock, duration, number, shown_tags, values_text
+from model_analyzer.cli.progress.values import clock, duration, number, values_text
 from model_analyzer.domain.settings import ProgressMode
 from tests.unit.builders import at_most, goal, objectives
 from tests.unit.builders import measurement as one

@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Ranks again what was measured, and writes tables and reports: nothing is measured."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from model_analyzer.app.delivery.answer import Delivery, deliver
+from model_analyzer.app.delivery.files import check_installed, originals_of
+from model_analyzer.app.selection.circumstances import ranked
+from model_analyzer.app.selection.subjects import measured_subjects
+from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.settings import ProfileSettings
+from model_analyzer.reports.write import ExportDirectory
+from model_analyzer.state.checkpoint import Checkpoint, load_chosen
+
+log = logging.getLogger(__name__)
+
+
+def analyze(settings: ProfileSettings) -> Delivery:
+    """The answers for the models of `settings`, by their goals."""
+    if not settings.export.skip_summary:
+        check_installed(settings.export.formats)
+    checkpoint = settings.checkpoint
+    loaded = load_chosen(checkpoint.load_file, checkpoint.directory, checkpoint.prefix)
+    for sentence in loaded.damage:
+        log.warning("%s: using what is intact", sentence)
+    subjects = _subjects(loaded, settings)
+    of_models = {model.name: model.goal for model in settings.models}
+    goals = {
+        subject: Goal(
+            models=tuple(of_models.get(name, settings.goal) for name in subject.split(","))
+        )
+        for subject in subjects
+    }
+    rankings = [
+        ranked(loaded.profile, subject, goal, settings.export.circumstances, settings)
+        for subject, goal in goals.items()
+    ]
+    return deliver(
+        loaded.profile,
+        loaded.path,
+        rankings,
+        settings,
+        ExportDirectory(settings.export.path),
+        originals=originals_of(loaded.profile),
+        complete=None,
+        other_goals={
+            subject: goal for subject, goal in goals.items() if loaded.goal_of(subject) != goal
+        },
+    )
+
+
+def _subjects(checkpoint: Checkpoint, settings: ProfileSettings) -> Sequence[str]:
+    """What was measured of the models that are asked for: each by itself, or else the models that
+    it was measured together with; models together in the order in which they were measured.
+    """
+    names = [model.name for model in settings.models]
+    measured = measured_subjects(checkpoint)
+    if settings.search.together:
+        same = (models for models in measured if sorted(models.split(",")) == sorted(names))
+        return [next(same, ",".join(names))]
+    subjects: dict[str, None] = {}
+    for name in names:
+        groups = [models for models in measured if name in models.split(",")]
+        if name in measured or not groups:
+            groups = [name]
+        else:
+            log.warning("%s was measured together with others: %s", name, "; ".join(groups))
+        subjects |= dict.fromkeys(groups)
+    return list(subjects)

@@ -1,0 +1,122 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Stage 5, the bench: what measures a trial, and what is searched with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.serving import Serving
+from model_analyzer.app.bench.workplace import Workplace
+from model_analyzer.app.conceal import Conceal
+from model_analyzer.domain.metrics import Source
+from model_analyzer.domain.printable import printable
+from model_analyzer.domain.protocols import Monitor
+from model_analyzer.domain.settings import LaunchMode, ProfileSettings
+from model_analyzer.domain.trials import Trial
+from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
+from model_analyzer.runner.load.transcript import Transcript
+from model_analyzer.runner.monitors.cpu import CpuMonitor
+from model_analyzer.runner.monitors.neighbours import Neighbours
+from model_analyzer.runner.repository import OutputRepository
+from model_analyzer.runner.server.triton import TritonServer
+from model_analyzer.runner.trial_runner import TrialRunner
+from model_analyzer.search.plan import Subject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """All that a run measures with: the trial runner, and the `subjects` to search."""
+
+    serving: Serving
+    runner: TrialRunner
+    output: OutputRepository
+    subjects: tuple[Subject, ...]
+
+
+def set_up(
+    job: Job,
+    place: Workplace,
+    serving: Serving,
+    *,
+    conceal: Conceal,
+    show: Callable[[str], None],
+    interruptible: Callable[[], AbstractContextManager[object]],
+) -> Bench:
+    """The last stage. perf_analyzer's output goes to a file of the user's, or else to `show`."""
+    settings = job.settings
+    is_remote = settings.server.launch is LaunchMode.REMOTE
+    output = OutputRepository(settings.repository.output, None if is_remote else place.repository)
+    load_generator = PerfAnalyzer(
+        place.perf_analyzer,
+        settings.load_generator,
+        settings.server.protocol,
+        work_directory=place.work,
+        user_directory=Path.cwd(),
+        genai_perf=place.genai_perf,
+        transcript=_transcript(settings, show, conceal),
+    )
+    subjects = serving.subjects
+    # without a GPU, searching GPU instances would find nothing; a remote server may have some
+    if not (serving.gpus.devices or is_remote):
+        subjects = tuple(subject.without_gpus() for subject in subjects)
+    if place.genai_perf is None:
+        subjects = tuple(subject.without_genai_perf() for subject in subjects)
+    runner = TrialRunner(
+        serving.server,
+        load_generator,
+        output,
+        monitors=_monitors(settings, serving, subjects, load_generator),
+        interruptible=interruptible,
+        conceal=conceal,
+    )
+    return Bench(serving=serving, runner=runner, output=output, subjects=subjects)
+
+
+def _monitors(
+    settings: ProfileSettings,
+    serving: Serving,
+    subjects: Sequence[Subject],
+    load_generator: PerfAnalyzer,
+) -> Callable[[Trial], Iterator[Monitor]]:
+    """What makes the monitors of a trial."""
+    mode = settings.server.launch
+    models = [model.settings for subject in subjects for model in subject.models]
+    cpu_only = {model.name for model in models if model.cpu_only}
+    # what one variant costs can only be held against what all others cost
+    observes_all = settings.monitors.always_gpus or any(
+        model.goal.needs(Source.GPU) for model in models
+    )
+    gpus, server = serving.gpus, serving.server
+    neighbours = Neighbours()
+
+    def monitors(trial: Trial) -> Iterator[Monitor]:
+        # elsewhere, the server's own work could not be told from that of others
+        if mode in (LaunchMode.LOCAL, LaunchMode.C_API):
+            yield neighbours.during(f"{trial.variants} at {trial.loads}")
+        if settings.monitors.cpu and mode is not LaunchMode.REMOTE:
+            watched = server if isinstance(server, TritonServer) else load_generator
+            yield CpuMonitor(watched.processes, settings.monitors.interval_s)
+        on_gpus = any(
+            work.variant.uses_gpus(gpus=len(gpus.devices)) and work.variant.model not in cpu_only
+            for work in trial.workloads
+        )
+        if gpus.devices and (on_gpus or observes_all):
+            yield gpus.monitor(settings.monitors.interval_s)
+
+    return monitors
+
+
+def _transcript(
+    settings: ProfileSettings, show: Callable[[str], None], conceal: Conceal
+) -> Callable[[str], None] | None:
+    """Where the output of perf_analyzer goes, if anywhere: without secrets and escapes."""
+    if not settings.load_generator.keep_output:
+        return None
+    path = settings.load_generator.output
+    add = show if path is None else Transcript(path).add
+    return lambda text: add(printable(conceal(text)))

@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Stage 1, the GPUs of a run: as the driver says, or the server where there is no driver."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.setups import server_setups
+from model_analyzer.domain.profiles import Device
+from model_analyzer.domain.settings import LaunchMode, ProfileSettings
+from model_analyzer.domain.trials import ServerSetup
+from model_analyzer.runner.gpus import VISIBLE_DEVICES, choose_gpus, cuda_environment
+from model_analyzer.runner.monitors.gpu import Nvml, ObservedGpus
+from model_analyzer.runner.monitors.triton_metrics import TritonMetrics
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Devices:
+    """The GPUs that the run uses, and how each model's server is started on them.
+
+    `gpus` is None where only the server can tell. `for_cuda` are variables that show the server
+    and perf_analyzer these GPUs only; `setups` are by model.
+    """
+
+    gpus: ObservedGpus | None
+    for_cuda: Mapping[str, str]
+    setups: Mapping[str, ServerSetup]
+
+    @property
+    def present(self) -> tuple[Device, ...]:
+        """The GPUs, as far as this machine can tell."""
+        return tuple(self.gpus.devices) if self.gpus else ()
+
+    @property
+    def shows_gpus(self) -> bool:
+        """Whether the server sees any of the GPUs that were chosen for it."""
+        return bool(self.for_cuda.get(VISIBLE_DEVICES))
+
+
+def devices_of(job: Job, gpus: ObservedGpus | None) -> Devices:
+    """The stage, once the GPUs of this machine are known."""
+    present = gpus.devices if gpus else ()
+    for_cuda = cuda_environment(present, job.settings.monitors.gpus)
+    return Devices(
+        gpus=gpus, for_cuda=for_cuda, setups=server_setups(job.settings, present, for_cuda)
+    )
+
+
+def local_gpus(
+    settings: ProfileSettings, environment: Mapping[str, str], stack: ExitStack
+) -> ObservedGpus | None:
+    """The GPUs of this machine that the run uses; None if only the server can tell."""
+    requested = settings.monitors.gpus
+    nvml = Nvml()
+    if settings.monitors.ignore_gpus:
+        log.info("GPUs are not looked for: cannot verify that GPU devices match checkpoint")
+        return ObservedGpus((), nvml.read)
+    if settings.server.launch is LaunchMode.REMOTE and requested:
+        return None
+    stack.enter_context(nvml)
+    if not nvml.gpus and requested and settings.server.launch is not LaunchMode.C_API:
+        return None
+    devices = choose_gpus(nvml.gpus, requested, environment.get(VISIBLE_DEVICES))
+    return _with_warning(ObservedGpus(devices, nvml.read))
+
+
+def served_gpus(
+    settings: ProfileSettings, metrics_url: str, flags: Mapping[str, Any]
+) -> ObservedGpus:
+    """The GPUs that a running server reports, as far as they were asked for. perf_analyzer's
+    `flags` say how to get at it.
+    """
+    metrics = TritonMetrics(metrics_url, flags)
+    devices = choose_gpus(metrics.gpus(), settings.monitors.gpus, None)
+    return _with_warning(ObservedGpus(devices, metrics.read))
+
+
+def _with_warning(gpus: ObservedGpus) -> ObservedGpus:
+    """The same GPUs, after a warning about what cannot be measured of them."""
+    unknown = gpus.unknown()
+    if unknown:
+        log.warning("GPU metrics that cannot be had here: %s", unknown)
+    return gpus

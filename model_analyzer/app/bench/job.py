@@ -1,0 +1,20 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a run is about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from model_analyzer.config.places import Places
+from model_analyzer.domain.settings import ProfileSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """The settings of a run, where the user gave each of them, and environment variables."""
+
+    settings: ProfileSettings
+    places: Places
+    environment: Mapping[str, str]

@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What serves the models of a run, in each launch mode."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from model_analyzer.domain.settings import LaunchMode, ProfileSettings
+from model_analyzer.runner.repository import ModelRepository
+from model_analyzer.runner.runtime import (
+    check_models_python,
+    find_server_library,
+    find_tritonserver,
+)
+from model_analyzer.runner.server.c_api import EmbeddedServer
+from model_analyzer.runner.server.docker import ContainerLauncher, connect
+from model_analyzer.runner.server.local import LocalLauncher
+from model_analyzer.runner.server.remote import RemoteLauncher
+from model_analyzer.runner.server.triton import Launcher
+
+
+def launcher(
+    settings: ProfileSettings, environment: Mapping[str, str], repository: Path | None
+) -> Launcher:
+    """What brings servers to life in the launch mode, once its programs have been found.
+
+    They see this `repository`, unless they have one of their own.
+    """
+    if settings.server.launch is LaunchMode.REMOTE:
+        return RemoteLauncher(settings.server)
+    assert repository is not None, "only a remote server may have a repository of its own"
+    if settings.server.launch is LaunchMode.DOCKER:
+        return ContainerLauncher(connect(), settings.docker, settings.server, repository)
+    triton = find_tritonserver(settings.server.path, environment)
+    check_models_python(triton, environment)
+    return LocalLauncher(triton, settings.server, repository)
+
+
+def embedded_server(
+    settings: ProfileSettings,
+    environment: Mapping[str, str],
+    repository: ModelRepository,
+    work: Path,
+) -> EmbeddedServer:
+    """The server inside perf_analyzer, once its library has been found."""
+    library = find_server_library(settings.server.install_path, environment, work / "library")
+    check_models_python(library, environment)
+    return EmbeddedServer(library, settings.server, repository, work / "models")

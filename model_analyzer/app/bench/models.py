@@ -1,0 +1,119 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Stage 2, the models: from their files, from a server where those leave it open, or from the
+server alone where there are no files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from model_analyzer.app.bench.launch import launcher
+from model_analyzer.config.places import Places
+from model_analyzer.domain.models import ModelConfig, ModelFacts, empty
+from model_analyzer.domain.settings import ProfileSettings
+from model_analyzer.domain.trials import ServerSetup
+from model_analyzer.errors import Problem, RepositoryError
+from model_analyzer.runner.completion import Completion
+from model_analyzer.runner.repository import ModelRepository
+from model_analyzer.runner.served_models import served_facts
+from model_analyzer.runner.server.log import ServerLog
+from model_analyzer.runner.server.triton import TritonServer
+
+
+class _Incomplete(Exception):
+    """A model whose configuration only a server can complete."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Models:
+    """What the files say. `facts` are those of the models whose files say enough; `unknown` says
+    of others why not; `broken` is what is wrong with the rest. `repository` is what is wrong with
+    all of it.
+    """
+
+    facts: Mapping[str, ModelFacts] = field(default_factory=empty)
+    unknown: Mapping[str, str] = field(default_factory=empty)
+    broken: Mapping[str, Problem] = field(default_factory=empty)
+    repository: Problem | None = None
+
+    @property
+    def problems(self) -> Sequence[Problem]:
+        return (self.repository,) if self.repository else tuple(self.broken.values())
+
+
+def read_models(settings: ProfileSettings, places: Places) -> Models:
+    """What the files say of each model of the run."""
+    names = [model.name for model in settings.models]
+    path = None if settings.server.reload_disable else settings.repository.path
+    if path is None:
+        reason = "only the server knows its models, and none is asked here"
+        return Models(unknown=dict.fromkeys(names, reason))
+    try:
+        repository = ModelRepository(path, fingerprint=lambda _: "")
+    except RepositoryError as error:
+        return Models(repository=_of_repository(error, places))
+    facts: dict[str, ModelFacts] = {}
+    unknown: dict[str, str] = {}
+    broken: dict[str, Problem] = {}
+    for name in names:
+        try:
+            facts[name] = repository.facts(name, complete=_incomplete, calls=settings.bls_calls)
+        except _Incomplete as error:
+            unknown[name] = (
+                f"a server has to complete the configuration of {error}, and none is started here"
+            )
+        except RepositoryError as error:
+            broken[name] = Problem(where=places.of("", name), what=str(error))
+    return Models(facts=facts, unknown=unknown, broken=broken)
+
+
+def _of_repository(error: RepositoryError, places: Places) -> Problem:
+    option = "model_repository"
+    is_relative = option in places.relative_paths(Path.cwd())
+    hint = "relative paths are meant from the current directory" if is_relative else ""
+    return Problem(where=places.of_all(option), what=str(error), hint=hint)
+
+
+def _incomplete(name: str, config: ModelConfig) -> ModelConfig:
+    raise _Incomplete(name)
+
+
+def repository_facts(
+    settings: ProfileSettings,
+    environment: Mapping[str, str],
+    repository: ModelRepository,
+    setups: Mapping[str, ServerSetup],
+    server_log: ServerLog,
+    work: Path,
+) -> Mapping[str, ModelFacts]:
+    """What the models are, from their files, and from a server where those leave it open."""
+    completion = Completion(
+        repository,
+        partial(launcher, settings, environment),
+        settings.server,
+        server_log,
+        work / "completion",
+    )
+    return {
+        name: repository.facts(
+            name, complete=partial(completion.complete, setup=setup), calls=settings.bls_calls
+        )
+        for name, setup in setups.items()
+    }
+
+
+def facts_from_server(
+    settings: ProfileSettings, server: TritonServer, setups: Mapping[str, ServerSetup]
+) -> Mapping[str, ModelFacts]:
+    """What the models are, from the server, which is left as it was before."""
+    facts = {}
+    for name, setup in setups.items():
+        facts[name] = served_facts(
+            server.client(setup), name, timeout_s=settings.server.load_timeout_s
+        )
+        server.discard()
+    return facts

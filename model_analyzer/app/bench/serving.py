@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Stage 4, serving: a server that runs, its version, and what only it can tell."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+from model_analyzer.app.bench.devices import Devices, served_gpus
+from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.launch import embedded_server, launcher
+from model_analyzer.app.bench.models import facts_from_server
+from model_analyzer.app.bench.setups import uuids
+from model_analyzer.app.bench.subjects import searched_subjects
+from model_analyzer.app.bench.workplace import Workplace
+from model_analyzer.domain.models import ModelFacts
+from model_analyzer.domain.settings import LaunchMode
+from model_analyzer.runner.monitors.gpu import ObservedGpus
+from model_analyzer.runner.repository import stage
+from model_analyzer.runner.served_models import other_models
+from model_analyzer.runner.server.c_api import EmbeddedServer
+from model_analyzer.runner.server.triton import TritonServer
+from model_analyzer.search.plan import Subject
+
+log = logging.getLogger(__name__)
+
+AnyServer = TritonServer | EmbeddedServer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
+    """The server of the run, the GPUs it has, and what is searched on it."""
+
+    server: AnyServer
+    version: str
+    gpus: ObservedGpus
+    facts: Mapping[str, ModelFacts]
+    subjects: tuple[Subject, ...]
+
+    @property
+    def description(self) -> str:
+        return f"Triton {self.version} ({self.server.description})"
+
+
+def make_server(job: Job, devices: Devices, place: Workplace, stack: ExitStack) -> AnyServer:
+    """The server, whose programs are found but not started; it ends with the `stack`."""
+    settings, repository = job.settings, place.repository
+    if settings.server.launch is LaunchMode.C_API:
+        assert repository is not None, "only a remote server may have a repository of its own"
+        return embedded_server(settings, place.environment, repository, place.work)
+    path = repository.path if repository is not None else None
+    if repository is not None and settings.server.launch is LaunchMode.LOCAL:
+        path = stage(repository, place.facts.values(), place.work / "models")
+    return stack.enter_context(
+        TritonServer(
+            launcher(settings, place.environment, path),
+            settings.server,
+            place.server_log,
+            settles=settings.monitors.cpu or devices.shows_gpus,
+            renews=devices.shows_gpus,
+        )
+    )
+
+
+def serve(job: Job, devices: Devices, place: Workplace, server: AnyServer) -> Serving:
+    """Starts the server and asks it what the files and the driver did not tell."""
+    settings = job.settings
+    first = devices.setups[settings.models[0].name]
+    version = server.version(first)
+    gpus = devices.gpus
+    facts, subjects = place.facts, place.subjects
+    if isinstance(server, TritonServer):
+        gpus = gpus or served_gpus(settings, server.metrics_url, first.access)
+        if settings.server.launch is LaunchMode.REMOTE:
+            if place.repository is None:
+                facts = facts_from_server(settings, server, devices.setups)
+                subjects = searched_subjects(settings, facts, job.places)
+            others = other_models(server.client(first), facts.values())
+            if others:
+                log.warning("The server has other models loaded: %s", ", ".join(others))
+    assert gpus is not None, "where no server runs, nobody but the driver knows GPUs"
+    return Serving(
+        server=server,
+        version=version,
+        gpus=gpus,
+        facts=facts,
+        subjects=tuple(_placed(subject, devices, version, gpus) for subject in subjects),
+    )
+
+
+def _placed(subject: Subject, devices: Devices, version: str, gpus: ObservedGpus) -> Subject:
+    """The subject with the setup of its server; models that are searched together have the same."""
+    setup = devices.setups[subject.models[0].facts.name]
+    return replace(subject, setup=replace(setup, version=version, devices=uuids(gpus.devices)))

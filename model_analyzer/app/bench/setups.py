@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""How the server of each model is started."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from model_analyzer.domain.environment import Veil
+from model_analyzer.domain.profiles import Device
+from model_analyzer.domain.settings import LaunchMode, ModelSettings, ProfileSettings
+from model_analyzer.domain.trials import ServerSetup
+from model_analyzer.runner.client.tls import access_flags
+from model_analyzer.state.own_key import own_key
+
+
+def server_setups(
+    settings: ProfileSettings, devices: Sequence[Device], for_cuda: Mapping[str, str]
+) -> Mapping[str, ServerSetup]:
+    """How each model's server is started; variables in `for_cuda` are not the user's to set."""
+    mode = settings.server.launch
+    shown = frozenset(settings.server.show_environment)
+    is_ours = mode in (LaunchMode.LOCAL, LaunchMode.DOCKER)
+    return {
+        model.name: ServerSetup(
+            launch=mode.value,
+            protocol=settings.server.protocol.value,
+            devices=uuids(devices),
+            flags=_server_flags(model, settings) if is_ours else {},
+            environment={}
+            if mode is LaunchMode.REMOTE
+            else {
+                name: value
+                for name, value in model.server_environment.items()
+                if name not in for_cuda
+            },
+            container=settings.docker.container(model.docker_arguments)
+            if mode is LaunchMode.DOCKER
+            else {},
+            access=access_flags(model.perf_analyzer_flags),
+            veil=Veil(key=own_key(), shown=shown),
+        )
+        for model in settings.models
+    }
+
+
+def _server_flags(model: ModelSettings, settings: ProfileSettings) -> Mapping[str, Any]:
+    """The flags of the model's server, which measures as often as we look."""
+    interval_ms = max(1, round(settings.monitors.interval_s * 1000))
+    return {"metrics-interval-ms": interval_ms, **model.server_flags}
+
+
+def uuids(devices: Sequence[Device]) -> tuple[str, ...]:
+    return tuple(sorted(device.uuid for device in devices))

@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is searched, one after another, once the models are known."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from model_analyzer.config.places import Places
+from model_analyzer.domain.models import ModelFacts
+from model_analyzer.domain.settings import ModelSettings, ModelType, ProfileSettings
+from model_analyzer.domain.trials import ServerSetup
+from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.runner.files import fingerprint_files
+from model_analyzer.runner.load.command import named_files
+from model_analyzer.runner.load.feasible import impossible, without_effect
+from model_analyzer.search.choose import check
+from model_analyzer.search.plan import SearchedModel, Subject
+
+log = logging.getLogger(__name__)
+
+_NOWHERE = Places()
+
+
+def searched_subjects(
+    settings: ProfileSettings, facts: Mapping[str, ModelFacts], places: Places = _NOWHERE
+) -> Sequence[Subject]:
+    """What is searched, one after another: each model, or all together; checked. Nothing is said
+    about the server yet.
+    """
+    problems = [*infeasible(settings, facts, places)]
+    if problems:
+        raise ConfigError(*problems)
+    models = [
+        SearchedModel(
+            facts=facts[model.name],
+            settings=model,
+            inputs=inputs_of(model),
+            times_tokens=settings.load_generator.model_type is ModelType.LLM,
+            composing=settings.composing,
+        )
+        for model in settings.models
+    ]
+    groups = [models] if settings.search.together else [[model] for model in models]
+    subjects = [Subject(models=tuple(group), setup=ServerSetup()) for group in groups]
+    remarks = [
+        remark
+        for model in settings.models
+        for remark in without_effect(model, facts[model.name], settings.search)
+    ]
+    for remark in (*remarks, *check(subjects, settings.search, settings.quick)):
+        log.warning("%s", remark)
+    return subjects
+
+
+def infeasible(
+    settings: ProfileSettings, facts: Mapping[str, ModelFacts], places: Places
+) -> Iterator[Problem]:
+    """What of the models whose facts are known could not be measured at all."""
+    for model in settings.models:
+        if model.name in facts:
+            yield from impossible(
+                model,
+                facts[model.name],
+                search=settings.search,
+                server=settings.server,
+                user_directory=Path.cwd(),
+                place=partial(places.of, model=model.name),
+            )
+
+
+def inputs_of(model: ModelSettings) -> str:
+    """A fingerprint of the files that the model's perf_analyzer flags name."""
+    prints = [
+        fingerprint_files(Path.cwd() / path) for _, path in named_files(model.perf_analyzer_flags)
+    ]
+    return ",".join(prints)

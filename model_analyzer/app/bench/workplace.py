@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Stage 3, the workplace: directories to write to, programs to start, models known in full."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.models import repository_facts
+from model_analyzer.app.bench.preflight import Preflight
+from model_analyzer.app.bench.subjects import searched_subjects
+from model_analyzer.domain.models import ModelFacts, empty
+from model_analyzer.domain.settings import LaunchMode, ModelType, ProfileSettings
+from model_analyzer.errors import OutputError
+from model_analyzer.reports.write import ExportDirectory
+from model_analyzer.runner.gpus import VISIBLE_DEVICES
+from model_analyzer.runner.load.command import named_files
+from model_analyzer.runner.output_directory import create_output, held, prepare_output
+from model_analyzer.runner.repository import ModelRepository, check_apart
+from model_analyzer.runner.runtime import Program, find_genai_perf, find_perf_analyzer
+from model_analyzer.runner.server.log import ServerLog
+from model_analyzer.runner.workspace import Workspace
+from model_analyzer.search.plan import Subject
+from model_analyzer.writing import empty_output
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workplace:
+    """Where a run works, and with what.
+
+    `work` is a directory for the time of the run. `environment` is that of the programs we start.
+    `repository` is None, and `facts` and `subjects` are empty, where only the server knows the
+    models.
+    """
+
+    work: Path
+    environment: Mapping[str, str]
+    repository: ModelRepository | None
+    server_log: ServerLog
+    facts: Mapping[str, ModelFacts]
+    subjects: Sequence[Subject]
+    export: ExportDirectory
+    perf_analyzer: Program
+    genai_perf: Program | None
+
+
+def prepare(job: Job, checked: Preflight, stack: ExitStack) -> Workplace:
+    """Checks what is cheap to check first; starts servers only to complete configurations."""
+    settings = job.settings
+    path = None if settings.server.reload_disable else settings.repository.path
+    repository = ModelRepository(path) if path is not None else None
+    work = stack.enter_context(Workspace())
+    for_cuda = checked.devices.for_cuda
+    environment = {**job.environment, **for_cuda}
+    if for_cuda and any(VISIBLE_DEVICES in model.server_environment for model in settings.models):
+        log.warning("%s of the server is chosen by --gpus: yours is left out", VISIBLE_DEVICES)
+    server_log = ServerLog(create_log(settings, work))
+    facts: Mapping[str, ModelFacts] = empty()
+    subjects: Sequence[Subject] = ()
+    if repository is not None:
+        setups = checked.devices.setups
+        facts = repository_facts(settings, environment, repository, setups, server_log, work)
+        subjects = searched_subjects(settings, facts, job.places)
+    _check_output(settings, repository)
+    export = ExportDirectory(settings.export.path)
+    perf_analyzer = find_perf_analyzer(settings.load_generator.path, environment)
+    return Workplace(
+        work=work,
+        environment=environment,
+        repository=repository,
+        server_log=server_log,
+        facts=facts,
+        subjects=subjects,
+        export=export,
+        perf_analyzer=perf_analyzer,
+        genai_perf=_genai_perf(settings, perf_analyzer),
+    )
+
+
+def create_log(settings: ProfileSettings, work: Path) -> Path:
+    """The server's log file, empty: its lines of this run are what counts.
+
+    Where the server is not ours, there is none.
+    """
+    if settings.server.launch is LaunchMode.REMOTE:
+        return work / "none"
+    path = work / "server.log"
+    if settings.server.log is not None and settings.server.launch is not LaunchMode.C_API:
+        path = settings.server.log
+    try:
+        empty_output(path)
+    except OSError as error:
+        raise OutputError(
+            f"cannot write {path}: {error.strerror}; check --triton-output-path"
+        ) from error
+    return path
+
+
+def claim_output(settings: ProfileSettings, stack: ExitStack) -> None:
+    """Makes the directory of the variants, which no other run may take until the `stack` closes."""
+    create_output(
+        settings.repository.output,
+        override=settings.repository.override_output,
+        spared=_spared(settings),
+    )
+    stack.enter_context(held(settings.repository.output))
+
+
+def _check_output(settings: ProfileSettings, repository: ModelRepository | None) -> None:
+    """Raises RepositoryError where the directory of the variants could not be made."""
+    kept = [
+        *([("the model repository", repository.path)] if repository is not None else []),
+        ("the current directory", Path.cwd()),
+        *_named_files(settings),
+    ]
+    output = settings.repository.output
+    override = settings.repository.override_output
+    prepare_output(output, override=override, kept=kept, spared=_spared(settings))
+    if repository is not None:
+        check_apart(output, repository.path)
+
+
+def _spared(settings: ProfileSettings) -> Sequence[tuple[str, Path]]:
+    """Directories that stay where they are, even inside the directory of the variants."""
+    return (
+        ("the checkpoint directory", settings.checkpoint.directory),
+        ("the export directory", settings.export.path),
+    )
+
+
+def _named_files(settings: ProfileSettings) -> Iterator[tuple[str, Path]]:
+    """Files that the user named, with what they are."""
+    for what, path in (
+        ("the configuration file", settings.config_file),
+        ("the server's log", settings.server.log),
+        ("perf_analyzer's output", settings.load_generator.output),
+    ):
+        if path is not None:
+            yield what, path
+    for model in settings.models:
+        for flag, name in named_files(model.perf_analyzer_flags):
+            yield f"the {flag} of {model.name}", Path.cwd() / name
+
+
+def _genai_perf(settings: ProfileSettings, perf_analyzer: Program) -> Program | None:
+    """genai-perf, where a language model is to be measured by it."""
+    is_wanted = any(model.genai_perf_flags for model in settings.models)
+    if settings.load_generator.model_type is not ModelType.LLM or not is_wanted:
+        return None
+    program = find_genai_perf(perf_analyzer)
+    if program is None or settings.server.launch is LaunchMode.C_API:
+        reason = "is not installed" if program is None else "cannot measure in launch mode c_api"
+        log.warning("genai-perf %s: token metrics come from perf_analyzer", reason)
+        return None
+    return program

@@ -1,0 +1,306 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What every command that has results does with them: answers, files, and what to show."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from model_analyzer.app.delivery.files import (
+    configuration_difference,
+    origin_of,
+    write_best,
+    write_detail,
+    write_error_log,
+    write_results,
+    write_summary,
+)
+from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.models import ModelConfig
+from model_analyzer.domain.profiles import Profile
+from model_analyzer.domain.settings import OutputFormat, ProfileSettings
+from model_analyzer.reports.build import Origin, Summary, build_summary
+from model_analyzer.reports.tables import (
+    Table,
+    answer_table,
+    gpu_table,
+    inference_table,
+    server_table,
+)
+from model_analyzer.reports.write import ExportDirectory
+from model_analyzer.results.answer import Answer, answers_of
+from model_analyzer.results.ranking import Ranking, rank_across
+from model_analyzer.results.selection import top, top_with_default
+
+log = logging.getLogger(__name__)
+
+_NO_GOALS: Mapping[str, Goal] = {}
+_ACROSS_MODELS = "Best Configs Across All Models"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """What was written, and what there is to show of it.
+
+    `answers` are those of the models; `summaries` each with its table, the one across models last;
+    `tables` have a title. `paths` are the files that people want to open. `deployments` are
+    commands that print manifests, by name of model.
+    """
+
+    answers: Sequence[Answer]
+    summaries: Sequence[tuple[Summary, Table]]
+    tables: Sequence[tuple[str, Table]]
+    paths: Sequence[Path]
+    error_log: Path | None
+    deployments: Sequence[tuple[str, str]]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether something was measured of every model."""
+        return all(answer.ranking.results for answer in self.answers)
+
+    @property
+    def is_met(self) -> bool:
+        """Whether every answer keeps the constraints."""
+        return all(answer.is_met for answer in self.answers)
+
+
+def deliver(
+    profile: Profile,
+    checkpoint: Path | None,
+    rankings: Sequence[Ranking],
+    settings: ProfileSettings,
+    directory: ExportDirectory,
+    *,
+    originals: Mapping[str, ModelConfig],
+    complete: bool | None,
+    other_goals: Mapping[str, Goal] = _NO_GOALS,
+) -> Delivery:
+    """Writes tables, reports and configurations to deploy.
+
+    `originals` are the configurations in the model repository, by name of model; `complete`
+    says whether all searches came to their end, None that nobody knows. `other_goals`, by subject,
+    are not those that the checkpoint has.
+    """
+    origin = origin_of(profile, checkpoint)
+    tables = _tables(profile, rankings, settings)
+    measured = sum(len(ranking.results) for ranking in rankings)
+    if measured:
+        log.info(
+            "Profile complete. Profiled %d configurations for models: %s",
+            measured,
+            [name for ranking in rankings for name in ranking.model.split(",")],
+        )
+    every = answers_of(_with_best_of_all(rankings, settings))
+    answers = [answer for answer in every if not answer.ranking.is_across_models]
+    summaries = [
+        _summary(answer, settings, origin, originals, complete=complete) for answer in every
+    ]
+    deployable: list[Path] = []
+    for answer in answers:
+        difference = configuration_difference(answer.ranking, originals)
+        deployable += write_best(directory, answer, difference, "best")
+    paths = _write_summaries(
+        directory, answers, summaries, tables, settings, origin, complete=complete
+    )
+    if not settings.export.skip_summary:
+        _write_details(rankings, settings, directory, origin)
+    return Delivery(
+        answers=answers,
+        summaries=[
+            (summary, _answer_table(answer, settings, gpus=len(origin.devices)))
+            for answer, summary in zip(every, summaries, strict=True)
+        ],
+        tables=[(title, table) for title, _, table in tables],
+        paths=(*paths, *(path for path in deployable if path.suffix == ".pbtxt")),
+        error_log=write_error_log(directory, rankings),
+        deployments=[
+            (
+                answer.ranking.model,
+                _deploy_command(
+                    answer.ranking, checkpoint, settings, other_goals.get(answer.ranking.model)
+                ),
+            )
+            for answer in answers
+            if answer.is_met and checkpoint is not None
+        ],
+    )
+
+
+def _summary(
+    answer: Answer,
+    settings: ProfileSettings,
+    origin: Origin,
+    originals: Mapping[str, ModelConfig],
+    *,
+    complete: bool | None,
+) -> Summary:
+    export = settings.export
+    return build_summary(
+        answer,
+        best=export.best_of_all if answer.ranking.is_across_models else export.best,
+        origin=origin,
+        difference=configuration_difference(answer.ranking, originals, masks=True),
+        complete=complete is not False,
+        offline=settings.offline,
+        always_gpus=settings.monitors.always_gpus,
+    )
+
+
+def _answer_table(answer: Answer, settings: ProfileSettings, *, gpus: int) -> Table:
+    """The rows that belong to the answer."""
+    ranking, export = answer.ranking, settings.export
+    shown = (
+        top(ranking, export.best_of_all)
+        if ranking.is_across_models
+        else top_with_default(ranking, export.best)
+    )
+    return answer_table(shown, ranking.goal, gpus=gpus)
+
+
+def _write_summaries(
+    directory: ExportDirectory,
+    answers: Sequence[Answer],
+    summaries: Sequence[Summary],
+    tables: Sequence[tuple[str, str, Table]],
+    settings: ProfileSettings,
+    origin: Origin,
+    *,
+    complete: bool | None,
+) -> Sequence[Path]:
+    """Tables, results for programs and a page for each model; their paths."""
+    export = settings.export
+    if export.skip_summary:
+        return ()
+    paths: list[Path] = []
+    if OutputFormat.CSV in export.formats:
+        paths += _write_tables(directory, tables)
+    paths += write_results(directory, answers, origin, export.formats, complete=complete)
+    for summary in summaries:
+        paths += write_summary(directory, summary, export.formats)
+    return paths
+
+
+def _deploy_command(
+    ranking: Ranking, checkpoint: Path, settings: ProfileSettings, goal: Goal | None
+) -> str:
+    """The command that comes to the same recommendation from the `checkpoint`, by a `goal` if that
+    is another than the checkpoint has.
+    """
+    words = ["model-analyzer", "best", "-m", ranking.model]
+    if checkpoint.parent == settings.checkpoint.directory:
+        words += ["-s", _short(checkpoint.parent)]
+        if settings.checkpoint.prefix:
+            words += ["--checkpoint-prefix", settings.checkpoint.prefix]
+    else:
+        words.append(_short(checkpoint))
+    if goal is not None and len(set(goal.models)) == 1:
+        words += _goal_flags(goal.models[0])
+    elif goal is not None and settings.config_file is not None:
+        words += ["-f", _short(settings.config_file)]
+    if ranking.group is not None and len(ranking.groups) > 1:
+        words += ["--circumstances", str(ranking.group.number)]
+    return shlex.join([*words, "--format", "kubernetes"])
+
+
+def _goal_flags(goal: ModelGoal) -> Sequence[str]:
+    weights = [f":{objective.weight:.15g}" for objective in goal.objectives]
+    if len(weights) == 1:
+        weights = [""]
+    wished = zip(goal.objectives, weights, strict=True)
+    flags = ["--metric", ",".join(f"{objective.tag}{weight}" for objective, weight in wished)]
+    for bound in goal.constraints:
+        if bound.minimum is not None:
+            flags += ["--constraint", f"{bound.tag}>{bound.minimum:.15g}"]
+        if bound.maximum is not None:
+            flags += ["--constraint", f"{bound.tag}<{bound.maximum:.15g}"]
+    return flags if goal.constraints else [*flags, "--constraint", "none"]
+
+
+def _short(path: Path) -> str:
+    """The path from where the user stands, if it is below."""
+    relative = os.path.relpath(path)
+    return str(path) if relative.startswith(os.pardir) else relative
+
+
+def _tables(
+    profile: Profile, rankings: Sequence[Ranking], settings: ProfileSettings
+) -> Sequence[tuple[str, str, Table]]:
+    """Title, file name and table."""
+    export, gpus = settings.export, len(profile.devices)
+    of_gpus = gpu_table(
+        rankings, export.gpu_fields, gpus=gpus, always=settings.monitors.always_gpus
+    )
+    return (
+        (
+            "Models (Inference)",
+            export.inference_file,
+            inference_table(rankings, export.inference_fields, gpus=gpus),
+        ),
+        ("Models (GPU Metrics)", export.gpu_file, of_gpus),
+        (
+            "Server Only",
+            export.server_file,
+            server_table(profile.server_only, export.server_fields),
+        ),
+    )
+
+
+def _write_tables(
+    directory: ExportDirectory, tables: Sequence[tuple[str, str, Table]]
+) -> Sequence[Path]:
+    paths = []
+    for _, name, table in tables:
+        if table.rows:
+            paths.append(directory.write(table.to_csv(), "results", name))
+        else:
+            directory.remove("results", name)  # an earlier run may have had some
+    return paths
+
+
+def _with_best_of_all(rankings: Sequence[Ranking], settings: ProfileSettings) -> Sequence[Ranking]:
+    """The rankings, and one across all models where that was asked for."""
+    if not settings.export.best_of_all:
+        return rankings
+    across = rank_across(rankings, Goal(models=(settings.goal,)), _ACROSS_MODELS)
+    return [*rankings, across]
+
+
+def _write_details(
+    rankings: Sequence[Ranking],
+    settings: ProfileSettings,
+    directory: ExportDirectory,
+    origin: Origin,
+) -> None:
+    export = settings.export
+    for ranking in rankings:
+        chosen = top(ranking, export.best)
+        if export.skip_detailed:
+            if chosen:
+                log.info(
+                    "To generate detailed reports for the %d best %s configurations, run"
+                    " `model-analyzer report --report-model-configs %s --export-path %s"
+                    " --checkpoint-directory %s`",
+                    len(chosen),
+                    ranking.model,
+                    ",".join(result.name for result in chosen),
+                    export.path,
+                    settings.checkpoint.directory,
+                )
+            continue
+        for result in chosen:
+            write_detail(
+                directory,
+                result,
+                ranking.goal,
+                origin,
+                plots=export.plots,
+                offline=settings.offline,
+                always_gpus=settings.monitors.always_gpus,
+                formats=export.formats,
+            )

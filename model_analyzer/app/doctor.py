@@ -1,0 +1,379 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Would a run work here, and if not, what has to change?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+
+from model_analyzer.app.bench.devices import Devices, devices_of, local_gpus
+from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.launch import launcher
+from model_analyzer.app.bench.models import read_models, repository_facts
+from model_analyzer.app.bench.preflight import without_gpus
+from model_analyzer.app.bench.subjects import infeasible
+from model_analyzer.app.conceal import Conceal, concealing
+from model_analyzer.app.starter import STARTER
+from model_analyzer.config.origins import Origin
+from model_analyzer.domain.models import ModelFacts
+from model_analyzer.domain.settings import (
+    LaunchMode,
+    ProfileSettings,
+    Protocol,
+    ServerRestart,
+    ServerSettings,
+)
+from model_analyzer.domain.trials import LoadKind, ServerSetup
+from model_analyzer.errors import (
+    ConfigError,
+    ModelAnalyzerError,
+    Problem,
+    RepositoryError,
+)
+from model_analyzer.runner.checks.docker_engine import check_docker
+from model_analyzer.runner.checks.finding import Finding, Level, ok, problem, warning
+from model_analyzer.runner.checks.gpus import check_gpus
+from model_analyzer.runner.checks.limits import check_group, judge_ulimits, read_ulimits
+from model_analyzer.runner.checks.machine import (
+    judge_clock,
+    judge_frequency,
+    judge_load,
+    judge_memory,
+    read_clock,
+    read_frequency,
+    read_load,
+    read_memory,
+)
+from model_analyzer.runner.checks.models import (
+    check_measuring,
+    check_model,
+    check_tiny_model,
+    shapes_of,
+)
+from model_analyzer.runner.checks.packages import check_packages
+from model_analyzer.runner.checks.ports import check_ports
+from model_analyzer.runner.checks.programs import (
+    check_load_generator,
+    check_models_interpreter,
+    check_server,
+)
+from model_analyzer.runner.checks.storage import (
+    check_readable,
+    judge_place,
+    judge_shared_memory,
+    read_place,
+    read_shared_memory,
+    size_mib,
+)
+from model_analyzer.runner.client.tls import access_flags
+from model_analyzer.runner.gpus import VISIBLE_DEVICES
+from model_analyzer.runner.output_directory import prepare_output
+from model_analyzer.runner.repository import ModelRepository, stage
+from model_analyzer.runner.runtime import Program, installed_runtime
+from model_analyzer.runner.server.local import LocalLauncher
+from model_analyzer.runner.server.log import ServerLog
+from model_analyzer.runner.server.triton import TritonServer
+from model_analyzer.runner.workspace import Workspace
+
+# A model may take long to load; the default of a run is long for somebody who waits for a doctor.
+_LOAD_S = 60
+_USUAL_LOAD_S = 600
+
+Findings = Iterator[Finding]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What to look at: a run, remarks about its settings, what was given for them and where; and
+    whether models are loaded.
+    """
+
+    job: Job
+    remarks: Sequence[str]
+    given: Sequence[Origin]
+    with_models: bool
+
+    @property
+    def settings(self) -> ProfileSettings:
+        return self.job.settings
+
+
+def examine(asked: Asked) -> Iterator[tuple[str, Finding]]:
+    """Every finding with its subject, as soon as it is known, without secrets."""
+    conceal = concealing(asked.settings)
+    with Workspace() as work:
+        for subject, finding in _Doctor(asked, work).examine():
+            yield subject, _concealed(finding, conceal)
+
+
+def _concealed(finding: Finding, conceal: Conceal) -> Finding:
+    return replace(
+        finding,
+        found=conceal(finding.found),
+        fix=conceal(finding.fix),
+        details=tuple(map(conceal, finding.details)),
+    )
+
+
+class _Doctor:
+    """One examination. `work` is a directory for what it needs on the way."""
+
+    def __init__(self, asked: Asked, work: Path) -> None:
+        self._asked = asked
+        self._settings = asked.settings
+        self._work = work
+        self._environment = asked.job.environment
+        self._server: Program | None = None
+        self._load: Program | None = None
+        self._models_python_works = True
+        self._known = read_models(asked.settings, asked.job.places)
+
+    def examine(self) -> Iterator[tuple[str, Finding]]:
+        """Every finding with its subject, what is known soonest first."""
+        subjects: Mapping[str, Callable[[], Findings]] = {
+            "Options": self._options,
+            "Machine": self._machine,
+            "Storage": self._storage,
+            "Network": self._network,
+            "GPUs": self._gpus,
+            "Programs": self._programs,
+            "Server and models": self._models,
+        }
+        for subject, check in subjects.items():
+            for finding in check():
+                yield subject, finding
+
+    def _options(self) -> Findings:
+        variables = [one for one in self._asked.given if one.is_variable]
+        for one in variables:
+            instead = f", instead of {', '.join(one.instead_of)}" if one.instead_of else ""
+            yield ok(one.where, f"{one.text}{instead}")
+        for remark in self._asked.remarks:
+            yield warning("option", remark, "leave it out, or correct it")
+        judged = [*self._judged()]
+        yield from judged
+        has_problem = any(finding.level is Level.PROBLEM for finding in judged)
+        if self._settings.config_file is not None:
+            if not has_problem:
+                yield ok("file", f"{self._settings.config_file} is valid")
+        elif not variables:
+            yield ok("defaults", "no file and no variables")
+
+    def _judged(self) -> Findings:
+        """What the options want and the models or the machine do not have."""
+        facts, places = self._known.facts, self._asked.job.places
+        problems = [*infeasible(self._settings, facts, places)]
+        warnings: Sequence[Problem] = ()
+        with ExitStack() as stack:
+            if not _devices(self._asked.job, stack).present:
+                refused, warnings = without_gpus(self._settings, facts, places)
+                problems += refused
+        for fault in problems:
+            yield problem("option", f"{fault.where}: {fault.what}", fault.hint or "correct it")
+        for doubt in warnings:
+            yield warning("option", f"{doubt.where}: {doubt.what}", doubt.hint)
+        for name, fault in self._known.broken.items():
+            found = f"{fault.where}: {fault.what}"
+            yield problem(f"model {name}", found, "correct its name or directory")
+
+    def _machine(self) -> Findings:
+        yield judge_load(read_load())
+        yield judge_memory(read_memory())
+        yield from check_group()
+        yield judge_ulimits(read_ulimits(), connections=_connections(self._settings))
+        yield judge_frequency(read_frequency())
+        yield judge_clock(read_clock(), needs_time_of_day=_needs_time_of_day(self._settings))
+
+    def _storage(self) -> Findings:
+        yield judge_shared_memory(read_shared_memory())
+        settings = self._settings
+        repository, models = settings.repository.path, [one.name for one in settings.models]
+        needed = size_mib([repository / name for name in models]) if repository else 0.0
+        if repository is not None:
+            yield check_readable("model repository", repository, models or None)
+        places = [("export path", "--export-path", settings.export.path, 0.0)]
+        if not settings.checkpoint.disabled:
+            directory = settings.checkpoint.directory
+            places.append(("checkpoints", "--checkpoint-directory", directory, 0.0))
+        output = settings.repository.output
+        in_the_way = _in_the_way(output, override=settings.repository.override_output)
+        if models and in_the_way is not None:
+            yield in_the_way
+        else:
+            places.append(("variants", "--output-model-repository-path", output, needed))
+        places.append(("temporary files", "TMPDIR", self._work, 0.0))
+        for name, option, path, mib in places:
+            yield judge_place(name, option, read_place(path), needed_mib=mib)
+
+    def _network(self) -> Findings:
+        yield from check_ports(self._settings.server)
+        yield check_docker(
+            self._environment,
+            image=self._settings.docker.image,
+            is_needed=self._settings.server.launch is LaunchMode.DOCKER,
+        )
+
+    def _gpus(self) -> Findings:
+        if self._settings.monitors.ignore_gpus:
+            yield ok("GPUs", "are not looked for (dcgm_disable)")
+            return
+        variable = self._environment.get(VISIBLE_DEVICES)
+        yield from check_gpus(self._settings.monitors.gpus, variable)
+
+    def _programs(self) -> Findings:
+        environment = self._environment
+        finding, self._server = check_server(
+            self._settings.server, environment, self._work / "library"
+        )
+        yield finding
+        finding, self._load = check_load_generator(self._settings.load_generator.path, environment)
+        yield finding
+        if self._server is not None:
+            runtime = installed_runtime(environment)
+            python = check_models_interpreter(self._server, runtime, environment)
+            if python is not None:
+                self._models_python_works = python.level is Level.OK
+                yield python
+
+    def _models(self) -> Findings:
+        if not self._asked.with_models:
+            yield ok("models", "not loaded (--no-models)")
+            return
+        if self._server is not None and self._models_python_works:
+            yield from self._tiny_model(self._server)
+        if not self._settings.models:
+            return
+        mode = self._settings.server.launch
+        if mode in (LaunchMode.REMOTE, LaunchMode.C_API):
+            yield ok("models", f"not loaded in launch mode {mode.value}: a run will tell")
+        elif mode is LaunchMode.DOCKER or (self._server and self._models_python_works):
+            yield from self._own_models()
+
+    def _tiny_model(self, program: Program) -> Findings:
+        repository = ModelRepository(STARTER / "model_repository")
+        facts = repository.facts("add_sub")
+        settings = replace(
+            _tried(self._settings.server),
+            protocol=Protocol.GRPC,
+            restart=ServerRestart.AUTO,
+        )
+        staged = stage(repository, [facts], self._work / "tiny")
+        start = LocalLauncher(program, settings, staged)
+        with TritonServer(
+            start, settings, ServerLog(self._work / "tiny.log"), settles=False
+        ) as server:
+            worked = True
+            for finding in check_tiny_model(server, facts):
+                worked = finding.level is Level.OK
+                yield finding
+            if worked and self._load is not None:
+                yield check_measuring(self._load, server, facts, self._work)
+
+    def _own_models(self) -> Findings:
+        """Those of the run, each with the server's flags and variables that it will have."""
+        path = self._settings.repository.path
+        assert path is not None, "only a remote server may have models of its own"
+        settings = replace(self._settings, server=_tried(self._settings.server))
+        with ExitStack() as stack:
+            devices = _devices(replace(self._asked.job, settings=settings), stack)
+            environment = {**self._environment, **devices.for_cuda}
+            setups = devices.setups
+            log = ServerLog(self._work / "server.log")
+            log.path.write_bytes(b"")
+            if self._known.repository is not None:
+                return  # as told above
+            repository = ModelRepository(path)
+            facts: dict[str, ModelFacts] = {}
+            for name, setup in setups.items():
+                if name in self._known.broken:
+                    continue
+                try:
+                    facts |= repository_facts(
+                        settings, environment, repository, {name: setup}, log, self._work / name
+                    )
+                except ModelAnalyzerError as error:
+                    yield problem(f"model {name}", str(error), "mend its directory")
+            if not facts:
+                return
+            if self._server is not None:
+                parts = {part.name: part for one in facts.values() for part in one.with_parts()}
+                yield from check_packages(path, list(parts.values()), self._server)
+            yield from self._loads(settings, environment, repository, facts, setups, log)
+
+    def _loads(
+        self,
+        settings: ProfileSettings,
+        environment: Mapping[str, str],
+        repository: ModelRepository,
+        facts: Mapping[str, ModelFacts],
+        setups: Mapping[str, ServerSetup],
+        log: ServerLog,
+    ) -> Findings:
+        staged = stage(repository, facts.values(), self._work / "models")
+        shapes = {model.name: shapes_of(model.perf_analyzer_flags) for model in settings.models}
+        try:
+            start = launcher(settings, environment, staged)
+        except ModelAnalyzerError as error:
+            yield problem("models", str(error), "see above")
+            return
+        with TritonServer(start, settings.server, log, settles=False) as server:
+            for name, fact in facts.items():
+                yield check_model(server, fact, setups[name], shapes[name])
+
+
+def _in_the_way(path: Path, *, override: bool) -> Finding | None:
+    """What keeps a run from making the directory of its variants, if anything does."""
+    try:
+        prepare_output(path, override=override, kept=())
+    except RepositoryError as error:
+        found, _, fix = str(error).partition(": ")
+        return problem("variants", found, fix or "choose another --output-model-repository-path")
+    return None
+
+
+def _tried(settings: ServerSettings) -> ServerSettings:
+    """The same server on free ports, since those of the options are looked at by themselves; with
+    less time to load a model unless somebody gave it more.
+    """
+    is_usual = settings.load_timeout_s == _USUAL_LOAD_S
+    return replace(
+        settings,
+        http_endpoint=None,
+        grpc_endpoint=None,
+        metrics_url=None,
+        load_timeout_s=_LOAD_S if is_usual else settings.load_timeout_s,
+    )
+
+
+def _devices(job: Job, stack: ExitStack) -> Devices:
+    """The GPUs of the run; none where the options name some that are not here: that is a finding
+    of its own.
+    """
+    try:
+        gpus = local_gpus(job.settings, job.environment, stack)
+    except ConfigError:
+        gpus = None
+    return devices_of(job, gpus)
+
+
+def _needs_time_of_day(settings: ProfileSettings) -> bool:
+    """Whether certificates are checked, or times are compared with those of other machines."""
+    return (
+        settings.server.launch is LaunchMode.REMOTE
+        or settings.checkpoint.storage is not None
+        or any(access_flags(model.perf_analyzer_flags) for model in settings.models)
+    )
+
+
+def _connections(settings: ProfileSettings) -> int:
+    """How many perf_analyzer may open at once: over HTTP one for each request in flight."""
+    if settings.server.protocol is not Protocol.HTTP:
+        return 0
+    listed = chain.from_iterable(
+        model.loads for model in settings.models if model.load_kind is LoadKind.CONCURRENCY
+    )
+    return max(listed, default=settings.search.max_concurrency)

@@ -1,0 +1,100 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a run would do. No server is started, nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.preflight import Preflight, preflight
+from model_analyzer.app.bench.subjects import searched_subjects
+from model_analyzer.domain.settings import LaunchMode, ProfileSettings
+from model_analyzer.domain.trials import ServerSetup
+from model_analyzer.errors import Problem
+from model_analyzer.forecast.durations import trial_seconds
+from model_analyzer.forecast.plan import Plan, server_starts, within_budget
+from model_analyzer.forecast.searches import Forecast, forecast
+from model_analyzer.search.plan import Subject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """The plan of each subject, in the order of the run, and what will be left out.
+
+    The idle server is observed for `idle_s` seconds before.
+    """
+
+    plans: Sequence[Plan]
+    warnings: Sequence[Problem]
+    problems: Sequence[Problem]
+    idle_s: float
+
+
+def preview(job: Job) -> Preview:
+    """With problems, there are no plans."""
+    settings = job.settings
+    with ExitStack() as stack:
+        checked = preflight(job, stack)
+        has_gpus = bool(checked.devices.present)
+        plans = () if checked.problems else tuple(_plans(settings, checked))
+    return Preview(
+        plans=plans,
+        warnings=checked.warnings,
+        problems=checked.problems,
+        idle_s=settings.monitors.idle_s if has_gpus and settings.observes_idle else 0,
+    )
+
+
+def _plans(settings: ProfileSettings, checked: Preflight) -> Iterator[Plan]:
+    facts, unknown = checked.models.facts, checked.models.unknown
+    setups = checked.devices.setups
+    goals = {model.name: model.goal for model in settings.models}
+    trial_s = {model.name: trial_seconds(model.perf_analyzer_flags) for model in settings.models}
+    groups = [[*goals]] if settings.search.together else [[name] for name in goals]
+    whole = {name for names in groups if unknown.keys().isdisjoint(names) for name in names}
+    models = tuple(model for model in settings.models if model.name in whole)
+    known = searched_subjects(replace(settings, models=models), facts) if models else ()
+    subjects = {subject.name: subject for subject in known}
+    before: ServerSetup | None = None
+    for names in groups:
+        plan = Plan(
+            name=",".join(names),
+            goals={name: goals[name] for name in names},
+            trial_s=max(trial_s[name] for name in names),
+            budget=settings.adaptive.budget,
+        )
+        if plan.name not in subjects:
+            reasons = [unknown[name] for name in names if name in unknown]
+            yield replace(plan, unknown="; ".join(reasons))
+            continue
+        setup = setups[names[0]]
+        expected = _forecast(subjects[plan.name], settings, has_gpus=bool(checked.devices.present))
+        expected = within_budget(expected, plan.budget, plan.trial_s)
+        yield replace(
+            plan,
+            forecast=expected,
+            starts=server_starts(
+                expected,
+                settings.server,
+                is_first=before is None or before.identity != setup.identity,
+                on_gpus=checked.devices.shows_gpus,
+            ),
+        )
+        before = setup
+
+
+def _forecast(subject: Subject, settings: ProfileSettings, *, has_gpus: bool) -> Forecast:
+    # a remote server may have GPUs; here, what the driver does not show is not there
+    if not (has_gpus or settings.server.launch is LaunchMode.REMOTE):
+        subject = subject.without_gpus()
+    return forecast(
+        subject,
+        settings.search,
+        settings.quick,
+        settings.optuna,
+        settings.adaptive,
+        best=settings.export.best,
+    )

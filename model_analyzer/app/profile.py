@@ -1,0 +1,277 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Measures configurations of models: job → bench → search → state → answers and files."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+from model_analyzer.app.bench.bench import Bench, set_up
+from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.preflight import preflight
+from model_analyzer.app.bench.serving import Serving, make_server, serve
+from model_analyzer.app.bench.workplace import Workplace, claim_output, prepare
+from model_analyzer.app.conceal import Conceal
+from model_analyzer.app.delivery.answer import Delivery, deliver
+from model_analyzer.app.delivery.files import check_installed, originals_of
+from model_analyzer.app.ports import Interrupts, Questions
+from model_analyzer.app.progress.events import Phase
+from model_analyzer.app.progress.tracker import Tracker
+from model_analyzer.app.resume import open_state, settle_differences, tell_changed_secrets
+from model_analyzer.config.resolve import search_settings
+from model_analyzer.domain.models import VariantNames
+from model_analyzer.domain.settings import LaunchMode
+from model_analyzer.domain.trials import ServerSetup
+from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, Interrupted, ModelAnalyzerError
+from model_analyzer.forecast.time_left import time_left
+from model_analyzer.profiling import TrialFinished
+from model_analyzer.profiling import profile as measure_all
+from model_analyzer.results.circumstances import Circumstances
+from model_analyzer.results.ranking import Ranking, rank
+from model_analyzer.runner.host import describe_host
+from model_analyzer.runner.server.triton import TritonServer
+from model_analyzer.search.choose import choose
+from model_analyzer.search.plan import Subject
+from model_analyzer.state.mismatch import Run
+from model_analyzer.state.profile_state import ProfileState
+
+log = logging.getLogger(__name__)
+
+
+class Audience(Protocol):
+    """Who follows a run."""
+
+    def transcript(self, text: str) -> None:
+        """Shows output of perf_analyzer."""
+
+    def deliver(self, delivery: Delivery) -> None:
+        """Shows the answers, once their files are written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Whoever runs it: how it is interrupted, asked and told. `conceal` masks secrets."""
+
+    interrupts: Interrupts
+    ask: Questions
+    tracker: Tracker
+    audience: Audience
+    conceal: Conceal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Session:
+    """A run that can begin."""
+
+    job: Job
+    place: Workplace
+    bench: Bench
+    state: ProfileState
+
+
+def profile(job: Job, caller: Caller) -> int:
+    """Profiles all models and writes what came of it; the exit status."""
+    interrupts = caller.interrupts
+    with ExitStack() as stack:
+        with interrupts.interruptible():
+            session = _prepare(job, caller, stack)
+            _observe_idle(session, caller.tracker)
+        try:
+            error = None
+            try:
+                is_complete = _measure(session, caller)
+            except Interrupted:
+                raise
+            except ModelAnalyzerError as raised:
+                # what was measured before it is still worth a report
+                error, is_complete = raised, False
+            session.state.save()
+            caller.tracker.phase(Phase.REPORTS)
+            server = session.bench.serving.server
+            with interrupts.interruptible():
+                server.begin_stop()
+                delivery = _deliver(session, is_complete=is_complete)
+                caller.audience.deliver(delivery)
+                server.stop()
+            is_cut_short = interrupts.requested  # later ones only end the wait for uploads
+        except Interrupted:
+            session.state.save()
+            return EXIT_RUN_FAILED
+    if error is not None:
+        raise error
+    if is_cut_short or not delivery.is_whole:
+        return EXIT_RUN_FAILED
+    is_missed = job.settings.export.fail_on_miss and not delivery.is_met
+    return EXIT_RUN_FAILED if is_missed else EXIT_OK
+
+
+def _prepare(job: Job, caller: Caller, stack: ExitStack) -> _Session:
+    """Checks everything that can be checked, in the order of cost, and starts the server."""
+    settings = job.settings
+    if not settings.export.skip_summary:
+        check_installed(settings.export.formats)
+    checked = preflight(job, stack)
+    for warning in checked.warnings:
+        log.warning("%s", warning)
+    checked.raise_any()
+    devices = checked.devices
+    place = prepare(job, checked, stack)
+    state = open_state(
+        settings.checkpoint,
+        place.work,
+        stack,
+        ask=caller.ask,
+        impatience=caller.interrupts.further,
+    )
+    server = make_server(job, devices, place, stack)
+    caller.tracker.run_started([",".join(names) for names in settings.subjects])
+    caller.tracker.phase(Phase.STARTING_SERVER)
+    serving = serve(job, devices, place, server)
+    claim_output(settings, stack)
+    _go_on(job, state, place, serving, devices.setups, caller)
+    bench = set_up(
+        job,
+        place,
+        serving,
+        conceal=caller.conceal,
+        show=caller.audience.transcript,
+        interruptible=caller.interrupts.interruptible,
+    )
+    return _Session(job=job, place=place, bench=bench, state=state)
+
+
+def _go_on(
+    job: Job,
+    state: ProfileState,
+    place: Workplace,
+    serving: Serving,
+    setups: Mapping[str, ServerSetup],
+    caller: Caller,
+) -> None:
+    """Compares this machine with that of the checkpoint, and records it."""
+    settings = job.settings
+    is_remote = settings.server.launch is LaunchMode.REMOTE
+    machine = describe_host()
+    run = Run(
+        devices=None if settings.monitors.ignore_gpus else serving.gpus.devices,
+        host={} if is_remote else machine,
+        server=serving.description,
+        models=serving.facts.values(),
+        searches={
+            subject.name: search_settings(settings, subject.name.split(","))
+            for subject in serving.subjects
+        },
+    )
+    with caller.tracker.paused():  # it may ask
+        settle_differences(state, run, settings.checkpoint, caller.ask)
+    tell_changed_secrets(state, setups)
+    perf_analyzer = place.perf_analyzer
+    state.describe(
+        devices=serving.gpus.devices,
+        host={
+            **machine,
+            "Server": serving.description,
+            "perf_analyzer": f"{perf_analyzer.version} ({perf_analyzer.path})",
+            "Protocol": settings.server.protocol.value,
+        },
+    )
+
+
+def _observe_idle(session: _Session, tracker: Tracker) -> None:
+    """Keeps what the server costs without a model, unless it is known for these GPUs."""
+    settings, state = session.job.settings, session.state
+    serving, monitors = session.bench.serving, settings.monitors
+    if not (serving.gpus.devices and monitors.idle_s and settings.observes_idle):
+        if state.newest is None:
+            log.info("Profiling server only metrics... left out: no GPU to observe")
+        return
+    if set(state.profile.server_only) == {device.uuid for device in serving.gpus.devices}:
+        return
+    if not isinstance(serving.server, TritonServer):
+        log.info("Profiling server only metrics... left out: no server without a model here")
+        return
+    log.info("Profiling server only metrics...")
+    tracker.phase(Phase.OBSERVING_IDLE_SERVER)
+    with serving.gpus.monitor(monitors.interval_s) as monitor:
+        serving.server.rest(monitors.idle_s)
+    state.record_server_only(monitor.observation.gpus)
+
+
+def _measure(session: _Session, caller: Caller) -> bool:
+    """Runs the search of every subject; whether all of them came to their end."""
+    settings, state, subjects = session.job.settings, session.state, session.bench.subjects
+    caller.tracker.searches(subjects, partial(time_left, settings=settings))
+    for subject in subjects:  # also of those that are not reached
+        state.record_search(
+            subject.name,
+            search_settings(settings, subject.name.split(",")),
+            subject.goal,
+            subject.bases,
+        )
+    for index, subject in enumerate(subjects):
+        if caller.interrupts.requested:
+            return False
+        caller.tracker.model_started(index)
+        _search(subject, session, caller)
+        state.save(is_last=False)
+    return not caller.interrupts.requested
+
+
+def _search(subject: Subject, session: _Session, caller: Caller) -> None:
+    """Measures what the search for one subject asks for."""
+    settings, state = session.job.settings, session.state
+    search = choose(
+        subject,
+        settings.search,
+        settings.quick,
+        settings.optuna,
+        VariantNames.known(state.profile.variants),
+        best=settings.export.best,
+        adaptive=settings.adaptive,
+    )
+    for event in measure_all(search, session.bench.runner, state):
+        caller.tracker.tell(event)
+        if isinstance(event, TrialFinished):
+            for work in event.trial.workloads:
+                session.bench.output.write(work.variant)
+        if caller.interrupts.requested:
+            break
+    caller.tracker.model_finished()
+    if search.conclusion is not None:
+        state.record_conclusion(subject.name, search.conclusion)
+
+
+def _deliver(session: _Session, *, is_complete: bool) -> Delivery:
+    """Ranks what was measured, and writes it."""
+    settings, state = session.job.settings, session.state
+    facts = session.bench.serving.facts
+    return deliver(
+        state.profile,
+        None if settings.checkpoint.disabled else state.newest,
+        [_ranking(subject, state) for subject in session.bench.subjects],
+        settings,
+        session.place.export,
+        originals={
+            **originals_of(state.profile),
+            **{name: model.config for name, model in facts.items()},
+        },
+        complete=is_complete,
+    )
+
+
+def _ranking(subject: Subject, state: ProfileState) -> Ranking:
+    return rank(
+        state.profile,
+        subject.name,
+        subject.goal,
+        circumstances=Circumstances(
+            setup=subject.setup.identity,
+            conditions=tuple(model.conditions for model in subject.models),
+        ),
+        bases=subject.bases,
+    )

@@ -1,0 +1,295 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Follows a run, and tells a sink what happens, what is best so far and how long it will take."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+
+from model_analyzer import __version__, profiling
+from model_analyzer.app.progress.events import (
+    BestChanged,
+    ModelFinished,
+    ModelStarted,
+    Phase,
+    PhaseStarted,
+    RunFinished,
+    RunStarted,
+    Sink,
+    TrialFailed,
+    TrialFinished,
+    TrialStarted,
+)
+from model_analyzer.app.progress.tags import shown_tags
+from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.measurements import Measurement, Outcome, averaged
+from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.trials import Failure, Trial
+from model_analyzer.forecast.expectation.search import Stage
+from model_analyzer.forecast.time_left import TimeLeft
+from model_analyzer.results.ranking import NO_GAIN
+from model_analyzer.results.selection import are_comparable
+from model_analyzer.search.plan import Subject
+
+log = logging.getLogger(__name__)
+
+# Up to so many outcomes, the estimate is made anew after each.
+_ESTIMATES = 40
+
+_PHASES = {
+    Stage.SEARCH: Phase.MEASURING,
+    Stage.REFINEMENT: Phase.REFINING,
+    Stage.FINALISTS: Phase.FINALISTS,
+}
+
+
+class Tracker:
+    """Told what a run does, in its order; `sink` is told what that means.
+
+    `clock` gives seconds. `hypothetically` is entered while searches are asked what they would do:
+    what they log there has not happened.
+    """
+
+    def __init__(
+        self,
+        sink: Sink,
+        *,
+        clock: Callable[[], float],
+        hypothetically: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        self._sink = sink
+        self._clock = clock
+        self._hypothetically = hypothetically
+        self._began = self._before = clock()
+        self._left: TimeLeft | None = None
+        self._subjects: Sequence[Subject] = ()
+        self._model = ""
+        self._best = _Best(Goal(models=()))
+        self._phase: tuple[Phase, str] | None = None
+        self._count, self._failures, self._given_up = 0, 0, False
+        self._is_replaying = False
+        self._expected = 0
+        self._end_s = 0.0  # when the run is expected to end
+
+    def run_started(self, models: Sequence[str]) -> None:
+        self._sink.show(
+            RunStarted(elapsed_s=self._elapsed_s, version=__version__, models=tuple(models))
+        )
+
+    def phase(self, phase: Phase, model: str = "") -> None:
+        """Another phase begins, unless it is the one that goes on."""
+        if self._phase != (phase, model):
+            self._phase = (phase, model)
+            self._sink.show(PhaseStarted(elapsed_s=self._elapsed_s, phase=phase, model=model))
+
+    def searches(
+        self, subjects: Sequence[Subject], estimate: Callable[[Sequence[Subject]], TimeLeft]
+    ) -> None:
+        """What will be searched is known, and so is how to guess the time that it takes."""
+        self._subjects = subjects
+        with self._hypothetically():
+            self._left = estimate(subjects)
+
+    def model_started(self, index: int) -> None:
+        """The search for the subject with that index begins."""
+        subject = self._subjects[index]
+        self._model = subject.name
+        self._best = _Best(subject.goal)
+        self._count, self._failures, self._given_up = 0, 0, False
+        self._before = self._clock()
+        self._estimate.begin(index)
+        self._estimated()
+        self._sink.show(
+            ModelStarted(
+                elapsed_s=self._elapsed_s,
+                time_left_s=self._time_left_s,
+                model=subject.name,
+                number=index + 1,
+                of=len(self._subjects),
+                most_trials=self._estimate.most_trials,
+                goal=subject.goal,
+                tags=shown_tags(subject),
+            )
+        )
+
+    def tell(self, event: profiling.Event) -> None:
+        """Something has happened in the search."""
+        match event:
+            case profiling.TrialStarted(trial):
+                self._started(trial)
+            case profiling.TrialFinished(trial, outcome, known):
+                self._finished(trial, outcome, known)
+            case profiling.GivenUp(failures, last, known):
+                self._given_up = True
+                log.error(
+                    "The first %d attempts failed and none succeeded: giving this model up. %s%s",
+                    failures,
+                    last.message,
+                    ". That was in an earlier run: --retry-failed tries again" if known else "",
+                )
+
+    def model_finished(self) -> None:
+        self._sink.show(
+            ModelFinished(
+                elapsed_s=self._elapsed_s,
+                model=self._model,
+                trials=self._count,
+                failures=self._failures,
+                given_up=self._given_up,
+            )
+        )
+
+    def run_finished(self, exit_status: int) -> None:
+        self._sink.show(RunFinished(elapsed_s=self._elapsed_s, exit_status=exit_status))
+
+    def paused(self) -> AbstractContextManager[None]:
+        """Inside, somebody else may write to the terminal, and ask."""
+        return self._sink.paused()
+
+    def close(self) -> None:
+        self._sink.close()
+
+    # -- within a model ----------------------------------------------------------------------
+
+    def _started(self, trial: Trial) -> None:
+        if self._is_replaying:
+            self._is_replaying = False
+            self._before = self._clock()
+            self._estimated()
+        self.phase(_PHASES[self._estimate.stage_of(trial)], self._model)
+        self._sink.show(
+            TrialStarted(
+                elapsed_s=self._elapsed_s,
+                time_left_s=self._time_left_s,
+                trial=trial,
+                number=self._count + 1,
+                expected_trials=max(self._expected, self._count + 1),
+            )
+        )
+
+    def _finished(self, trial: Trial, outcome: Outcome, known: bool) -> None:
+        now = self._clock()
+        self._count += 1
+        self._estimate.record(trial, outcome, None if known else now - self._before)
+        self._before = now
+        if known:
+            self._is_replaying = True  # and it will be asked once, when that is over
+        elif self._count % max(self._count // _ESTIMATES, 1) == 0:
+            self._estimated()
+        if isinstance(outcome, Failure):
+            self._failures += 1
+            if not known:
+                hint = f" ({outcome.hint})" if outcome.hint else ""
+                log.warning("%s%s", outcome.message, hint)
+                for line in outcome.log:
+                    log.debug("    %s", line)
+            self._sink.show(
+                TrialFailed(
+                    elapsed_s=self._elapsed_s,
+                    time_left_s=self._time_left_s,
+                    trial=trial,
+                    number=self._count,
+                    expected_trials=max(self._expected, self._count),
+                    failure=outcome,
+                    known=known,
+                )
+            )
+            return
+        leader = self._best.add(trial, outcome)
+        self._sink.show(
+            TrialFinished(
+                elapsed_s=self._elapsed_s,
+                time_left_s=self._time_left_s,
+                trial=trial,
+                number=self._count,
+                expected_trials=max(self._expected, self._count),
+                measurement=outcome,
+                known=known,
+            )
+        )
+        if leader is not None:
+            best, measurement = leader
+            self._sink.show(
+                BestChanged(
+                    elapsed_s=self._elapsed_s,
+                    trial=best,
+                    measurement=measurement,
+                    times=self._best.times(best),
+                    gain_percent=self._best.gain_percent(best, measurement),
+                    shortfall_percent=self._best.goal.shortfall(measurement),
+                )
+            )
+
+    def _estimated(self) -> None:
+        """Asks for the estimate anew."""
+        with self._hypothetically():
+            self._expected = round(self._estimate.trials())
+            self._end_s = self._elapsed_s + self._estimate.seconds()
+
+    @property
+    def _time_left_s(self) -> float:
+        return round(max(self._end_s - self._elapsed_s, 0.0), 1)
+
+    @property
+    def _estimate(self) -> TimeLeft:
+        assert self._left is not None, "`searches` comes first"
+        return self._left
+
+    @property
+    def _elapsed_s(self) -> float:
+        return round(self._clock() - self._began, 3)
+
+
+class _Best:
+    """The best so far, where repetitions count as their mean."""
+
+    def __init__(self, goal: Goal) -> None:
+        self.goal = goal
+        self._measured: dict[str, list[Measurement]] = {}
+        self._trials: dict[str, Trial] = {}
+        self._shown: tuple[str, int] | None = None
+
+    def add(self, trial: Trial, measurement: Measurement) -> tuple[Trial, Measurement] | None:
+        """The best and its mean, where that has changed."""
+        first = trial.first
+        self._trials[first.key] = first
+        self._measured.setdefault(first.key, []).append(measurement)
+        best = self._first(self._measured)
+        shown = (best, len(self._measured[best]))
+        if shown == self._shown:
+            return None
+        self._shown = shown
+        return self._trials[best], self._mean(best)
+
+    def times(self, trial: Trial) -> int:
+        """How often the trial was measured."""
+        return len(self._measured[trial.first.key])
+
+    def gain_percent(self, trial: Trial, measurement: Measurement) -> float | None:
+        """Over the default under its best load, if that is another one and can be compared; by the
+        same rules as in the answer, None where constraints are missed.
+        """
+        if _is_default(trial) or not self.goal.passes(measurement):
+            return None
+        defaults = {
+            key: MeasuredTrial(trial=one, measurement=self._mean(key))
+            for key, one in self._trials.items()
+            if _is_default(one)
+        }
+        if not are_comparable(self.goal, trial, defaults.values()):
+            return None
+        default = self._mean(self._first(list(defaults)))
+        gain = self.goal.gain_percent(measurement, default)
+        return gain if self.goal.passes(default) or gain > NO_GAIN else None
+
+    def _first(self, keys: Sequence[str] | dict[str, list[Measurement]]) -> str:
+        return self.goal.best_first(keys, self._mean)[0]
+
+    def _mean(self, key: str) -> Measurement:
+        return averaged(self._measured[key])
+
+
+def _is_default(trial: Trial) -> bool:
+    return all(work.variant.is_default for work in trial.workloads)

@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What was recommended, in the form in which it is deployed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from model_analyzer.app.delivery.files import (
+    configuration_difference,
+    configurations_of,
+    head_of,
+    origin_of,
+    originals_of,
+    parts_of,
+    write_best,
+)
+from model_analyzer.app.selection.circumstances import ranked
+from model_analyzer.app.selection.subjects import measured_subjects, subject_of
+from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.models import ModelConfig
+from model_analyzer.domain.settings import ProfileSettings
+from model_analyzer.errors import CheckpointError, wrong
+from model_analyzer.reports.build import Origin
+from model_analyzer.reports.kubernetes import manifest
+from model_analyzer.reports.write import ExportDirectory
+from model_analyzer.results.answer import Answer, answer_of
+from model_analyzer.results.ranking import Ranking
+from model_analyzer.state.checkpoint import Checkpoint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recommendations:
+    """The answers for some subjects of a checkpoint, and the configurations in its repository."""
+
+    answers: Sequence[Answer]
+    origin: Origin
+    originals: Mapping[str, ModelConfig]
+
+
+def chosen_subjects(checkpoint: Checkpoint, model: str | None, *, several: bool) -> Sequence[str]:
+    """The subject of the model, or all of them, where there may be `several`."""
+    names = list(measured_subjects(checkpoint))
+    if model is not None:
+        return [subject_of(checkpoint, model)]
+    if not names:
+        raise CheckpointError(f"{checkpoint.path}: nothing was measured")
+    if len(names) > 1 and not several:
+        raise wrong("--model", f"there are several, name one of them: {', '.join(names)}")
+    return names
+
+
+def recommend(
+    checkpoint: Checkpoint,
+    goals: Mapping[str, Goal],
+    *,
+    circumstances: int | None,
+    run: ProfileSettings | None = None,
+) -> Recommendations:
+    """An answer for each subject, by its goal, under the circumstances with that number, or else
+    those of the `run`.
+    """
+    profile = checkpoint.profile
+    return Recommendations(
+        answers=[
+            answer_of(ranked(profile, name, goal, circumstances, run))
+            for name, goal in goals.items()
+        ],
+        origin=origin_of(profile, checkpoint.path),
+        originals=originals_of(profile),
+    )
+
+
+def configuration(answer: Answer, model: str | None) -> tuple[str, Sequence[str]]:
+    """The config.pbtxt of the model, or of the only one; and the models that it calls."""
+    texts = configurations_of(answer.ranking.results[0])
+    name = answer.ranking.model if model is None else model
+    if name not in texts:
+        raise wrong("--model", f"each has a config.pbtxt: name one of {', '.join(texts)}")
+    calls = [
+        part.model
+        for variant in answer.ranking.results[0].variants
+        if variant.model == name
+        for part in variant.with_parts()
+        if part is not variant
+    ]
+    return head_of(answer) + texts[name], calls
+
+
+def difference(answer: Answer, originals: Mapping[str, ModelConfig]) -> str:
+    """What turns the configuration in the model repository into the recommended one; "" where they
+    are the same. Raises CheckpointError where the first is not known.
+    """
+    unknown = _without_original(answer.ranking, originals)
+    if unknown:
+        raise CheckpointError(
+            f"{', '.join(unknown)}: the configuration in the model repository was not measured, so"
+            " there is nothing to compare with: see --format pbtxt"
+        )
+    text = configuration_difference(answer.ranking, originals)
+    return f"{head_of(answer)}{text}\n" if text else ""
+
+
+def manifest_of(answer: Answer, origin: Origin, throughput: float | None) -> str:
+    """The Kubernetes manifest whose replicas serve that `throughput` together."""
+    texts = configurations_of(answer.ranking.results[0])
+    return manifest(answer, origin, texts, throughput=throughput)
+
+
+def write(
+    directory: ExportDirectory,
+    answer: Answer,
+    recommendations: Recommendations,
+    throughput: float | None,
+) -> Sequence[Path]:
+    """Configurations, what they change, and a manifest, below the directory; the paths."""
+    ranking, originals = answer.ranking, recommendations.originals
+    is_known = not _without_original(ranking, originals)
+    changes = configuration_difference(ranking, originals) if is_known else None
+    text = manifest_of(answer, recommendations.origin, throughput)
+    return [
+        *write_best(directory, answer, changes),
+        directory.write(text, ranking.model, "kubernetes.yaml"),
+    ]
+
+
+def _without_original(ranking: Ranking, originals: Mapping[str, ModelConfig]) -> Sequence[str]:
+    """The models whose own configuration nobody knows."""
+    parts = parts_of(ranking.results[0])
+    return [part.model for part in parts if part.model not in originals]

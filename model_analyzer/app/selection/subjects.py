@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What was measured in a checkpoint: single models, and models measured together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from model_analyzer.errors import CheckpointError
+from model_analyzer.state.checkpoint import Checkpoint
+
+
+def measured_subjects(checkpoint: Checkpoint) -> Mapping[str, int]:
+    """The models, or the names of those measured together, with how many they are. The order in
+    which models were measured together last counts.
+    """
+    last = {record.trial.models: place for place, record in enumerate(checkpoint.records)}
+    newest = {frozenset(models.split(",")): models for models in sorted(last, key=last.__getitem__)}
+    subjects = dict.fromkeys(newest[frozenset(models.split(","))] for models in last)
+    return {models: len(models.split(",")) for models in subjects}
+
+
+def subject_of(checkpoint: Checkpoint, model: str) -> str:
+    """The subject that is this model; or else the only one that the model is measured in, together
+    with others or called by another. Raises CheckpointError.
+    """
+    subjects = measured_subjects(checkpoint)
+    if model in subjects:
+        return model
+    asked = set(model.split(","))
+    within = [name for name in subjects if asked == set(name.split(","))]
+    within = within or [name for name in subjects if asked <= set(name.split(","))]
+    within = within or [
+        record.trial.models
+        for record in checkpoint.profile.records
+        for work in record.trial.workloads
+        if model in {part.model for part in work.variant.with_parts()}
+    ]
+    match list(dict.fromkeys(within)):
+        case [only]:
+            return only
+        case []:
+            raise CheckpointError(
+                f"{checkpoint.path}: nothing was measured of model {model!r}: there is"
+                f" {', '.join(subjects)}"
+            )
+        case several:
+            raise CheckpointError(
+                f"{checkpoint.path}: {model!r} was measured as a part of several: name one of"
+                f" {', '.join(several)}"
+            )

@@ -1,0 +1,49 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""A starter directory that works as it is."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+from model_analyzer.errors import ConfigError, OutputError, Problem
+from model_analyzer.runner.files import copy_writable
+
+STARTER = Path(__file__).parents[1] / "starter"
+
+
+def write_starter(directory: Path) -> Path:
+    """Example models and a commented configuration in a new directory; the configuration's path.
+
+    Raises ConfigError where the directory has files, OutputError where it cannot be written.
+    """
+    target = directory.absolute()
+    try:
+        is_taken = target.exists() and (not target.is_dir() or any(target.iterdir()))
+    except OSError as error:
+        raise OutputError(f"cannot write {directory}: {error.strerror}") from error
+    if is_taken:
+        raise ConfigError(
+            Problem(
+                where=str(directory),
+                what="exists and is not empty" if target.is_dir() else "is a file",
+                hint="name a new directory: nothing is overwritten",
+            )
+        )
+    try:
+        copy_writable(STARTER, target)
+        config = target / "config.yaml"
+        text = config.read_text(encoding="utf-8")
+        text = text.replace("CONFIG_FILE", str(directory / "config.yaml"))
+        config.write_text(_with_directory(text, target), encoding="utf-8")
+    except (OSError, shutil.Error) as error:
+        raise OutputError(f"cannot write {directory}: {error}") from error
+    return directory / "config.yaml"
+
+
+def _with_directory(text: str, directory: Path) -> str:
+    """The configuration with its paths below `directory`, quoted where YAML needs that."""
+    return re.sub(r"DIRECTORY(\S*)", lambda found: json.dumps(f"{directory}{found[1]}"), text)

@@ -1,0 +1,118 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a run would do, and how long that takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from model_analyzer.domain.budget import Budget
+from model_analyzer.domain.goals import ModelGoal
+from model_analyzer.domain.settings import LaunchMode, ServerRestart, ServerSettings
+from model_analyzer.forecast.durations import LOAD_S, START_S
+from model_analyzer.forecast.searches import Forecast
+
+# How far from its estimate a run may end up: a search that decides as it goes may end early, and
+# unstable measurements are repeated in larger windows.
+_EARLY = 1 / 3
+_UNSTABLE = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is known of a subject beforehand; without a forecast, `unknown` says why.
+
+    `trial_s` is the time of one measurement; `starts` counts servers. All numbers of a plan are
+    upper bounds; None is unknown.
+    """
+
+    name: str
+    goals: Mapping[str, ModelGoal]
+    trial_s: float
+    forecast: Forecast | None = None
+    unknown: str = ""
+    starts: int | None = None
+    budget: Budget = field(default_factory=Budget)
+
+    @property
+    def seconds(self) -> float | None:
+        """The time of all measurements, loads and starts."""
+        forecast = self.forecast
+        if forecast is None or forecast.most_trials is None or forecast.loads is None:
+            return None
+        if self.starts is None:
+            return None
+        seconds = (
+            forecast.most_trials * self.trial_s + forecast.loads * LOAD_S + self.starts * START_S
+        )
+        return self.budget.bounded(seconds, self.trial_s + LOAD_S + START_S)
+
+
+@dataclass(frozen=True, slots=True)
+class Minutes:
+    """How long a run may take: an estimate, whose ends are no bounds, either."""
+
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"roughly {self.low:g} to {self.high:g} minutes"
+
+
+def within_budget(forecast: Forecast, budget: Budget, trial_s: float) -> Forecast:
+    """The forecast of a search that has this budget, where a measurement takes `trial_s`."""
+    fitting = budget.trials(trial_s)
+    if fitting is None:
+        return forecast
+
+    def bounded(number: int | None) -> int:
+        return fitting if number is None else min(number, fitting)
+
+    return replace(
+        forecast,
+        most_trials=bounded(forecast.most_trials),
+        variants=bounded(forecast.variants),
+        loads=bounded(forecast.loads),
+    )
+
+
+def server_starts(
+    forecast: Forecast, settings: ServerSettings, *, is_first: bool, on_gpus: bool
+) -> int | None:
+    """How many servers a subject takes at most, if no load fails; None where that is unknown.
+
+    `is_first`: no server with the same setup runs yet. `on_gpus`: the server sees GPUs.
+    """
+    match settings.launch:
+        case LaunchMode.REMOTE:
+            return 0
+        case LaunchMode.C_API:
+            return forecast.most_trials  # each measurement has its own
+    if settings.restart is ServerRestart.NEVER:
+        return int(is_first)
+    return forecast.loads if settings.restart.renews(keeps_memory=on_gpus) else 1
+
+
+def duration(plans: Sequence[Plan], idle_s: float = 0) -> Minutes | None:
+    """What all plans take together, after `idle_s` seconds; None where one is unknown."""
+    low, high = idle_s, idle_s
+    for plan in plans:
+        seconds, forecast = plan.seconds, plan.forecast
+        if seconds is None or forecast is None:
+            return None
+        low += seconds if forecast.is_exact else seconds * _EARLY
+        high += plan.budget.bounded(seconds * _UNSTABLE, seconds)
+    return Minutes(in_minutes(low), in_minutes(high))
+
+
+def total_seconds(plans: Sequence[Plan], idle_s: float) -> float | None:
+    """The sum of what the plans take at most, after `idle_s` seconds."""
+    seconds = [plan.seconds for plan in plans]
+    known = [each for each in seconds if each is not None]
+    return sum(known) + idle_s if len(known) == len(seconds) else None
+
+
+def in_minutes(seconds: float) -> float:
+    """Rounded up to a tenth: an estimate is no more exact."""
+    return -(-seconds // 6) / 10

@@ -1,0 +1,191 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""How long a run will take. Pure: told what was measured and how long that took.
+
+How many trials are left, the searches are expected to know (`forecast.expectation`); how long one
+takes is what was asked for at first, and more and more what was seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from model_analyzer.domain.budget import Budget
+from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.settings import ProfileSettings
+from model_analyzer.domain.trials import Failure, Trial
+from model_analyzer.forecast.durations import LOAD_S, trial_seconds
+from model_analyzer.forecast.expectation.loading import load_of
+from model_analyzer.forecast.expectation.search import Expectation, Stage
+from model_analyzer.search.plan import Subject
+
+# What is assumed beforehand counts as much as so many outcomes do.
+_PRIOR = 1.0
+
+# An outcome counts so much of what the next one does: machines and variants change.
+_FADING = 0.95
+
+
+@dataclass(slots=True)
+class _Sums:
+    """Sums over outcomes, in which older ones count less and less."""
+
+    weight: float = 0.0
+    seconds: float = 0.0
+    load: float = 0.0
+
+    def add(self, seconds: float, load: float = 0.0) -> None:
+        self.weight = self.weight * _FADING + 1
+        self.seconds = self.seconds * _FADING + seconds
+        self.load = self.load * _FADING + load
+
+
+class Durations:
+    """Seconds from one outcome to the next: `trial_s` if what is loaded stays, and `load_s` more
+    for what has to be loaded (`forecast.expectation.loading`). Both are assumed beforehand.
+    """
+
+    def __init__(self, trial_s: float, load_s: float) -> None:
+        self._assumed = (trial_s, load_s)
+        self._same = _Sums()
+        self._loaded = _Sums()
+        self._failed = _Sums()
+        self._count, self._failures = 0, 0
+
+    def add(self, seconds: float, *, load: float, failed: bool) -> None:
+        """What an outcome took, everything around it included."""
+        self._count += 1
+        self._failures += failed
+        kind = self._failed if failed else self._loaded if load else self._same
+        kind.add(seconds, load)
+
+    @property
+    def pace(self) -> float:
+        """How much slower it is than assumed."""
+        trial_s, load_s = self._assumed
+        assumed = (self._same.weight + self._loaded.weight + _PRIOR) * trial_s
+        assumed += self._loaded.load * load_s
+        return (self._same.seconds + self._loaded.seconds + _PRIOR * trial_s) / assumed
+
+    @property
+    def trial_s(self) -> float:
+        assumed = self._assumed[0] * self.pace
+        return (self._same.seconds + _PRIOR * assumed) / (self._same.weight + _PRIOR)
+
+    @property
+    def load_s(self) -> float:
+        seconds = self._loaded.seconds - self._loaded.weight * self.trial_s
+        seconds += _PRIOR * self._assumed[1]
+        return max(seconds / (self._loaded.load + _PRIOR), 0.0)
+
+    def of(self, trials: float, loads: float) -> float:
+        """What so many trials will take, with so much to load, and failures as before."""
+        seconds = trials * self.trial_s + loads * self.load_s
+        if not self._failures:
+            return seconds
+        share = self._failures / (self._count + _PRIOR)
+        of_failure = self._failed.seconds / self._failed.weight
+        return (1 - share) * seconds + share * trials * of_failure
+
+
+@dataclass(slots=True)
+class Part:
+    """The search for one subject: what is expected of it, and how long that takes.
+
+    `trial_s` and `load_s` are assumed for a trial and for a load.
+    """
+
+    expectation: Expectation
+    trial_s: float
+    load_s: float
+    budget: Budget = field(default_factory=Budget)
+    durations: Durations = field(init=False)
+    spent_s: float = 0.0
+    loaded: str = ""
+
+    def __post_init__(self) -> None:
+        self.durations = Durations(self.trial_s, self.load_s)
+
+    def left_s(self, pace: float) -> float:
+        left = self.expectation.remaining()
+        seconds = self.durations.of(left.trials, left.loads) * pace
+        return self.budget.left(seconds, self.spent_s)
+
+
+def time_left(
+    subjects: Sequence[Subject], settings: ProfileSettings, *, after_s: float = 0.0
+) -> TimeLeft:
+    """The estimate for a run over `subjects`, before anything is measured."""
+    return TimeLeft(
+        [
+            Part(
+                Expectation(
+                    subject,
+                    settings.search,
+                    settings.quick,
+                    settings.optuna,
+                    settings.adaptive,
+                    best=settings.export.best,
+                ),
+                trial_s=max(
+                    trial_seconds(model.settings.perf_analyzer_flags) for model in subject.models
+                ),
+                load_s=LOAD_S,
+                budget=settings.adaptive.budget,
+            )
+            for subject in subjects
+        ],
+        after_s=after_s,
+    )
+
+
+class TimeLeft:
+    """The estimate for all parts of a run, in their order.
+
+    `after_s` is what comes behind the last trial: reports.
+    """
+
+    def __init__(self, parts: Sequence[Part], *, after_s: float = 0.0) -> None:
+        self.parts = parts
+        self._after_s = after_s
+        self._current = 0
+        self._pace = 1.0
+
+    def begin(self, index: int) -> None:
+        """The search of the part with this index begins; those before it have ended."""
+        if index:
+            self._pace = self.parts[index - 1].durations.pace
+        self._current = index
+
+    def record(self, trial: Trial, outcome: Outcome, seconds: float | None) -> None:
+        """An outcome, and how long after the one before it came; None if it was known."""
+        part = self.parts[self._current]
+        load = load_of(trial) if trial.content != part.loaded else 0.0
+        part.expectation.record(trial, outcome)
+        if seconds is None:
+            return  # known: nothing was loaded for it
+        part.loaded = trial.content
+        part.spent_s += outcome.duration_s
+        part.durations.add(seconds, load=load, failed=isinstance(outcome, Failure))
+
+    @property
+    def most_trials(self) -> int | None:
+        """How many trials the current part may come to; None: nobody knows."""
+        return self.parts[self._current].expectation.most_trials
+
+    def stage_of(self, trial: Trial) -> Stage:
+        """What the next trial is for."""
+        return self.parts[self._current].expectation.stage_of(trial)
+
+    def trials(self) -> float:
+        """How many trials the current part is expected to come to in all, those before included."""
+        expectation = self.parts[self._current].expectation
+        return expectation.told + expectation.remaining().trials
+
+    def seconds(self) -> float:
+        """What is left of the run."""
+        current, *later = self.parts[self._current :]
+        left = current.left_s(1.0)
+        pace = self._pace if not later else current.durations.pace
+        return left + sum(part.left_s(pace) for part in later) + self._after_s

@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a tracker makes of a run."""
+
+from __future__ import annotations
+
+import pytest
+
+from model_analyzer.app.progress.events import (
+    BestChanged,
+    ModelFinished,
+    Phase,
+    PhaseStarted,
+    TrialFailed,
+    TrialFinished,
+    TrialStarted,
+)
+from tests.unit.cli.progress.runs import Kept, listed, told
+from tests.unit.search.surfaces import measurement
+
+
+def test_the_best_is_told_whenever_it_changes_with_its_gain_over_the_default() -> None:
+    kept = Kept()
+    told(kept)
+
+    best = [event for event in kept.events if isinstance(event, BestChanged)]
+
+    values = [event.measurement.value("perf_throughput") for event in best]
+    assert values == [100.0, 140.0, 210.0]
+    assert [event.gain_percent for event in best] == [None, None, 50.0]
+    assert best[-1].shortfall_percent == 0
+
+
+def test_what_breaks_the_constraints_is_told_with_how_far() -> None:
+    kept = Kept()
+    told(kept, outcomes=[measurement(100.0, latency=120.0)])
+
+    (best,) = (event for event in kept.events if isinstance(event, BestChanged))
+    assert best.shortfall_percent == 50.0
+
+
+def test_phases_numbers_and_failures() -> None:
+    kept = Kept()
+    told(kept)
+
+    phases = [event.phase for event in kept.events if isinstance(event, PhaseStarted)]
+    assert phases == [Phase.STARTING_SERVER, Phase.MEASURING, Phase.REPORTS]
+    started = [event for event in kept.events if isinstance(event, TrialStarted)]
+    assert [event.number for event in started] == [1, 2, 3, 4, 5]
+    assert {event.expected_trials for event in started} == {6}
+    (failed,) = (event for event in kept.events if isinstance(event, TrialFailed))
+    assert failed.failure.message == "m did not load"
+    (finished,) = (event for event in kept.events if isinstance(event, ModelFinished))
+    assert (finished.trials, finished.failures, finished.given_up) == (5, 1, False)
+
+
+def test_time_left_is_told() -> None:
+    kept = Kept()
+    told(kept)
+
+    left = [event.time_left_s for event in kept.events if isinstance(event, TrialFinished)]
+    # of six trials of two seconds
+    assert left == pytest.approx([10.0, 8.0, 6.0, 4.0], rel=0.25)
+
+
+def test_what_is_known_counts_and_is_not_started() -> None:
+    kept = Kept()
+    told(kept, known=2)
+
+    started = [event.number for event in kept.events if isinstance(event, TrialStarted)]
+    assert started == [3, 4, 5]
+    known = [event.known for event in kept.events if isinstance(event, TrialFinished)]
+    assert known == [True, True, False, False]
+
+
+def test_an_objective_other_than_throughput_decides() -> None:
+    kept = Kept()
+    what = listed(objective="perf_latency_p99", constraints=())
+    told(kept, what, [measurement(100.0, latency=9.0), measurement(900.0, latency=12.0)])
+
+    best = [event for event in kept.events if isinstance(event, BestChanged)]
+    assert [event.measurement.value("perf_latency_p99") for event in best] == [9.0]

@@ -1,0 +1,206 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is expected of a running search, held against what it then asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.settings import AdaptiveSettings, SearchMode, SearchSettings
+from model_analyzer.domain.trials import Trial
+from model_analyzer.forecast.expectation.loading import load_of
+from model_analyzer.forecast.expectation.search import Expectation, Stage
+from model_analyzer.search.plan import Subject
+from tests.unit.search.surfaces import (
+    SHARES,
+    UNBOUNDED,
+    Respond,
+    batch_limit,
+    counts,
+    failure,
+    growing,
+    instances,
+    latency_within,
+    limits,
+    load,
+    measurement,
+    saturating,
+    search,
+    sequence,
+    subject,
+    together,
+)
+
+SMALL = limits(instances=(1, 4), batch=(1, 16), concurrency=(1, 64))
+
+
+def filling(trial: Trial) -> Measurement:
+    """Throughput grows with the load until all instances have full batches."""
+    busy = min(load(trial) / (instances(trial) * max(batch_limit(trial), 1)), 1.0)
+    (full,) = saturating(trial).models
+    throughput = full.values["perf_throughput"] * busy
+    return measurement(throughput, latency=1000 * load(trial) / throughput)
+
+
+def expectation(what: Subject, where: SearchSettings, **limit: Any) -> Expectation:
+    return Expectation(what, where, UNBOUNDED, SHARES, AdaptiveSettings(**limit), best=3)
+
+
+def left_after(
+    share: float, what: Subject, where: SearchSettings, respond: Respond, **limit: Any
+) -> tuple[float, int]:
+    """Trials left, as expected after that share of them, and in truth."""
+    asked = sequence(search(what, where, adaptive=AdaptiveSettings(**limit)), respond)
+    expected = expectation(what, where, **limit)
+    told = round(len(asked) * share)
+    for trial in asked[:told]:
+        expected.record(trial, respond(trial))
+    assert expected.told == told
+    return expected.remaining().trials, len(asked) - told
+
+
+@pytest.mark.parametrize("respond", [growing, filling, saturating])
+@pytest.mark.parametrize("share", [0.25, 0.5, 0.75])
+def test_a_brute_search_is_expected_to_go_on_as_it_has_begun(
+    respond: Respond, share: float
+) -> None:
+    expected, left = left_after(share, subject(), SMALL, respond)
+
+    assert expected == pytest.approx(left, rel=0.25)
+
+
+def test_with_constraints_the_refinement_is_expected_too() -> None:
+    what = subject(constraints=[latency_within(300)])
+
+    expected, left = left_after(0.25, what, SMALL, growing)
+
+    assert expected == pytest.approx(left, rel=0.25)
+
+
+def test_of_a_list_all_is_expected() -> None:
+    what = subject(loads=(1, 2, 4), parameters=counts(1, 2, 3))
+
+    expected = expectation(what, SMALL)
+
+    assert expected.remaining().trials == 4 * 3
+    assert expected.remaining().loads == 1 + (1 + 1.5 + 2)
+
+
+def test_a_list_too_long_to_be_made_is_expected_whole() -> None:
+    where = limits(instances=(1, 10**6))
+    expected = expectation(subject(), where)
+    chosen = search(subject(), where)
+    assert expected.remaining().trials == expected.most_trials == (10**6 * 8 + 1) * 11
+
+    trial = chosen.ask()
+    assert trial is not None
+    assert expected.stage_of(trial) is Stage.SEARCH
+    expected.record(trial, growing(trial))
+
+    assert expected.remaining().trials == (10**6 * 8 + 1) * 11 - 1
+
+
+def test_what_failed_takes_the_rest_of_its_sweep_with_it() -> None:
+    what = subject(loads=(1, 2, 4), parameters=counts(1, 2, 3))
+    asked = sequence(search(what, SMALL), lambda _: failure())
+    expected = expectation(what, SMALL)
+
+    for trial in asked:
+        expected.record(trial, failure())
+
+    assert len(asked) == 4  # one load of each variant
+    assert expected.remaining().trials <= 2
+
+
+def test_products_of_several_models_are_listed() -> None:
+    what = together(subject(loads=(1, 2)), subject(loads=(4,)))
+
+    assert expectation(what, SMALL).remaining().trials == len(
+        sequence(search(what, SMALL), saturating)
+    )
+
+
+@pytest.mark.parametrize("share", [0.25, 0.6])
+def test_a_quick_search_is_expected_to_climb_and_sweep(share: float) -> None:
+    quick = limits(mode=SearchMode.QUICK, concurrency=(1, 64))
+
+    expected, left = left_after(share, subject(), quick, filling)
+
+    assert expected == pytest.approx(left, rel=0.25)
+
+
+def test_the_sweep_behind_a_quick_search_is_a_refinement() -> None:
+    quick = limits(mode=SearchMode.QUICK, concurrency=(1, 64))
+    asked = sequence(search(subject(), quick), saturating)
+    expected = expectation(subject(), quick)
+    stages = []
+    for trial in asked:
+        stages.append(expected.stage_of(trial))
+        expected.record(trial, saturating(trial))
+
+    turn = stages.index(Stage.REFINEMENT)
+    assert set(stages[:turn]) == {Stage.SEARCH}
+    assert set(stages[turn:]) == {Stage.REFINEMENT}
+    assert expected.remaining().trials == 0
+
+
+def test_an_adaptive_search_stays_within_its_limit() -> None:
+    where = limits(mode=SearchMode.ADAPTIVE, concurrency=(1, 64))
+
+    expected, left = left_after(0.25, subject(), where, saturating, max_trials=8)
+
+    assert 0 < expected <= 6
+    assert expected == pytest.approx(left, abs=2)
+
+
+def test_nothing_is_left_of_a_search_that_has_taken_all_it_may() -> None:
+    where = limits(mode=SearchMode.ADAPTIVE, concurrency=(1, 64))
+    asked = sequence(search(subject(), where, adaptive=AdaptiveSettings(max_trials=4)), saturating)
+    expected = expectation(subject(), where, max_trials=4)
+    for trial in asked:
+        expected.record(trial, saturating(trial))
+
+    assert expected.remaining().trials == 0
+    assert expected.remaining().loads == 0
+
+
+def test_an_optuna_search_is_expected_to_wait_for_a_better_one() -> None:
+    where = limits(mode=SearchMode.OPTUNA, sweeps=False, concurrency=(1, 64))
+    asked = sequence(search(subject(), where), filling)
+    expected = expectation(subject(), where)
+
+    assert expected.most_trials is not None
+    assert len(asked) / 2 <= expected.remaining().trials <= expected.most_trials
+    for trial in asked:
+        expected.record(trial, filling(trial))
+    assert expected.remaining().trials <= 6  # it might have gone on
+
+
+def test_the_best_measured_again_are_finalists() -> None:
+    where = limits(mode=SearchMode.ADAPTIVE, concurrency=(1, 64))
+    asked = sequence(search(subject(), where, adaptive=AdaptiveSettings(max_trials=16)), saturating)
+    expected = expectation(subject(), where, max_trials=16)
+
+    repeated = [trial for trial in asked if trial.repetition]
+
+    assert repeated
+    assert {expected.stage_of(trial) for trial in repeated} == {Stage.FINALISTS}
+
+
+def test_what_is_left_is_guessed_though_a_metric_is_missing() -> None:
+    what = subject(constraints=[latency_within(300)])
+    expected = expectation(what, SMALL)
+    for trial in sequence(search(what, SMALL), growing)[:8]:
+        expected.record(trial, measurement(100.0 * load(trial), latency=5.0 * load(trial)))
+
+    assert expected.remaining().trials > 8
+
+
+def test_every_further_instance_adds_half_a_load() -> None:
+    what = subject(loads=(1,), parameters=counts(1, 3))
+    first, _, third = sequence(search(what, SMALL), saturating)
+
+    assert (load_of(first), load_of(third)) == (1, 2)

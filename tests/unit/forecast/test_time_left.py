@@ -1,0 +1,181 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The estimate of the time left, told outcomes of runs as long as real ones were."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from random import Random
+
+import pytest
+
+from model_analyzer.domain.budget import Budget
+from model_analyzer.domain.settings import AdaptiveSettings, SearchMode, SearchSettings
+from model_analyzer.domain.trials import Trial
+from model_analyzer.forecast.expectation.loading import load_of
+from model_analyzer.forecast.expectation.search import Expectation
+from model_analyzer.forecast.time_left import Durations, Part, TimeLeft
+from model_analyzer.search.plan import Subject
+from tests.unit.search.surfaces import (
+    SHARES,
+    UNBOUNDED,
+    latency_within,
+    limits,
+    saturating,
+    search,
+    sequence,
+    subject,
+)
+
+BRUTE = limits(instances=(1, 3), batch=(1, 16), concurrency=(8, 64))
+QUICK = limits(mode=SearchMode.QUICK, concurrency=(8, 64))
+ADAPTIVE = limits(mode=SearchMode.ADAPTIVE, instances=(1, 5), concurrency=(1, 256))
+
+# Seconds for a trial, more for each load, and how both vary: a quiet machine, windows that are
+# extended every fifth time, and a machine that is three times slower than assumed.
+MACHINES: dict[str, Callable[[Random, float], float]] = {
+    "quiet": lambda _, load: 1.4 + load,
+    "extends windows": lambda random, load: 1.5 * random.choice((1, 1, 1, 1, 3)) + 1.2 * load,
+    "slow": lambda random, load: 3 * (1.4 + load) * random.uniform(0.8, 1.2),
+}
+
+
+def part(
+    what: Subject, where: SearchSettings, *, trial_s: float = 1.4, budget_s: float | None = None
+) -> Part:
+    expectation = Expectation(
+        what, where, UNBOUNDED, SHARES, AdaptiveSettings(budget_s=budget_s), best=3
+    )
+    return Part(expectation, trial_s=trial_s, load_s=1.0, budget=Budget(budget_s))
+
+
+def lasting(trials: Sequence[Trial], machine: Callable[[Random, float], float]) -> Iterator[float]:
+    """How long each takes there."""
+    random = Random(7)
+    for before, trial in pairwise([None, *trials]):
+        assert trial is not None
+        changes = before is None or before.content != trial.content
+        yield machine(random, load_of(trial) if changes else 0.0)
+
+
+def error_after_a_quarter(
+    what: Subject, where: SearchSettings, machine: Callable[[Random, float], float]
+) -> float:
+    trials = sequence(search(what, where), saturating)
+    seconds = [*lasting(trials, machine)]
+    left = TimeLeft([part(what, where)])
+    left.begin(0)
+    told = 0
+    while sum(seconds[: told + 1]) < sum(seconds) / 4:
+        left.record(trials[told], saturating(trials[told]), seconds[told])
+        told += 1
+    return left.seconds() / sum(seconds[told:]) - 1
+
+
+@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES.keys())
+@pytest.mark.parametrize(
+    ("what", "where", "within"),
+    [
+        (subject(), BRUTE, 0.25),
+        (subject(constraints=[latency_within(20)]), BRUTE, 0.3),
+        (subject(loads=(1, 4, 16)), BRUTE, 0.25),
+        # few trials, and the search does not know itself where it will go
+        (subject(), QUICK, 0.5),
+        (subject(), ADAPTIVE, 0.4),
+    ],
+    ids=["brute", "constraints", "listed loads", "quick", "adaptive"],
+)
+def test_after_a_quarter_of_the_run_it_is_about_right(
+    what: Subject,
+    where: SearchSettings,
+    within: float,
+    machine: Callable[[Random, float], float],
+) -> None:
+    assert abs(error_after_a_quarter(what, where, machine)) <= within
+
+
+def test_at_the_end_nothing_is_left_but_what_comes_behind() -> None:
+    what = subject(loads=(1, 2))
+    left = TimeLeft([part(what, BRUTE)], after_s=2.0)
+    left.begin(0)
+    for trial in sequence(search(what, BRUTE), saturating):
+        left.record(trial, saturating(trial), 1.0)
+
+    assert left.seconds() == pytest.approx(2.0)
+
+
+def test_a_budget_bounds_it() -> None:
+    bounded = TimeLeft([part(subject(), ADAPTIVE, trial_s=10.0, budget_s=30.0)])
+    bounded.begin(0)
+
+    assert bounded.seconds() == 30.0
+
+
+def test_later_models_are_as_slow_as_this_one() -> None:
+    first, second = subject(loads=(1, 2, 4, 8)), subject(loads=(1, 2))
+    left = TimeLeft([part(first, BRUTE), part(second, BRUTE)])
+    left.begin(0)
+    before = left.seconds()
+    for trial in sequence(search(first, BRUTE), saturating)[:3]:
+        left.record(trial, saturating(trial), 14.0)
+
+    assert left.seconds() > 3 * before
+
+
+def test_what_was_known_tells_nothing_about_durations() -> None:
+    what = subject(loads=(1, 2, 4, 8))
+    trials = sequence(search(what, BRUTE), saturating)
+    left = TimeLeft([part(what, BRUTE)])
+    left.begin(0)
+
+    left.record(trials[0], saturating(trials[0]), None)
+
+    # the variant is still to be loaded for the next one
+    rest = len(trials) - 1
+    assert left.trials() == len(trials)
+    assert left.seconds() >= rest * 1.4
+
+
+def test_durations_begin_with_what_is_assumed() -> None:
+    durations = Durations(2.0, 1.0)
+
+    assert durations.of(10, 3) == pytest.approx(23.0)
+    assert durations.pace == 1.0
+
+
+def test_durations_tell_loads_from_trials() -> None:
+    durations = Durations(2.0, 1.0)
+    for _ in range(30):
+        durations.add(3.0, load=0.0, failed=False)
+        durations.add(8.0, load=1.0, failed=False)
+
+    assert durations.trial_s == pytest.approx(3.0, rel=0.05)
+    assert durations.load_s == pytest.approx(5.0, rel=0.1)
+
+
+def test_where_everything_is_loaded_the_sum_counts() -> None:
+    durations = Durations(2.0, 1.0)
+    for _ in range(30):
+        durations.add(6.0, load=1.0, failed=False)
+
+    assert durations.of(10, 10) == pytest.approx(60.0, rel=0.05)
+
+
+def test_failures_are_expected_as_often_as_they_came() -> None:
+    durations = Durations(2.0, 0.0)
+    for _ in range(10):
+        durations.add(2.0, load=0.0, failed=False)
+        durations.add(62.0, load=1.0, failed=True)
+
+    assert durations.of(10, 0) == pytest.approx(320.0, rel=0.1)
+
+
+def test_it_is_never_negative_nor_endless() -> None:
+    durations = Durations(2.0, 1.0)
+    for _ in range(20):
+        durations.add(0.1, load=1.0, failed=False)
+
+    assert durations.load_s >= 0
+    assert math.isfinite(durations.of(5, 5))
