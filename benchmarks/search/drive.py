@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from zlib import crc32
 
 import numpy as np
@@ -105,18 +105,9 @@ def changes(contents: Sequence[object]) -> int:
 def _of_product(surface: Surface, mode: str, seed: int) -> Search:
     settings = surface.settings(SearchMode(mode))
     subject = surface.subject(settings)
-    check([subject], settings.search, settings.quick)
-    names = VariantNames()
-    return choose(
-        subject,
-        settings.search,
-        settings.quick,
-        settings.optuna,
-        names,
-        best=_BEST,
-        # the product's own would tell how lucky that one is
-        seed=seed,
-    )
+    check([subject], settings.search)
+    # the product's own seed would tell how lucky that one is
+    return choose(subject, replace(settings.search, refined=_BEST), VariantNames(), seed=seed)
 
 
 def _random(surface: Surface, mode: str, seed: int) -> Search:

@@ -64,7 +64,7 @@ def _plans(settings: ProfileSettings, checked: Preflight) -> Iterator[Plan]:
             name=",".join(names),
             goals={name: goals[name] for name in names},
             trial_s=max(trial_s[name] for name in names),
-            budget=settings.adaptive.budget,
+            budget=settings.search.adaptive.budget,
         )
         if plan.name not in subjects:
             reasons = [unknown[name] for name in names if name in unknown]
@@ -90,11 +90,4 @@ def _forecast(subject: Subject, settings: ProfileSettings, *, has_gpus: bool) ->
     # a remote server may have GPUs; here, what the driver does not show is not there
     if not (has_gpus or settings.server.launch is LaunchMode.REMOTE):
         subject = subject.without_gpus()
-    return forecast(
-        subject,
-        settings.search,
-        settings.quick,
-        settings.optuna,
-        settings.adaptive,
-        best=settings.export.best,
-    )
+    return forecast(subject, settings.search)

@@ -225,15 +225,7 @@ def _measure(session: _Session, caller: Caller) -> bool:
 def _search(subject: Subject, session: _Session, caller: Caller) -> None:
     """Measures what the search for one subject asks for."""
     settings, state = session.job.settings, session.state
-    search = choose(
-        subject,
-        settings.search,
-        settings.quick,
-        settings.optuna,
-        VariantNames.known(state.profile.variants),
-        best=settings.export.best,
-        adaptive=settings.adaptive,
-    )
+    search = choose(subject, settings.search, VariantNames.known(state.profile.variants))
     for event in measure_all(search, session.bench.runner, state):
         caller.tracker.tell(event)
         if isinstance(event, TrialFinished):

@@ -287,43 +287,43 @@ OPTIONS: Sequence[Option] = (
     ),
     Option(
         key="min_percentage_of_search_space", flags=("--min-percentage-of-search-space",),
-        kind=Integer(0, 100), default=5, target="optuna.min_percentage", group=SEARCH,
+        kind=Integer(0, 100), default=5, target="search.optuna.min_percentage", group=SEARCH,
         help="Least share of the configurations that optuna tries, in percent.",
     ),
     Option(
         key="max_percentage_of_search_space", flags=("--max-percentage-of-search-space",),
-        kind=Integer(1, 100), default=10, target="optuna.max_percentage", group=SEARCH,
+        kind=Integer(1, 100), default=10, target="search.optuna.max_percentage", group=SEARCH,
         help="Largest share of the configurations that optuna tries, in percent.",
     ),
     Option(
         key="optuna_min_trials", flags=("--optuna-min-trials",), kind=Integer(1),
-        target="optuna.min_trials", group=SEARCH,
+        target="search.optuna.min_trials", group=SEARCH,
         help="Least number of trials of optuna; beside a percentage, the larger number counts.",
     ),
     Option(
         key="optuna_max_trials", flags=("--optuna-max-trials",), kind=Integer(1),
-        target="optuna.max_trials", group=SEARCH,
+        target="search.optuna.max_trials", group=SEARCH,
         help="Largest number of trials of optuna; beside a percentage, the smaller number counts.",
     ),
     Option(
         key="optuna_early_exit_threshold", flags=("--optuna-early-exit-threshold",),
-        kind=Integer(1), default=10, target="optuna.early_exit_threshold", group=SEARCH,
+        kind=Integer(1), default=10, target="search.optuna.early_exit_threshold", group=SEARCH,
         help="Trials without a new best after which optuna stops.",
     ),
     Option(
         key="use_concurrency_formula", flags=("--use-concurrency-formula",), kind=Boolean(),
-        default=False, target="optuna.use_concurrency_formula", group=SEARCH,
+        default=False, target="search.optuna.use_concurrency_formula", group=SEARCH,
         help="Optuna does not search the concurrency, but takes 2 x instances x max_batch_size.",
     ),
     Option(
         key="budget", flags=("--budget",), kind=Duration(),
-        target="adaptive.budget_s", group=SEARCH,
+        target="search.adaptive.budget_s", group=SEARCH,
         help="Time that adaptive may spend measuring each model; it stops earlier where nothing is"
         " left to gain.",
     ),
     Option(
         key="max_trials", flags=("--max-trials",), kind=Integer(1),
-        target="adaptive.max_trials", group=SEARCH,
+        target="search.adaptive.max_trials", group=SEARCH,
         help="Most measurements that adaptive takes of each model. If not given, a few percent of"
         " the configurations.",
     ),

@@ -122,10 +122,13 @@ def resolve_profile(
         docker=DockerSettings(**sections["docker"]),
         load_generator=LoadGeneratorSettings(**sections["load_generator"]),
         monitors=_monitors(MonitorSettings(**sections["monitors"]), models),
-        search=SearchSettings(**sections["search"]),
-        quick=_quick(given),
-        optuna=_optuna(given, OptunaSettings(**sections["optuna"])),
-        adaptive=AdaptiveSettings(**sections["adaptive"]),
+        search=SearchSettings(
+            **sections["search"],
+            refined=values["num_configs_per_model"],
+            quick=_quick(given),
+            optuna=_optuna(given, OptunaSettings(**sections["search.optuna"])),
+            adaptive=AdaptiveSettings(**sections["search.adaptive"]),
+        ),
         checkpoint=CheckpointSettings(**sections["checkpoint"]),
         export=ExportSettings(**sections["export"]),
         display=DisplaySettings(**sections["display"]),
@@ -252,7 +255,7 @@ def _sections(command: str, values: Mapping[str, Any]) -> Mapping[str, Mapping[s
     sections: dict[str, dict[str, Any]] = {}
     for option in options_of(command):
         if option.target:
-            section, _, field = option.target.partition(".")
+            section, _, field = option.target.rpartition(".")
             sections.setdefault(section, {})[field] = values[option.key]
     return sections
 
@@ -481,17 +484,22 @@ def _is_set(limit: float | None) -> TypeGuard[float]:
 
 
 # what decides about a search, besides the models' own settings
-_SEARCH_SECTIONS = ("search", "quick", "optuna", "adaptive")
 _SEARCH_FIELDS = ("cpu_only", "goal", "batch_sizes", "load_kind", "loads", "parameters")
 
 
 def search_settings(settings: ProfileSettings, models: Sequence[str]) -> Mapping[str, str]:
     """By what the trials of these models are chosen, as text: a replay needs the same."""
-    described = {}
-    for section in _SEARCH_SECTIONS:
-        value = getattr(settings, section)
-        for field in fields(value):
-            described[f"{section}.{field.name}"] = str(_plain(getattr(value, field.name)))
+    search = settings.search
+    sections: Mapping[str, Any] = {
+        "search": search, "quick": search.quick, "optuna": search.optuna,
+        "adaptive": search.adaptive,
+    }  # fmt: skip
+    described = {
+        f"{section}.{field.name}": str(_plain(getattr(value, field.name)))
+        for section, value in sections.items()
+        for field in fields(value)
+        if field.name not in (*sections, "refined")
+    }
     for model in settings.models:
         if model.name in models:
             for name in _SEARCH_FIELDS:

@@ -275,7 +275,9 @@ class SearchSettings:
 
     `mode` is None where nobody chose: then the kind of the models decides. Models are profiled
     `together` or one after another. Bounds are inclusive. `early_exit` applies the stop rules to
-    listed values too; `sweep_disable` leaves out the load sweep behind quick and Optuna searches.
+    listed values too; `sweep_disable` leaves out the load sweep behind quick and Optuna searches,
+    which is made for the best `refined` variants. `quick`, `optuna` and `adaptive` are what only
+    these searches are bounded by.
     """
 
     mode: SearchMode | None
@@ -292,6 +294,10 @@ class SearchSettings:
     min_model_batch_size: int
     max_model_batch_size: int
     max_binary_search_steps: int
+    refined: int
+    quick: QuickSettings
+    optuna: OptunaSettings
+    adaptive: AdaptiveSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -388,9 +394,6 @@ class ProfileSettings:
     load_generator: LoadGeneratorSettings
     monitors: MonitorSettings
     search: SearchSettings
-    quick: QuickSettings
-    optuna: OptunaSettings
-    adaptive: AdaptiveSettings
     checkpoint: CheckpointSettings
     export: ExportSettings
     display: DisplaySettings

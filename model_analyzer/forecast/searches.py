@@ -16,8 +16,6 @@ from typing import Any
 
 from model_analyzer.domain.models import ModelVariant, VariantNames
 from model_analyzer.domain.settings import (
-    AdaptiveSettings,
-    OptunaSettings,
     QuickSettings,
     SearchMode,
     SearchSettings,
@@ -74,30 +72,22 @@ class Forecast:
     loads: int | None
 
 
-def forecast(
-    subject: Subject,
-    settings: SearchSettings,
-    quick: QuickSettings,
-    optuna: OptunaSettings,
-    adaptive: AdaptiveSettings,
-    *,
-    best: int,
-) -> Forecast:
+def forecast(subject: Subject, settings: SearchSettings) -> Forecast:
     """What the search for `subject`, which was checked, would do."""
     mode = mode_of(subject, settings)
     if mode is SearchMode.BRUTE:
-        return _listed(subject, settings, best)
-    search = choose(subject, settings, quick, optuna, VariantNames(), best=best, adaptive=adaptive)
+        return _listed(subject, settings)
+    search = choose(subject, settings, VariantNames())
     if mode is SearchMode.QUICK:
-        return _deciding(mode, [*_quick_varied(subject, quick)], search.most_trials)
+        return _deciding(mode, [*_quick_varied(subject, settings.quick)], search.most_trials)
     varied = [
         Varied(model=axis.model, parameter=axis.parameter, values=axis.values)
-        for axis in _space(subject, settings, optuna, mode).axes
+        for axis in _space(subject, settings, mode).axes
     ]
     return _deciding(mode, varied, search.most_trials)
 
 
-def _listed(subject: Subject, settings: SearchSettings, best: int) -> Forecast:
+def _listed(subject: Subject, settings: SearchSettings) -> Forecast:
     """The forecast of a brute search, which has a list."""
     search = brute_search(subject, settings, VariantNames())
     trials = tuple(islice(search.trials(), _MOST_TRIALS + 1))
@@ -113,18 +103,18 @@ def _listed(subject: Subject, settings: SearchSettings, best: int) -> Forecast:
             size=most,
             trials=None,
             is_exact=False,
-            most_trials=most + most_swept(subject, settings, best),
+            most_trials=most + most_swept(subject, settings),
             variants=None,
             loads=None,
         )
     contents = [trial.content for trial in trials]
     variants = len(set(contents))
     stops_early = settings.early_exit or not subject.lists_loads
-    refined = most_swept(subject, settings, min(best, variants - 1))
+    refined = most_swept(subject, settings, min(settings.refined, variants - 1))
     loads = min(len(contents), 1) + sum(a != b for a, b in pairwise(contents))
     # loads at which throughput has stopped growing are left out; other objectives may want them
     if refined or (sweeps_loads(subject, settings) and not subject.goal.is_for_throughput):
-        loads += min(best + 1, variants)  # the best come back
+        loads += min(settings.refined + 1, variants)  # the best come back
     return Forecast(
         mode=SearchMode.BRUTE,
         varied=tuple(varied),
@@ -160,12 +150,10 @@ def _shown(varied: Varied) -> Varied:
     return replace(varied, values=values, is_bounded=varied.is_bounded and is_whole)
 
 
-def _space(
-    subject: Subject, settings: SearchSettings, optuna: OptunaSettings, mode: SearchMode
-) -> TrialSpace:
+def _space(subject: Subject, settings: SearchSettings, mode: SearchMode) -> TrialSpace:
     """What Optuna or an adaptive search moves in."""
     if mode is SearchMode.OPTUNA:
-        return TrialSpace(subject, settings, use_formula=optuna.use_concurrency_formula)
+        return TrialSpace(subject, settings, use_formula=settings.optuna.use_concurrency_formula)
     # at the moment of use: it computes with numpy, which takes its time to import
     from model_analyzer.search.adaptive.search import LOAD_STEPS
 

@@ -120,19 +120,12 @@ def time_left(
     return TimeLeft(
         [
             Part(
-                Expectation(
-                    subject,
-                    settings.search,
-                    settings.quick,
-                    settings.optuna,
-                    settings.adaptive,
-                    best=settings.export.best,
-                ),
+                Expectation(subject, settings.search),
                 trial_s=max(
                     trial_seconds(model.settings.perf_analyzer_flags) for model in subject.models
                 ),
                 load_s=LOAD_S,
-                budget=settings.adaptive.budget,
+                budget=settings.search.adaptive.budget,
             )
             for subject in subjects
         ],

@@ -11,9 +11,6 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import (
-    AdaptiveSettings,
-    OptunaSettings,
-    QuickSettings,
     SearchMode,
     SearchSettings,
 )
@@ -28,8 +25,6 @@ from model_analyzer.search.refine import refine
 from model_analyzer.search.trial_space import TrialSpace
 
 log = logging.getLogger(__name__)
-
-UNBOUNDED = AdaptiveSettings()
 
 _MODE = "run_config_search_mode"
 
@@ -48,9 +43,7 @@ def mode_of(subject: Subject, settings: SearchSettings) -> SearchMode:
     return SearchMode.BRUTE
 
 
-def check(
-    subjects: Sequence[Subject], settings: SearchSettings, quick: QuickSettings
-) -> Sequence[str]:
+def check(subjects: Sequence[Subject], settings: SearchSettings) -> Sequence[str]:
     """Remarks about what was given and has no effect.
 
     Raises ConfigError where a subject cannot be searched as the settings say.
@@ -63,7 +56,7 @@ def check(
         if problems:
             raise ConfigError(*problems)
         if mode is SearchMode.QUICK:
-            quick_space(subject, quick)
+            quick_space(subject, settings.quick)
         if mode is SearchMode.OPTUNA:
             require_optuna()
         if mode in (SearchMode.OPTUNA, SearchMode.ADAPTIVE):
@@ -73,43 +66,35 @@ def check(
 
 
 def choose(
-    subject: Subject,
-    settings: SearchSettings,
-    quick: QuickSettings,
-    optuna: OptunaSettings,
-    names: VariantNames,
-    *,
-    best: int,
-    adaptive: AdaptiveSettings = UNBOUNDED,
-    seed: int = SEED,
+    subject: Subject, settings: SearchSettings, names: VariantNames, *, seed: int = SEED
 ) -> PlannedSearch:
-    """The search for the models of `subject`, which were checked; the `best` variants are refined
+    """The search for the models of `subject`, which were checked; the best variants are refined
     at its end, unless it is an adaptive one, which refines all the time. What is left to chance
     follows from the `seed`.
     """
     mode = mode_of(subject, settings)
     if mode is SearchMode.QUICK:
-        climb = QuickSearch(subject, quick, names)
-        return PlannedSearch(_swept(climb.plan(), "quick", subject, settings, best), None)
+        climb = QuickSearch(subject, settings.quick, names)
+        return PlannedSearch(_swept(climb.plan(), "quick", subject, settings), None)
     if mode is SearchMode.OPTUNA:
-        sampled = OptunaSearch(subject, settings, optuna, names, seed=seed)
-        most = sampled.most_trials + most_swept(subject, settings, best)
-        return PlannedSearch(_swept(sampled.plan(), "Optuna", subject, settings, best), most)
+        sampled = OptunaSearch(subject, settings, settings.optuna, names, seed=seed)
+        most = sampled.most_trials + most_swept(subject, settings)
+        return PlannedSearch(_swept(sampled.plan(), "Optuna", subject, settings), most)
     if mode is SearchMode.ADAPTIVE:
         # at the moment of use: it computes with numpy, which takes its time to import
         from model_analyzer.search.adaptive.search import AdaptiveSearch
 
-        learning = AdaptiveSearch(subject, settings, adaptive, names, seed=seed)
+        learning = AdaptiveSearch(subject, settings, settings.adaptive, names, seed=seed)
         return PlannedSearch(learning.plan(), learning.most_trials)
     brute = brute_search(subject, settings, names)
 
     def plan() -> Plan:
         records = yield from brute.plan()
         if sweeps_loads(subject, settings):
-            records += yield from _refine(subject, settings, records, best)
+            records += yield from _refine(subject, settings, records)
         return records
 
-    return PlannedSearch(plan(), brute.most_trials + most_swept(subject, settings, best))
+    return PlannedSearch(plan(), brute.most_trials + most_swept(subject, settings))
 
 
 def brute_search(
@@ -120,7 +105,7 @@ def brute_search(
     return kind(subject, settings, names)
 
 
-def _swept(plan: Plan, mode: str, subject: Subject, settings: SearchSettings, best: int) -> Plan:
+def _swept(plan: Plan, mode: str, subject: Subject, settings: SearchSettings) -> Plan:
     """The plan with the load sweep behind it, unless nothing was measured."""
     records = yield from plan
     if not any(isinstance(record.outcome, Measurement) for record in records):
@@ -130,7 +115,7 @@ def _swept(plan: Plan, mode: str, subject: Subject, settings: SearchSettings, be
         log.info("%s", done)
     else:
         log.info("%s Gathering concurrency sweep measurements for reports", done)
-        records += yield from _refine(subject, settings, records, best)
+        records += yield from _refine(subject, settings, records)
     return records
 
 
@@ -147,8 +132,10 @@ def sweeps_loads(subject: Subject, settings: SearchSettings) -> bool:
     return not settings.sweep_disable and len(lists) == 1 and len(*lists) != 1
 
 
-def most_swept(subject: Subject, settings: SearchSettings, best: int) -> int:
-    """How many trials the sweep has at most, beside those of the search."""
+def most_swept(subject: Subject, settings: SearchSettings, best: int | None = None) -> int:
+    """How many trials the sweep over the loads of the `best` has at most, beside those of the
+    search; by default of as many as are refined.
+    """
     if not sweeps_loads(subject, settings):
         return 0
     boundary = subject.goal.has_constraints and not subject.lists_loads
@@ -156,7 +143,8 @@ def most_swept(subject: Subject, settings: SearchSettings, best: int) -> int:
     # what a brute search has passed over is counted with it
     is_counted = mode_of(subject, settings) is SearchMode.BRUTE
     loads = 0 if is_counted else len(load_values(subject.models[0], settings))
-    return (best + 1) * (loads + steps)
+    refined = settings.refined if best is None else best
+    return (refined + 1) * (loads + steps)
 
 
 def load_sweep(
@@ -173,10 +161,8 @@ def load_sweep(
     )
 
 
-def _refine(
-    subject: Subject, settings: SearchSettings, records: Sequence[TrialRecord], best: int
-) -> Plan:
-    added = yield from load_sweep(subject, settings, records, best)
+def _refine(subject: Subject, settings: SearchSettings, records: Sequence[TrialRecord]) -> Plan:
+    added = yield from load_sweep(subject, settings, records, settings.refined)
     log.info("Done gathering concurrency sweep measurements for reports")
     return added
 

@@ -51,7 +51,7 @@ def searched_subjects(
         for model in settings.models
         for remark in without_effect(model, facts[model.name], settings.search)
     ]
-    for remark in (*remarks, *check(subjects, settings.search, settings.quick)):
+    for remark in (*remarks, *check(subjects, settings.search)):
         log.warning("%s", remark)
     return subjects
 

@@ -15,9 +15,6 @@ from statistics import fmean
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import (
-    AdaptiveSettings,
-    OptunaSettings,
-    QuickSettings,
     SearchMode,
     SearchSettings,
 )
@@ -51,21 +48,10 @@ class Stage(Enum):
 class Expectation:
     """What is expected of one search; told every outcome, known ones too, in their order."""
 
-    def __init__(
-        self,
-        subject: Subject,
-        settings: SearchSettings,
-        quick: QuickSettings,
-        optuna: OptunaSettings,
-        adaptive: AdaptiveSettings,
-        *,
-        best: int,
-    ) -> None:
+    def __init__(self, subject: Subject, settings: SearchSettings) -> None:
         self._subject = subject
         self._settings = settings
-        self._best = best
-        self._optuna = optuna
-        self._forecast: Forecast = forecast(subject, settings, quick, optuna, adaptive, best=best)
+        self._forecast: Forecast = forecast(subject, settings)
         self._sweeps = sweeps_loads(subject, settings)
         self._places = places_of(self._forecast.trials or ())
         self._told = Told()
@@ -121,7 +107,7 @@ class Expectation:
         loads = self._loads_of_search(trials)
         if self._sweeps:
             swept = left_of_load_sweep(
-                self._told, self._subject, self._settings, self.mode, self._best
+                self._told, self._subject, self._settings, self.mode, self._settings.refined
             )
             trials += swept.trials
             loads += swept.loads
@@ -140,7 +126,7 @@ class Expectation:
             case SearchMode.QUICK:
                 return left_of_climb(self._told, self._subject, self._forecast)
             case SearchMode.OPTUNA:
-                return left_of_optuna(self._told, self._forecast, self._optuna)
+                return left_of_optuna(self._told, self._forecast, self._settings.optuna)
             case SearchMode.ADAPTIVE:
                 return left_of_adaptive(self._told, self.most_trials or 0)
 

@@ -216,7 +216,7 @@ def test_a_default_bound_gives_way_to_a_given_one(text: str, bounds: Mapping[str
     ],
 )
 def test_a_default_share_gives_way_to_a_given_one(text: str, shares: tuple[int, int]) -> None:
-    optuna = settings(text).optuna
+    optuna = settings(text).search.optuna
     assert (optuna.min_percentage, optuna.max_percentage) == shares
 
 
@@ -229,7 +229,7 @@ def test_a_default_share_gives_way_to_a_given_one(text: str, shares: tuple[int, 
     ],
 )
 def test_the_limit_of_optuna_gives_way_where_nobody_gave_it(text: str, gives_way: bool) -> None:
-    assert settings(text).optuna.limit_gives_way is gives_way
+    assert settings(text).search.optuna.limit_gives_way is gives_way
 
 
 def test_endpoints_do_not_share_a_port() -> None:
@@ -627,7 +627,7 @@ def test_flags_that_define_the_load_twice_are_refused() -> None:
 def test_a_number_of_trials_takes_the_place_of_a_share_that_nobody_gave(
     text: str, shares: tuple[int | None, int | None]
 ) -> None:
-    optuna = settings(text).optuna
+    optuna = settings(text).search.optuna
     assert (optuna.min_percentage, optuna.max_percentage) == shares
 
 

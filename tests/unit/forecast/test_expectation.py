@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,8 +16,6 @@ from model_analyzer.forecast.expectation.loading import load_of
 from model_analyzer.forecast.expectation.search import Expectation, Stage
 from model_analyzer.search.plan import Subject
 from tests.unit.search.surfaces import (
-    SHARES,
-    UNBOUNDED,
     Respond,
     batch_limit,
     counts,
@@ -46,7 +45,7 @@ def filling(trial: Trial) -> Measurement:
 
 
 def expectation(what: Subject, where: SearchSettings, **limit: Any) -> Expectation:
-    return Expectation(what, where, UNBOUNDED, SHARES, AdaptiveSettings(**limit), best=3)
+    return Expectation(what, replace(where, adaptive=AdaptiveSettings(**limit)))
 
 
 def left_after(

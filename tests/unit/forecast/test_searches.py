@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.domain.settings import AdaptiveSettings, SearchMode, SearchSettings
+from model_analyzer.domain.settings import SearchMode, SearchSettings
 from model_analyzer.forecast.searches import Forecast, forecast
 from model_analyzer.search.plan import Subject
 from tests.unit.search.surfaces import (
@@ -40,7 +40,7 @@ SMALL = limits(instances=(1, 2), batch=(1, 4), concurrency=(1, 8))
 
 def of(what: Subject, where: SearchSettings = SMALL, **settings: Any) -> Forecast:
     quick, optuna = settings.get("quick", UNBOUNDED), settings.get("optuna", SHARES)
-    return forecast(what, where, quick, optuna, AdaptiveSettings(), best=3)
+    return forecast(what, replace(where, quick=quick, optuna=optuna))
 
 
 def varied(found: Forecast) -> dict[str, tuple[Any, ...]]:

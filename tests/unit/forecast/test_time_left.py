@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from random import Random
 
@@ -19,8 +20,6 @@ from model_analyzer.forecast.expectation.search import Expectation
 from model_analyzer.forecast.time_left import Durations, Part, TimeLeft
 from model_analyzer.search.plan import Subject
 from tests.unit.search.surfaces import (
-    SHARES,
-    UNBOUNDED,
     latency_within,
     limits,
     saturating,
@@ -45,9 +44,7 @@ MACHINES: dict[str, Callable[[Random, float], float]] = {
 def part(
     what: Subject, where: SearchSettings, *, trial_s: float = 1.4, budget_s: float | None = None
 ) -> Part:
-    expectation = Expectation(
-        what, where, UNBOUNDED, SHARES, AdaptiveSettings(budget_s=budget_s), best=3
-    )
+    expectation = Expectation(what, replace(where, adaptive=AdaptiveSettings(budget_s=budget_s)))
     return Part(expectation, trial_s=trial_s, load_s=1.0, budget=Budget(budget_s))
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import sqrt
 from types import MappingProxyType
 from typing import Any
@@ -124,6 +125,9 @@ def limits(
     early_exit: bool = False,
     mode: SearchMode | None = None,
     sweeps: bool = True,
+    quick: QuickSettings | None = None,
+    optuna: OptunaSettings | None = None,
+    adaptive: AdaptiveSettings | None = None,
 ) -> SearchSettings:
     """The bounds of a search; the defaults are those of the program."""
     return SearchSettings(
@@ -141,6 +145,10 @@ def limits(
         min_model_batch_size=batch[0],
         max_model_batch_size=batch[1],
         max_binary_search_steps=steps,
+        refined=3,
+        quick=quick or bounds(),
+        optuna=optuna or shares(),
+        adaptive=adaptive or AdaptiveSettings(),
     )
 
 
@@ -198,8 +206,8 @@ def search(
     best: int = 3,
     adaptive: AdaptiveSettings = UNLIMITED,
 ) -> PlannedSearch:
-    names = names or VariantNames()
-    return choose(what, where, quick, optuna, names, best=best, adaptive=adaptive)
+    settings = replace(where, quick=quick, optuna=optuna, adaptive=adaptive, refined=best)
+    return choose(what, settings, names or VariantNames())
 
 
 def sequence(search: Search, respond: Respond) -> list[Trial]:

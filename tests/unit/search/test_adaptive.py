@@ -34,8 +34,6 @@ from model_analyzer.search.choose import choose
 from model_analyzer.search.plan import Subject
 from model_analyzer.search.trial_space import TrialSpace
 from tests.unit.search.surfaces import (
-    SHARES,
-    UNBOUNDED,
     UNLIMITED,
     Respond,
     all_parts,
@@ -301,9 +299,7 @@ def test_what_just_misses_a_constraint_and_would_be_much_better_is_measured_agai
     # so there it is found out mostly
     found = 0
     for seed in range(6):
-        one = choose(
-            what, ADAPTIVE, UNBOUNDED, SHARES, VariantNames(), best=3, adaptive=UNLIMITED, seed=seed
-        )
+        one = choose(what, ADAPTIVE, VariantNames(), seed=seed)
         found += recommended_load(one, sequence(one, respond)) == 2
     assert found >= 4
 

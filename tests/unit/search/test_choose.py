@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from model_analyzer.domain.models import ModelFacts
-from model_analyzer.domain.settings import AdaptiveSettings, SearchMode, SearchSettings
+from model_analyzer.domain.settings import SearchMode, SearchSettings
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import ConfigError
 from model_analyzer.forecast.expectation.search import Expectation
@@ -17,8 +17,6 @@ from model_analyzer.forecast.searches import forecast
 from model_analyzer.search.choose import check, mode_of
 from model_analyzer.search.plan import Subject
 from tests.unit.search.surfaces import (
-    SHARES,
-    UNBOUNDED,
     composing,
     counts,
     ensemble,
@@ -149,11 +147,11 @@ def test_with_listed_loads_models_measured_together_are_searched_in_all_combinat
 
     assert len({trial.key for trial in asked}) == len(asked) == trials
     assert search(what, TWO_SIZES_EACH).most_trials == trials
-    found = forecast(what, TWO_SIZES_EACH, UNBOUNDED, SHARES, AdaptiveSettings(), best=3)
+    found = forecast(what, TWO_SIZES_EACH)
     assert (found.is_exact, found.size, found.most_trials) == (True, trials, trials)
     assert found.trials is not None
     assert [trial.key for trial in found.trials] == [trial.key for trial in asked]
-    expected = Expectation(what, TWO_SIZES_EACH, UNBOUNDED, SHARES, AdaptiveSettings(), best=3)
+    expected = Expectation(what, TWO_SIZES_EACH)
     for done, trial in enumerate(asked[:100]):
         assert expected.remaining().trials == trials - done
         expected.record(trial, saturating(trial))
@@ -178,7 +176,7 @@ def test_models_measured_together_are_called_automatic_where_sizes_are_varied(
     "what", [PLAIN, ENSEMBLE, BLS, SEVERAL, subject(loads=(1, 2), batch_sizes=(1, 2))]
 )
 def test_what_can_be_searched_passes(what: Subject) -> None:
-    assert check([what], limits(), UNBOUNDED) == []
+    assert check([what], limits()) == []
 
 
 @pytest.mark.parametrize(
@@ -212,7 +210,7 @@ def test_what_cannot_be_searched_is_an_error_before_anything_runs(
     what: Subject, where: SearchSettings, message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):
-        check([PLAIN, what] if where.mode is None else [what], where, UNBOUNDED)
+        check([PLAIN, what] if where.mode is None else [what], where)
 
 
 @pytest.mark.parametrize(
@@ -225,7 +223,7 @@ def test_what_cannot_be_searched_is_an_error_before_anything_runs(
     ],
 )
 def test_where_quick_is_the_default_it_takes_lists_of_sizes(what: Subject) -> None:
-    assert check([what], limits(), UNBOUNDED) == []
+    assert check([what], limits()) == []
 
 
 @pytest.mark.parametrize(
@@ -246,10 +244,10 @@ def test_where_quick_is_the_default_it_takes_lists_of_sizes(what: Subject) -> No
 )
 def test_where_adaptive_is_named_it_can(what: Subject, where: SearchSettings) -> None:
     with pytest.raises(ConfigError) as raised:
-        check([what], where, UNBOUNDED)
+        check([what], where)
 
     assert all("adaptive" in problem.hint for problem in raised.value.problems)
-    assert check([what], limits(mode=SearchMode.ADAPTIVE), UNBOUNDED) == []
+    assert check([what], limits(mode=SearchMode.ADAPTIVE)) == []
 
 
 @pytest.mark.parametrize("mode", [None, QUICK])
@@ -266,7 +264,7 @@ def test_where_adaptive_is_named_it_can(what: Subject, where: SearchSettings) ->
     ],
 )
 def test_quick_takes_lists_of_what_others_call(what: Subject, mode: SearchMode | None) -> None:
-    assert check([what], limits(mode=mode), UNBOUNDED) == []
+    assert check([what], limits(mode=mode)) == []
 
 
 @pytest.mark.parametrize("mode", [None, BRUTE])
@@ -276,12 +274,12 @@ def test_what_is_said_of_a_called_model_is_not_dropped_in_silence(
 ) -> None:
     what = subject(facts, composing("a", parameters=counts(1, 2)), loads=(4, 8))
 
-    assert check([what], limits(mode=mode), UNBOUNDED) == [
+    assert check([what], limits(mode=mode)) == [
         "model_config_parameters of a: it is called by another model, and is taken as it is where"
         " loads are listed; run_config_search_mode: adaptive varies it"
     ]
     adaptive = limits(mode=SearchMode.ADAPTIVE)
-    assert check([what], adaptive, UNBOUNDED) == []
+    assert check([what], adaptive) == []
     asked = sequence(search(what, adaptive), saturating)
     assert {load(trial) for trial in asked} <= {4, 8}
     assert len({trial.content for trial in asked}) > 1
@@ -290,10 +288,10 @@ def test_what_is_said_of_a_called_model_is_not_dropped_in_silence(
 def test_what_is_said_of_a_called_model_is_remarked_where_searching_is_disabled() -> None:
     what = subject(ensemble(model("a")), composing("a", parameters=counts(2)))
 
-    (remark,) = check([what], limits(disable=True), UNBOUNDED)
+    (remark,) = check([what], limits(disable=True))
     assert "taken as it is where searching is disabled" in remark
     only_kind = subject(ensemble(model("a")), composing("a", cpu_only=True))
-    assert check([only_kind], limits(disable=True), UNBOUNDED) == []
+    assert check([only_kind], limits(disable=True)) == []
 
 
 @pytest.mark.parametrize(
@@ -302,7 +300,7 @@ def test_what_is_said_of_a_called_model_is_remarked_where_searching_is_disabled(
 def test_brute_measures_an_ensemble_as_it_is_where_that_is_meant(what: Subject) -> None:
     where = limits(mode=BRUTE, disable=not what.lists_loads)
 
-    assert check([what], where, UNBOUNDED) == []
+    assert check([what], where) == []
 
 
 @pytest.mark.parametrize("others", [(), (PLAIN,)])
@@ -311,19 +309,17 @@ def test_options_for_models_that_nobody_calls_are_told_and_not_used(
 ) -> None:
     what = subject(ensemble(model("a")), composing("a"), composing("b", cpu_only=True))
 
-    assert check([what, *others], limits(), UNBOUNDED) == [
-        "b is not called by any model of this run: ignored"
-    ]
+    assert check([what, *others], limits()) == ["b is not called by any model of this run: ignored"]
 
 
 def test_options_for_the_parts_of_a_model_without_parts_are_told() -> None:
-    assert check([subject(model("m"), composing("a"))], limits(), UNBOUNDED) == [
+    assert check([subject(model("m"), composing("a"))], limits()) == [
         "a is not called by any model of this run: ignored"
     ]
 
 
 def test_cpu_only_parts_of_a_model_without_parts_are_an_error() -> None:
     with pytest.raises(ConfigError, match="a is not called") as raised:
-        check([subject(model("m"), composing("a", cpu_only=True))], limits(), UNBOUNDED)
+        check([subject(model("m"), composing("a", cpu_only=True))], limits())
 
     assert raised.value.problems[0].where == "cpu_only_composing_models"

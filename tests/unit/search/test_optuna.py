@@ -25,7 +25,6 @@ from model_analyzer.search.optuna_search import OptunaSearch, trial_counts
 from model_analyzer.search.plan import PlannedSearch, Subject
 from tests.unit.search.surfaces import (
     SHARES,
-    UNBOUNDED,
     Respond,
     all_parts,
     batch_limit,
@@ -510,9 +509,9 @@ def test_without_the_package_it_is_told_how_to_install_it() -> None:
 import sys
 sys.modules["optuna"] = None
 from model_analyzer.errors import ConfigError
-from tests.unit.search.test_optuna import OPTUNA, UNBOUNDED, check, subject
+from tests.unit.search.test_optuna import OPTUNA, check, subject
 try:
-    check([subject()], OPTUNA, UNBOUNDED)
+    check([subject()], OPTUNA)
 except ConfigError as error:
     print(error)
 """
@@ -527,4 +526,4 @@ except ConfigError as error:
 
 @pytest.mark.parametrize("what", KINDS, ids=NAMES)
 def test_what_can_be_searched_passes(what: Subject) -> None:
-    assert check([what], OPTUNA, UNBOUNDED) == []
+    assert check([what], OPTUNA) == []

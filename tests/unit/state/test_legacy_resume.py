@@ -72,8 +72,9 @@ def asked_and_answered(text: str, sample: str) -> tuple[list[str], dict[str, Tri
     names = VariantNames.known(profile.variants)
     search = choose(
         Subject(models=(searched,), setup=setup),
-        chosen.search, chosen.quick, chosen.optuna, names, best=3,
-    )  # fmt: skip
+        chosen.search,
+        names,
+    )
     asked = []
     while (trial := search.ask()) is not None:
         asked.append(str(trial))

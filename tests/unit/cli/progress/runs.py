@@ -11,13 +11,10 @@ from model_analyzer import profiling
 from model_analyzer.app.progress.events import Event, Phase, Silence, Sink
 from model_analyzer.app.progress.tracker import Tracker
 from model_analyzer.domain.measurements import Outcome
-from model_analyzer.domain.settings import AdaptiveSettings
 from model_analyzer.forecast.expectation.search import Expectation
 from model_analyzer.forecast.time_left import Part, TimeLeft
 from model_analyzer.search.plan import Subject
 from tests.unit.search.surfaces import (
-    SHARES,
-    UNBOUNDED,
     counts,
     failure,
     latency_within,
@@ -80,7 +77,7 @@ def told(
     tracker.run_started([what.name])
     tracker.phase(Phase.STARTING_SERVER)
     clock.now += 3
-    expectation = Expectation(what, WHERE, UNBOUNDED, SHARES, AdaptiveSettings(), best=3)
+    expectation = Expectation(what, WHERE)
     part = Part(expectation, trial_s=1.5, load_s=1.0)
     tracker.searches([what], lambda _: TimeLeft([part]))
     chosen = search(what, WHERE)
