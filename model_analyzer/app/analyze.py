@@ -12,6 +12,7 @@ from model_analyzer.app.delivery.files import check_installed, originals_of
 from model_analyzer.app.selection.circumstances import ranked
 from model_analyzer.app.selection.subjects import measured_subjects
 from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.groups import group_members, group_name
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.state.checkpoint import Checkpoint, load_chosen
@@ -31,7 +32,7 @@ def analyze(settings: ProfileSettings) -> Delivery:
     of_models = {model.name: model.goal for model in settings.models}
     goals = {
         subject: Goal(
-            models=tuple(of_models.get(name, settings.goal) for name in subject.split(","))
+            models=tuple(of_models.get(name, settings.goal) for name in group_members(subject))
         )
         for subject in subjects
     }
@@ -60,13 +61,13 @@ def _subjects(checkpoint: Checkpoint, settings: ProfileSettings) -> Sequence[str
     names = [model.name for model in settings.models]
     measured = measured_subjects(checkpoint)
     if settings.search.together:
-        same = (models for models in measured if sorted(models.split(",")) == sorted(names))
-        return [next(same, ",".join(names))]
+        same = (models for models in measured if sorted(group_members(models)) == sorted(names))
+        return [next(same, group_name(names))]
     subjects: dict[str, None] = {}
     for name in names:
-        groups = [models for models in measured if name in models.split(",")]
-        if name in measured or not groups:
-            groups = [name]
+        groups = [models for models in measured if name in group_members(models)]
+        if group_name([name]) in measured or not groups:
+            groups = [group_name([name])]
         else:
             log.warning("%s was measured together with others: %s", name, "; ".join(groups))
         subjects |= dict.fromkeys(groups)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.preflight import Preflight, preflight
 from model_analyzer.app.bench.subjects import searched_subjects
+from model_analyzer.domain.groups import group_name
 from model_analyzer.domain.settings import LaunchMode, ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import Problem
@@ -61,7 +62,7 @@ def _plans(settings: ProfileSettings, checked: Preflight) -> Iterator[Plan]:
     before: ServerSetup | None = None
     for names in groups:
         plan = Plan(
-            name=",".join(names),
+            name=group_name(names),
             goals={name: goals[name] for name in names},
             trial_s=max(trial_s[name] for name in names),
             budget=settings.search.adaptive.budget,

@@ -24,6 +24,7 @@ from model_analyzer.app.progress.events import Phase
 from model_analyzer.app.progress.tracker import Tracker
 from model_analyzer.app.resume import open_state, settle_differences, tell_changed_secrets
 from model_analyzer.config.resolve import search_settings
+from model_analyzer.domain.groups import group_members, group_name
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import LaunchMode
 from model_analyzer.domain.trials import ServerSetup
@@ -129,7 +130,7 @@ def _prepare(job: Job, caller: Caller, stack: ExitStack) -> _Session:
         impatience=caller.interrupts.further,
     )
     server = make_server(job, devices, place, stack)
-    caller.tracker.run_started([",".join(names) for names in settings.subjects])
+    caller.tracker.run_started([group_name(names) for names in settings.subjects])
     caller.tracker.phase(Phase.STARTING_SERVER)
     serving = serve(job, devices, place, server)
     claim_output(settings, stack)
@@ -163,7 +164,7 @@ def _go_on(
         server=serving.description,
         models=serving.facts.values(),
         searches={
-            subject.name: search_settings(settings, subject.name.split(","))
+            subject.name: search_settings(settings, group_members(subject.name))
             for subject in serving.subjects
         },
     )
@@ -209,7 +210,7 @@ def _measure(session: _Session, caller: Caller) -> bool:
     for subject in subjects:  # also of those that are not reached
         state.record_search(
             subject.name,
-            search_settings(settings, subject.name.split(",")),
+            search_settings(settings, group_members(subject.name)),
             subject.goal,
             subject.bases,
         )

@@ -18,6 +18,7 @@ from model_analyzer.app.delivery.files import (
 from model_analyzer.app.selection.circumstances import ranked, run_of
 from model_analyzer.app.selection.subjects import measured_subjects
 from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.errors import ConfigError, Problem
@@ -73,14 +74,14 @@ def _results(
     run_settings, profile = run_of(settings.config_file), checkpoint.profile
     results: dict[str, Sequence[tuple[VariantResult, Ranking]]] = {}
     tried = {
-        frozenset(record.trial.models.split(","))
+        frozenset(group_members(record.trial.models))
         for record in profile.records
         if record.trial.variants in settings.variants
     }
     for model in measured_subjects(checkpoint):
-        if frozenset(model.split(",")) not in tried:
+        if frozenset(group_members(model)) not in tried:
             continue
-        goals = [settings.asked_goal(name).over(ModelGoal()) for name in model.split(",")]
+        goals = [settings.asked_goal(name).over(ModelGoal()) for name in group_members(model)]
         goal = Goal(models=tuple(goals))
         ranking = ranked(profile, model, goal, settings.circumstances, run_settings)
         results |= _by_name(ranking)

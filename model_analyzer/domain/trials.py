@@ -18,6 +18,7 @@ from model_analyzer.domain.flags import (
     is_on,
 )
 from model_analyzer.domain.former_secrets import formerly_masked
+from model_analyzer.domain.groups import group_name
 from model_analyzer.domain.models import ModelVariant, empty, fingerprint
 from model_analyzer.domain.secrets import masked_values
 
@@ -348,12 +349,12 @@ class Trial:
     @property
     def models(self) -> str:
         """Names of the models, joined as in file names and tables."""
-        return ",".join([work.variant.model for work in self.workloads])
+        return group_name([work.variant.model for work in self.workloads])
 
     @property
     def variants(self) -> str:
         """Names of the variants, joined as in file names and tables."""
-        return ",".join([work.variant.name for work in self.workloads])
+        return group_name([work.variant.name for work in self.workloads])
 
     @property
     def bases(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.reports.loads import load_text
@@ -193,7 +194,7 @@ def _bars(
 def _broken(name: str) -> str:
     """A name for the side of a chart, on a line for each model, and two where it is long."""
     lines = []
-    for part in name.split(","):
+    for part in group_members(name):
         model, infix, number = part.rpartition("_config_")
         lines += [part] if len(part) <= _LINE or not model else [model, infix + number]
     return "\n".join(lines)

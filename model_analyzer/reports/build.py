@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Device, FailedTrial, MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
@@ -292,8 +293,10 @@ def _gigabytes(devices: Sequence[Device]) -> str:
 
 
 def constraints_text(goal: Goal, names: str) -> str:
-    """The constraints, or `None`; of several models (`names` with commas between) for each."""
+    """The constraints, or `None`; of several models (`names` is that of their group) for each."""
     texts = [", ".join(map(str, model.constraints)) or "None" for model in goal.models]
     if len(texts) == 1:
         return texts[0]
-    return "; ".join(f"{name}: {text}" for name, text in zip(names.split(","), texts, strict=True))
+    return "; ".join(
+        f"{name}: {text}" for name, text in zip(group_members(names), texts, strict=True)
+    )

@@ -12,6 +12,7 @@ from typing import Any
 
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Constraint, ModelGoal
+from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.models import ModelVariant, thaw
@@ -105,7 +106,7 @@ def _all_values(measurement: Measurement) -> Iterator[Mapping[str, float]]:
 
 def _model(answer: Answer, gpus: int) -> dict[str, Any]:
     ranking, conclusion = answer.ranking, answer.ranking.conclusion
-    names = ranking.model.split(",")
+    names = group_members(ranking.model)
     trials = [*(item.trial for item in ranking.measured), *(item.trial for item in ranking.failed)]
     default = ranking.default
     return {
@@ -218,7 +219,7 @@ def _concluded(conclusion: Conclusion) -> dict[str, Any]:
 
 def _verdicts(ranking: Ranking, measurement: Measurement) -> Iterator[dict[str, Any]]:
     """What became of each constraint; `met` is None where its metric was not measured."""
-    names = ranking.model.split(",")
+    names = group_members(ranking.model)
     for index, (name, goal) in enumerate(zip(names, ranking.goal.models, strict=True)):
         for constraint in goal.constraints:
             value = measurement.model_value(index, constraint.tag)

@@ -10,6 +10,7 @@ from functools import cached_property, partial
 
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, Objective
+from model_analyzer.domain.groups import group_members, group_name
 from model_analyzer.domain.measurements import Columns, Measurement, averaged
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.noise import NoiseModel
@@ -55,12 +56,12 @@ class VariantResult:
     @property
     def name(self) -> str:
         """The names of the variants, joined as in tables."""
-        return ",".join(variant.name for variant in self.variants)
+        return group_name(variant.name for variant in self.variants)
 
     @property
     def telling_name(self) -> str:
         """The same, with what they call where a name alone does not tell them from others."""
-        return ",".join(variant.telling_name for variant in self.variants)
+        return group_name(variant.telling_name for variant in self.variants)
 
     @property
     def folder(self) -> str:
@@ -87,7 +88,7 @@ class Ranking:
     `is_unfinished` where such a search has not come to its end. Of the objectives in `unmeasured`
     there are no data, so `goal` is without them. `left_out` is what was measured and cannot be
     compared; `groups` are all circumstances under which the model was measured, `group` is the one
-    that is ranked. `model` is the name, or the names joined by commas. Across models, each result
+    that is ranked. `model` is the name of the group (`domain.groups`). Across models, each result
     is of one model, and there is no default to compare with.
     """
 
@@ -152,11 +153,11 @@ def rank(
     bases: tuple[str, ...] | None = None,
 ) -> Ranking:
     """The ranking of `model` from what can be compared; for `circumstances` and `bases` see
-    `comparable`. Of several models, measured together, it has the names joined by commas.
+    `comparable`. `model` is the name of a group (`domain.groups`).
 
     Raises ValueError where there are no such circumstances.
     """
-    names = model.split(",")
+    names = group_members(model)
     records = [record for record in map(partial(_in_order, names), profile.records) if record]
     known = profile.bases.get(model, ())
     if len(known) != len(names):
@@ -202,7 +203,7 @@ def _in_order(names: Sequence[str], record: TrialRecord) -> TrialRecord | None:
     works = record.trial.workloads
     if len(works) != len(names):
         return None
-    own = [work.variant.model for work in works]
+    own = tuple(work.variant.model for work in works)
     if own == names:
         return record
     if len(names) == 1 or sorted(own) != sorted(names):

@@ -10,6 +10,7 @@ from typing import Any
 
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.groups import group_name
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import ModelFacts, ModelVariant, empty
 from model_analyzer.domain.profiles import TrialRecord
@@ -117,7 +118,7 @@ class Subject:
     @property
     def name(self) -> str:
         """Names of the models, joined as in file names and tables."""
-        return ",".join(model.facts.name for model in self.models)
+        return group_name(model.facts.name for model in self.models)
 
     @property
     def goal(self) -> Goal:

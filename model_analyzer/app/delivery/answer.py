@@ -21,6 +21,7 @@ from model_analyzer.app.delivery.files import (
     write_summary,
 )
 from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import OutputFormat, ProfileSettings
@@ -94,7 +95,7 @@ def deliver(
         log.info(
             "Profile complete. Profiled %d configurations for models: %s",
             measured,
-            [name for ranking in rankings for name in ranking.model.split(",")],
+            [name for ranking in rankings for name in group_members(ranking.model)],
         )
     every = answers_of(_with_best_of_all(rankings, settings))
     answers = [answer for answer in every if not answer.ranking.is_across_models]

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from model_analyzer import __version__
 from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.models import ModelConfig, ModelVariant
 from model_analyzer.domain.printable import printable
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
@@ -126,7 +127,7 @@ def write_best(
     from the original ones, if it is known; the paths. What misses the constraints says so first.
     """
     if answer.best is None:
-        for model in answer.ranking.model.split(","):
+        for model in group_members(answer.ranking.model):
             directory.remove(*folders, model)  # what an earlier run wrote is no longer true
         return []
     head = head_of(answer)

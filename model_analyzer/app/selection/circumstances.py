@@ -16,6 +16,7 @@ from model_analyzer.config.environment import read_environment
 from model_analyzer.config.resolve import resolve_profile
 from model_analyzer.config.sources import read_yaml
 from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ModelSettings, ProfileSettings
 from model_analyzer.domain.trials import conditions_of
@@ -38,7 +39,7 @@ def ranked(
     """The ranking of a model under the circumstances of that number, or else those of the `run`,
     where something was measured under them. Raises ConfigError where there is no such number.
     """
-    wanted = circumstances or (None if run is None else _intended(run, model.split(",")))
+    wanted = circumstances or (None if run is None else _intended(run, group_members(model)))
     try:
         return rank(profile, model, goal, circumstances=wanted)
     except ValueError as error:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, GoalOverride, ModelGoal
+from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.state.checkpoint import Checkpoint
@@ -25,7 +26,7 @@ def goals_of(
     goals = {}
     of_run: dict[str, str] = {}
     for subject in subjects:
-        names = subject.split(",")
+        names = group_members(subject)
         run = checkpoint.goal_of(subject)
         known = run.models if run is not None and len(run.models) == len(names) else None
         models = []

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from model_analyzer.domain.groups import group_members, group_name
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import Checkpoint
 
@@ -15,9 +16,11 @@ def measured_subjects(checkpoint: Checkpoint) -> Mapping[str, int]:
     which models were measured together last counts.
     """
     last = {record.trial.models: place for place, record in enumerate(checkpoint.records)}
-    newest = {frozenset(models.split(",")): models for models in sorted(last, key=last.__getitem__)}
-    subjects = dict.fromkeys(newest[frozenset(models.split(","))] for models in last)
-    return {models: len(models.split(",")) for models in subjects}
+    newest = {
+        frozenset(group_members(models)): models for models in sorted(last, key=last.__getitem__)
+    }
+    subjects = dict.fromkeys(newest[frozenset(group_members(models))] for models in last)
+    return {models: len(group_members(models)) for models in subjects}
 
 
 def subject_of(checkpoint: Checkpoint, model: str) -> str:
@@ -25,11 +28,12 @@ def subject_of(checkpoint: Checkpoint, model: str) -> str:
     with others or called by another. Raises CheckpointError.
     """
     subjects = measured_subjects(checkpoint)
-    if model in subjects:
-        return model
-    asked = set(model.split(","))
-    within = [name for name in subjects if asked == set(name.split(","))]
-    within = within or [name for name in subjects if asked <= set(name.split(","))]
+    for name in (model, group_name([model])):
+        if name in subjects:
+            return name
+    asked = set(group_members(model))
+    within = [name for name in subjects if asked == set(group_members(name))]
+    within = within or [name for name in subjects if asked <= set(group_members(name))]
     within = within or [
         record.trial.models
         for record in checkpoint.profile.records
