@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -49,7 +50,7 @@ def _runtime() -> None:
     "--requirements",
     "locks",
     multiple=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=click.Path(path_type=Path),
     metavar="FILE",
     help="Packages that models import, pinned and with hashes, as `pip-compile --generate-hashes`"
     " writes them. Can be repeated.",
@@ -69,16 +70,22 @@ def install(
     """
     from model_analyzer.runner.install import install as install_runtime
 
-    if packages and not unverified:
-        raise ConfigError(
-            Problem(
-                where=f"--with {packages[0]}",
-                what="no hash says which files are the right ones",
-                hint="--unverified accepts them all; --requirements FILE takes a file with hashes",
-            )
-        )
+    if problems := list(_problems(locks, () if unverified else packages)):
+        raise ConfigError(*problems)
     install_runtime(dict(os.environ), python=python, locks=locks, unverified=packages, say=echo)
     return EXIT_OK
+
+
+def _problems(locks: Sequence[Path], without_hash: Sequence[str]) -> Iterator[Problem]:
+    for path in locks:
+        if not path.is_file():
+            yield Problem(where=f"--requirements {path}", what="there is no such file")
+    for package in without_hash:
+        yield Problem(
+            where=f"--with {package}",
+            what="no hash says which files are the right ones",
+            hint="--unverified accepts them all; --requirements FILE takes a file with hashes",
+        )
 
 
 @_runtime.command()
