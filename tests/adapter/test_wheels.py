@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import os
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -40,6 +42,36 @@ def write_wheel(directory: Path, name: str) -> str:
     with zipfile.ZipFile(path, "w") as wheel:
         for file, text in {**files, f"{info}/RECORD": f"{record}{info}/RECORD,,\n"}.items():
             wheel.writestr(file, text)
+    return f"{name}==1.0 --hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}\n"
+
+
+BACKEND = """
+import pathlib, shutil
+def build_wheel(directory, *_):
+    open({trace!r}, "w").close()
+    return shutil.copy({wheel!r}, directory).rpartition("/")[2]
+"""
+
+
+def write_source(index: Path, name: str, trace: Path) -> str:
+    """A source distribution that builds itself and leaves a trace; a line of a lock file for it.
+
+    What it wants for building is nowhere to be had.
+    """
+    write_wheel(index.parent / "built", name)
+    wheel = index.parent / "built" / f"{name}-1.0-py3-none-any.whl"
+    project = '[build-system]\nrequires = ["no-such-tool"]\n'
+    files = {
+        "pyproject.toml": f'{project}build-backend = "backend"\nbackend-path = ["."]\n',
+        "backend.py": BACKEND.format(trace=str(trace), wheel=str(wheel)),
+        "PKG-INFO": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
+    }
+    path = index / f"{name}-1.0.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        for file, text in files.items():
+            entry = tarfile.TarInfo(f"{name}-1.0/{file}")
+            entry.size = len(text)
+            archive.addfile(entry, io.BytesIO(text.encode()))
     return f"{name}==1.0 --hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}\n"
 
 
@@ -94,10 +126,10 @@ def test_a_changed_wheel_is_refused_in_one_line_that_names_it(pip, tmp_path, ind
 
     with pytest.raises(
         RuntimeNotFound, match=r"ma_changed-1.0-py3-none-any.whl has sha256"
-    ) as told:
+    ) as refusal:
         pip.install(lock)
 
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(refusal.value)
     assert not is_installed(pip, "ma_changed")
 
 
@@ -133,3 +165,25 @@ def test_modules_of_the_current_directory_are_no_part_of_pip(
     pip.install(lock)
 
     assert is_installed(pip, "ma_isolated")
+
+
+def test_a_verified_source_is_compiled_by_what_is_installed_already(pip, tmp_path, index) -> None:
+    lock = tmp_path / "lock.txt"
+    lock.write_text(write_source(index, "ma_source", tmp_path / "trace"))
+
+    (wheel,) = pip.compile(lock, tmp_path / "wheels")
+    pip.install_wheel(wheel)
+
+    assert is_installed(pip, "ma_source")
+
+
+def test_nothing_of_a_changed_source_is_run(pip, tmp_path, index) -> None:
+    lock = tmp_path / "lock.txt"
+    lock.write_text(write_source(index, "ma_forged", tmp_path / "trace"))
+    with open(index / "ma_forged-1.0.tar.gz", "ab") as source:
+        source.write(b"more")
+
+    with pytest.raises(RuntimeNotFound, match=r"ma_forged-1.0.tar.gz has sha256"):
+        pip.compile(lock, tmp_path / "wheels")
+
+    assert not (tmp_path / "trace").exists()
