@@ -40,9 +40,14 @@ def test_installed_twice_at_once_shown_used_extended_and_removed(start, tmp_path
     assert "tritonserver   2." in output
     assert str(tmp_path) in output
 
-    status, output = finish(start("runtime", "install", "--with", "six"))
+    assert "packages       all verified by hashes" in output
+
+    assert finish(start("runtime", "install", "--with", "six"))[0] == 2
+    status, output = finish(start("runtime", "install", "--with", "six", "--unverified"))
     assert status == 0, output
     assert list(tmp_path.glob("model-analyzer/**/site-packages/six.py"))
+    _, output = finish(start("runtime", "show"))
+    assert "packages       not verified by hashes: six-" in output
 
     status, output = finish(start("doctor"))
     assert status == 0, output

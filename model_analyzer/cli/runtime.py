@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import click
 
 from model_analyzer.cli.echo import echo
-from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
+from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, ConfigError, Problem
 
 
 def runtime() -> click.Group:
@@ -37,20 +39,53 @@ def _runtime() -> None:
     "packages",
     multiple=True,
     metavar="PACKAGE",
-    help="A package that models import, such as onnxruntime. Can be repeated.",
+    help="A package that models import, such as onnxruntime; needs --unverified. Can be repeated.",
 )
-def install(python: str | None, packages: tuple[str, ...]) -> int:
+@click.option(
+    "--unverified",
+    is_flag=True,
+    help="Accept the packages of --with, and all that they need, without a check of their hashes.",
+)
+@click.option(
+    "--requirements",
+    "locks",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Packages that models import, pinned and with hashes, as `pip-compile --generate-hashes`"
+    " writes them. Can be repeated.",
+)
+def install(
+    python: str | None, packages: tuple[str, ...], unverified: bool, locks: tuple[Path, ...]
+) -> int:
     """Install the runtime, or packages for the models into it.
+
+    Every file is checked against a hash, but for the packages of --with.
 
     \b
     Examples:
       model-analyzer runtime install
-      model-analyzer runtime install --with onnxruntime --with pillow
+      model-analyzer runtime install --requirements models.txt
+      model-analyzer runtime install --with onnxruntime --with pillow --unverified
     """
     from model_analyzer.runner.install import install as install_runtime
 
-    install_runtime(dict(os.environ), python=python, packages=packages, say=echo)
+    if problems := list(_problems(locks, () if unverified else packages)):
+        raise ConfigError(*problems)
+    install_runtime(dict(os.environ), python=python, locks=locks, unverified=packages, say=echo)
     return EXIT_OK
+
+
+def _problems(locks: Sequence[Path], without_hash: Sequence[str]) -> Iterator[Problem]:
+    for path in locks:
+        if not path.is_file():
+            yield Problem(where=f"--requirements {path}", what="there is no such file")
+    for package in without_hash:
+        yield Problem(
+            where=f"--with {package}",
+            what="no hash says which files are the right ones",
+            hint="--unverified accepts them all; --requirements FILE takes a file with hashes",
+        )
 
 
 @_runtime.command()
@@ -59,6 +94,7 @@ def show() -> int:
     from model_analyzer.runner.runtime import (
         INSTALL,
         VERSION,
+        describe_packages,
         find_tritonserver,
         installed_runtime,
         perf_analyzer_version,
@@ -75,6 +111,7 @@ def show() -> int:
     echo(f"tritonserver   {server_reason or f'{VERSION}  {found.server}'}")
     echo(f"perf_analyzer  {load_reason or f'{version}  {found.perf_analyzer}'}")
     echo(f"model Python   numpy {found.numpy_version or 'missing'}  {found.python}")
+    echo(f"packages       {describe_packages(found)}")
     return EXIT_RUN_FAILED if server_reason or load_reason else EXIT_OK
 
 

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Installs a real tritonserver and perf_analyzer into the cache directory, without root.
 
-Two pinned wheels are fetched by pip, which checks their hashes, and only their binaries are
-unpacked. Models of the Python backend get an environment of their own with numpy 1: with
-numpy 2 this server's Python backend answers with empty tensors and reports no error.
+Of two wheels only the binaries are unpacked. Models of the Python backend get an environment of
+their own with numpy 1: with numpy 2 this server's Python backend answers with empty tensors and
+reports no error. Everything is verified by lock files (wheels.py) but for packages that the user
+accepts unverified.
 """
 
 from __future__ import annotations
@@ -24,23 +25,24 @@ from model_analyzer.domain.places import cache_directory
 from model_analyzer.errors import RuntimeNotFound
 from model_analyzer.runner.process import run
 from model_analyzer.runner.runtime import InstalledRuntime, installed_runtime
+from model_analyzer.runner.wheels import (
+    BUILD,
+    MODELS,
+    Pip,
+    isolated,
+    succeed,
+    without_python_variables,
+)
 from model_analyzer.writing import open_own
 
 Say = Callable[[str], None]
-
-_WHEELS = (
-    "nvidia-pytriton==0.7.0"
-    " --hash=sha256:21f063ff93bb426d0c06b7a55e7eb9efcfe62c0dddd9a908e9877e18710128df",
-    "tritonclient==2.51.0"
-    " --hash=sha256:c485bb0123bdf310f90bc8b03d3489b28df2ffed55b30c7eee0b795b48113d52",
-)
-_PLATFORMS = ("manylinux_2_35_x86_64", "manylinux1_x86_64")
 
 # Debian's libb64 and NVIDIA's CUDA runtime are in the wheel under names of their own.
 _SHORT_NAMES = {"libb64-": "libb64.so.0d", "libcudart-": "libcudart.so.12"}
 
 # Newest first, but for 3.13: there numpy 1 must be compiled.
-_PYTHONS = ("3.12", "3.11", "3.10", "3.9", "3.8", "3.13")
+_COMPILES_NUMPY = "3.13"
+_PYTHONS = ("3.12", "3.11", "3.10", "3.9", "3.8", _COMPILES_NUMPY)
 
 _LIBRARY_PLACES = (
     "/usr/lib/x86_64-linux-gnu",
@@ -50,7 +52,6 @@ _LIBRARY_PLACES = (
 )
 
 _NUMPY = "numpy<2"
-_LONG_S = 900.0
 
 _PROBE = """
 import sys, sysconfig
@@ -75,19 +76,36 @@ class Interpreter:
 
 
 def install(
-    environment: Mapping[str, str], *, python: str | None, packages: Sequence[str], say: Say
+    environment: Mapping[str, str],
+    *,
+    python: str | None,
+    locks: Sequence[Path],
+    unverified: Sequence[str],
+    say: Say,
 ) -> InstalledRuntime:
-    """Installs what is missing, and `packages` for the models. Safe when run twice at once."""
+    """Installs what is missing, and packages for the models. Safe when run twice at once.
+
+    `locks` are requirements files with hashes, `unverified` packages that need not have any.
+    """
     _check_machine()
     runtime = installed_runtime(environment)
+    environment = without_python_variables(environment)
+    pip = Pip(runtime.python, environment)
     with _locked(cache_directory(environment)):
         if runtime.exists and python is None:
             say(f"The runtime is installed in {runtime.root}.")
         else:
             _install_anew(runtime, python, environment, say)
-        if packages or not runtime.numpy_version.startswith("1"):
-            say(f"Installing for the models: {', '.join((_NUMPY, *packages))}")
-            _pip(runtime.python, "install", _NUMPY, *packages)
+        if not runtime.numpy_version.startswith("1"):
+            _install_numpy(runtime, environment, say)
+        if locks:
+            say(f"Installing for the models, verified: {', '.join(map(str, locks))}")
+            with _recording(runtime):
+                pip.install(MODELS, *locks)
+        if unverified:
+            say(f"Installing for the models, not verified: {', '.join(unverified)}")
+            runtime.record_verified(())
+            pip.install_unverified(_NUMPY, *unverified)
     return runtime
 
 
@@ -114,9 +132,9 @@ def _install_anew(
     ) as temporary:
         new = InstalledRuntime(Path(temporary, "runtime"))
         new.root.mkdir()
-        _make_environment(new, interpreter)
+        _make_environment(new, interpreter, environment, say)
         say("Fetching tritonserver and perf_analyzer (about 70 MB)")
-        for wheel in _fetch(new, Path(temporary, "wheels")):
+        for wheel in Pip(new.python, environment).fetch_server(Path(temporary, "wheels")):
             _unpack(wheel, new.root, interpreter.version)
         _finish(new, interpreter)
         if runtime.root.exists():
@@ -186,7 +204,7 @@ def _probe(name: str, environment: Mapping[str, str]) -> Interpreter | str:
     executable = shutil.which(name, path=environment.get("PATH"))
     if executable is None:
         return "not found"
-    status, output = run([executable, "-c", _PROBE], environment=environment, timeout_s=20)
+    status, output = run(isolated(executable, "-c", _PROBE), environment=environment, timeout_s=20)
     lines = output.splitlines()
     if status != 0:
         if "ensurepip" in output:
@@ -195,7 +213,7 @@ def _probe(name: str, environment: Mapping[str, str]) -> Interpreter | str:
     version, directory = lines[0], lines[1]
     if version not in _PYTHONS:
         return f"is Python {version}; this server's models run on 3.8 to 3.13"
-    if version == "3.13":
+    if version == _COMPILES_NUMPY:  # the runtime brings its shared library
         return Interpreter(executable, version)
     library = f"libpython{version}.so.1.0"
     for place in (directory, *_LIBRARY_PLACES):
@@ -206,44 +224,69 @@ def _probe(name: str, environment: Mapping[str, str]) -> Interpreter | str:
     return f"its shared library {library} is missing (package libpython{version})"
 
 
-def _make_environment(runtime: InstalledRuntime, interpreter: Interpreter) -> None:
-    environment = runtime.python.parent.parent
-    _succeed("make an environment", [interpreter.executable, "-m", "venv", str(environment)])
-    _pip(runtime.python, "install", _NUMPY)
+def _make_environment(
+    runtime: InstalledRuntime,
+    interpreter: Interpreter,
+    environment: Mapping[str, str],
+    say: Say,
+) -> None:
+    _make_venv(interpreter.executable, runtime.python.parent.parent, environment)
+    runtime.record_verified(runtime.packages)  # pip itself comes with the interpreter
+    _install_numpy(runtime, environment, say)
     runtime.libpython.mkdir()
     library = interpreter.library
     if interpreter.package:
-        library = _library_from_package(runtime, interpreter)
+        library = _library_from_package(runtime, interpreter, environment)
     if library is not None:
         (runtime.libpython / library.name).symlink_to(library)
 
 
-def _library_from_package(runtime: InstalledRuntime, interpreter: Interpreter) -> Path:
+def _make_venv(python: str, directory: Path, environment: Mapping[str, str]) -> None:
+    command = isolated(python, "-m", "venv", str(directory))
+    succeed("make an environment", command, environment=environment)
+
+
+def _install_numpy(runtime: InstalledRuntime, environment: Mapping[str, str], say: Say) -> None:
+    """numpy of the lock: a wheel, or for Python 3.13 compiled from its source."""
+    pip = Pip(runtime.python, environment)
+    with _recording(runtime):
+        if runtime.python_version != _COMPILES_NUMPY:
+            pip.install(MODELS)
+            return
+        say("Compiling numpy 1 (some minutes; an older Python has a wheel)")
+        with tempfile.TemporaryDirectory() as temporary:
+            _make_venv(str(runtime.python), Path(temporary, "tools"), environment)
+            tools = Pip(Path(temporary, "tools", "bin", "python3"), environment)
+            tools.install(BUILD)
+            for wheel in tools.compile(MODELS, Path(temporary, "wheels")):
+                pip.install_wheel(wheel)
+
+
+@contextmanager
+def _recording(runtime: InstalledRuntime) -> Iterator[None]:
+    """Records as verified what is installed in here."""
+    before = runtime.packages
+    yield
+    runtime.record_verified(runtime.packages - before)
+
+
+def _library_from_package(
+    runtime: InstalledRuntime, interpreter: Interpreter, environment: Mapping[str, str]
+) -> Path:
     """Takes libpython out of its Debian package, which needs no root."""
     package = interpreter.package
     unpacked = runtime.root / package
     unpacked.mkdir()
     mend = f"install it with: sudo apt-get install {package}"
-    _succeed(f"fetch {package} ({mend})", ["apt-get", "download", package], directory=unpacked)
+    fetch = ["apt-get", "download", package]
+    succeed(f"fetch {package} ({mend})", fetch, environment=environment, directory=unpacked)
     for file in unpacked.glob("*.deb"):
-        _succeed(f"unpack {file.name}", ["dpkg-deb", "-x", str(file), str(unpacked)])
+        unpack = ["dpkg-deb", "-x", str(file), str(unpacked)]
+        succeed(f"unpack {file.name}", unpack, environment=environment)
         file.unlink()
     for library in unpacked.rglob(f"libpython{interpreter.version}.so.1.0"):
         return Path("..", library.relative_to(runtime.root))
     raise RuntimeNotFound(f"package {package} holds no shared library; {mend}")
-
-
-def _fetch(runtime: InstalledRuntime, directory: Path) -> Sequence[Path]:
-    """The pinned wheels, with hashes checked by pip."""
-    directory.mkdir()
-    requirements = directory / "requirements.txt"
-    requirements.write_text("\n".join(_WHEELS) + "\n")
-    platforms = [word for name in _PLATFORMS for word in ("--platform", name)]
-    _pip(
-        runtime.python, "download", "--no-deps", "--only-binary=:all:", *platforms,
-        "--require-hashes", "--requirement", str(requirements), "--dest", str(directory),
-    )  # fmt: skip
-    return sorted(directory.glob("*.whl"))
 
 
 def _unpack(wheel: Path, root: Path, python: str) -> None:
@@ -283,17 +326,3 @@ def _finish(runtime: InstalledRuntime, interpreter: Interpreter) -> None:
     for start, short in _SHORT_NAMES.items():
         for library in runtime.libraries.glob(f"{start}*"):
             (runtime.libraries / short).symlink_to(library.name)
-
-
-def _pip(python: Path, *arguments: str) -> None:
-    command = [str(python), "-m", "pip", "--disable-pip-version-check", "--quiet", *arguments]
-    _succeed(f"pip {arguments[0]}", command)
-
-
-def _succeed(what: str, command: Sequence[str], *, directory: Path | None = None) -> None:
-    status, output = run(command, timeout_s=_LONG_S, directory=directory)
-    if status != 0:
-        lines = [line.strip() for line in output.splitlines() if line.strip()]
-        errors = [line for line in lines if line.lower().startswith(("error", "e:"))]
-        reason = (errors or lines or [f"exit status {status}"])[-1]
-        raise RuntimeNotFound(f"cannot {what}: {reason}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -75,12 +75,50 @@ class InstalledRuntime:
         return self.server.exists() and self.perf_analyzer.exists() and self.python.exists()
 
     @property
+    def python_version(self) -> str:
+        """The version of the models' interpreter, such as 3.11; "" if there is none."""
+        return next((path.name.removeprefix("python") for path in self._python_libraries()), "")
+
+    @property
+    def packages(self) -> frozenset[str]:
+        """What the models can import, as NAME-VERSION."""
+        return frozenset(
+            path.name.removesuffix(".dist-info")
+            for library in self._python_libraries()
+            for path in library.glob("site-packages/*.dist-info")
+        )
+
+    @property
     def numpy_version(self) -> str:
         """The version of numpy that the models get, or "" if they have none."""
-        for site in (self.root / "python" / "lib").glob("python3*/site-packages"):
-            for found in site.glob("numpy-*.dist-info"):
-                return found.name.removeprefix("numpy-").removesuffix(".dist-info")
-        return ""
+        versions = (
+            name.removeprefix("numpy-") for name in self.packages if name.startswith("numpy-")
+        )
+        return next(versions, "")
+
+    @property
+    def unverified(self) -> Sequence[str]:
+        """Packages that were installed without a look at their hashes, as NAME-VERSION."""
+        return sorted(self.packages - self._verified)
+
+    def record_verified(self, packages: Iterable[str]) -> None:
+        """Records `packages` as verified, and forgets those that are gone."""
+        names = sorted((self._verified | frozenset(packages)) & self.packages)
+        self._record.write_text("".join(f"{name}\n" for name in names))
+
+    @property
+    def _verified(self) -> frozenset[str]:
+        try:
+            return frozenset(self._record.read_text().splitlines())
+        except OSError:
+            return frozenset()  # installed by a version that recorded nothing
+
+    @property
+    def _record(self) -> Path:
+        return self.root / "verified.txt"
+
+    def _python_libraries(self) -> Iterator[Path]:
+        return (self.root / "python" / "lib").glob("python3*")
 
     def server_environment(self, base: Mapping[str, str]) -> Mapping[str, str]:
         """`base` such that the server's first python3 is that of the models."""
@@ -113,6 +151,13 @@ def _library_path(base: Mapping[str, str], directory: Path) -> Mapping[str, str]
 def installed_runtime(environment: Mapping[str, str]) -> InstalledRuntime:
     """The place of the installed runtime, whether or not anything is there."""
     return InstalledRuntime(cache_directory(environment) / f"runtime-{VERSION}")
+
+
+def describe_packages(runtime: InstalledRuntime) -> str:
+    """Which packages of the models were verified when they were installed."""
+    if runtime.unverified:
+        return f"not verified by hashes: {', '.join(runtime.unverified)}"
+    return "all verified by hashes"
 
 
 def find_tritonserver(given: str | None, environment: Mapping[str, str]) -> Program:

@@ -31,6 +31,7 @@ OF_OTHERS = {
     "docker": {"--gpus", "--shm-size"},
     "any": {"--flag"},
     "gh": {"--body-file", "--repo"},
+    "pip": {"--generate-hashes", "--hash", "--isolated", "--require-hashes"},
 }
 _FLAG = re.compile(r"(?<![\w-])--[a-z][a-z0-9_-]*[a-z0-9]")
 

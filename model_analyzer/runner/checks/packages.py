@@ -14,6 +14,7 @@ from model_analyzer.domain.models import ModelFacts
 from model_analyzer.runner.checks.finding import Finding, ok, problem
 from model_analyzer.runner.process import run
 from model_analyzer.runner.runtime import Program
+from model_analyzer.runner.wheels import isolated
 
 _LOOK_S = 30.0
 
@@ -88,7 +89,8 @@ def _missing(
     python: str, names: frozenset[str], environment: Mapping[str, str]
 ) -> frozenset[str] | None:
     """Those of the modules that this Python has not; None if it does not say."""
-    command = [python, "-c", _PROBE, json.dumps(sorted(names))]
+    # isolated as the Python of the models is: without PYTHONPATH and the user's own packages
+    command = isolated(python, "-c", _PROBE, json.dumps(sorted(names)))
     status, output = run(command, environment=environment, timeout_s=_LOOK_S)
     try:
         return frozenset(json.loads(output.splitlines()[-1])) if status == 0 else None
@@ -110,7 +112,7 @@ def judge_packages(
         yield problem(
             "packages of the models",
             f"model {model} needs {', '.join(sorted(names))}, which {python} does not have",
-            f"`model-analyzer runtime install {given}`, or install it for that Python",
+            f"`model-analyzer runtime install {given} --unverified`, or install it for that Python",
         )
     if not lacking:
         count = len(frozenset[str]().union(*needed.values()))

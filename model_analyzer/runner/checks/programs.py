@@ -18,6 +18,7 @@ from model_analyzer.runner.runtime import (
     InstalledRuntime,
     Program,
     check_models_python,
+    describe_packages,
     find_perf_analyzer,
     find_server_library,
     find_tritonserver,
@@ -147,4 +148,5 @@ def check_models_interpreter(
             f"the model process does not start: {reason[0]}",
             f"`model-analyzer runtime remove`, then `{INSTALL}`",
         )
-    return ok(name, f"{runtime.python}, numpy {runtime.numpy_version}")
+    packages = describe_packages(runtime)
+    return ok(name, f"{runtime.python}, numpy {runtime.numpy_version}; packages {packages}")

@@ -24,7 +24,7 @@ _HINTS = (
     (r"unable to find backend library", "this server has no such backend: use one that has"),
     (
         r"ModuleNotFoundError: No module named '([\w.]+)'",
-        "install it for the models: `model-analyzer runtime install --with PACKAGE`",
+        "install it for the models: `model-analyzer runtime install --with PACKAGE --unverified`",
     ),
     (
         r"out of memory|CUDA error 2|cudaMalloc",

