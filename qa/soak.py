@@ -34,17 +34,17 @@ from qa.soaking.table import Counts
 def main() -> int:
     options = _options()
     skipped = {name: reason for name in options.fault if (reason := FAULTS[name].unavailable())}
-    names = [name for name in options.fault if name not in skipped]
-    if not names:
+    faults = {name: FAULTS[name].latest for name in options.fault if name not in skipped}
+    if not faults:
         sys.exit(f"soak: nothing to do: {skipped}")
     subprocess.run([COMMAND, "runtime", "install"], check=True)
     out = Path(options.out or tempfile.mkdtemp(prefix="soak-")).absolute()
     out.mkdir(parents=True, exist_ok=True)
-    print(f"seed {options.seed}, {len(names)} faults, findings are kept in {out}", flush=True)
+    print(f"seed {options.seed}, {len(faults)} faults, findings are kept in {out}", flush=True)
     counts = Counts()
     try:
         expected = undisturbed(out / "undisturbed")
-        cards = (draw(number, names, options.seed) for number in _numbers(options))
+        cards = (draw(number, faults, options.seed) for number in _numbers(options))
         _soak(cards, out, expected, counts)
     except KeyboardInterrupt:
         print("interrupted")

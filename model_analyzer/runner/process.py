@@ -107,6 +107,7 @@ class Process:
         if self._lifeline >= 0:
             os.close(self._lifeline)
             self._lifeline = -1
+        self._guard.send_signal(signal.SIGCONT)  # somebody may have stopped it
         if self._guard.wait() < 0:  # somebody has killed the guard: nobody else cleans up
             remove_leftovers(self._shm_prefix)
         if self._ended >= 0:

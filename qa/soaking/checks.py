@@ -138,3 +138,10 @@ def wrong_status(
     if status > 0 and not errors.strip():
         problems.append(f"exit status {status} without a message")
     return problems
+
+
+def refusals(status: int, errors: str) -> list[str]:
+    """Whether a second run that was refused says why."""
+    if status == 0 or "in use by another run" in errors:
+        return []
+    return [f"a second run ended with {status} for another reason: {errors.strip()[-300:]}"]

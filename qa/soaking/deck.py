@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 TRIALS = 6
@@ -41,15 +41,15 @@ class Card:
         return random.Random(f"{self.seed} dice")
 
 
-def draw(number: int, faults: Sequence[str], seed: int) -> Card:
-    """The card of a round, from 1. A deck has each fault once and is shuffled anew when it is
-    empty: no fault is more than one round ahead of another.
+def draw(number: int, faults: Mapping[str, int], seed: int) -> Card:
+    """The card of a round, from 1, of faults with the most outcomes that may be acknowledged before
+    they come. A deck has each fault once and is shuffled anew when it is empty: no fault is more
+    than one round ahead of another.
     """
     deck, position = divmod(number - 1, len(faults))
-    order = random.Random(f"{seed} deck {deck}").sample(list(faults), len(faults))
+    fault = random.Random(f"{seed} deck {deck}").sample(list(faults), len(faults))[position]
     name = f"{seed} round {number}"
     dice = random.Random(name)
-    outcomes = dice.randint(0, TRIALS)
+    outcomes = dice.randint(0, faults[fault])
     longest = _WINDING_UP_S if outcomes == TRIALS else _LONGEST_TRIAL_S
-    moment = Moment(outcomes, round(dice.uniform(0, longest), 3))
-    return Card(number, order[position], moment, name)
+    return Card(number, fault, Moment(outcomes, round(dice.uniform(0, longest), 3)), name)

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import psutil
 
+from qa.soaking.deck import TRIALS
 from qa.soaking.program import GUARD_OF, Program, find, send
 from qa.soaking.scene import Scene
 
@@ -25,6 +26,9 @@ _MAIN = "model-analyzer"
 _SERVER = "tritonserver"
 _LOAD = "perf_analyzer"
 _ROLES = (_MAIN, _SERVER, "stub", _LOAD, GUARD_OF + _SERVER, GUARD_OF + _LOAD)
+
+_WHILE_MEASURING = TRIALS - 2
+_LATEST = {_LOAD: _WHILE_MEASURING, GUARD_OF + _LOAD: _WHILE_MEASURING}
 
 _ENDS_S = 90.0
 _LEAVES_S = 20.0  # after a third interrupt
@@ -61,13 +65,15 @@ class Strike:
 @dataclass(frozen=True)
 class Fault:
     """`strike` does it, and says whether it hit. The run must end `within_s`, with one of the
-    `statuses`. With `is_swept_later`, the next start removes what stays behind.
+    `statuses`. With `is_swept_later`, the next start removes what stays behind. After more than
+    `latest` outcomes it would come too late.
     """
 
     strike: Callable[[Strike], bool]
     statuses: frozenset[int] = frozenset({0, 1})
     within_s: float = _ENDS_S
     is_swept_later: bool = False
+    latest: int = TRIALS
     prepare: Callable[[Scene], None] = lambda scene: None
     unavailable: Callable[[], str] = lambda: ""
 
@@ -81,6 +87,7 @@ def _kill(role: str) -> Fault:
     return Fault(
         lambda strike: bool(strike.reach(role, signal.SIGKILL)),
         statuses=_KILLED if role == _MAIN else frozenset({0, 1}),
+        latest=_LATEST.get(role, TRIALS),
     )
 
 
@@ -114,7 +121,7 @@ def _pause(role: str) -> Fault:
         send(stopped, signal.SIGCONT)
         return bool(stopped)
 
-    return Fault(strike)
+    return Fault(strike, latest=_LATEST.get(role, TRIALS))
 
 
 def _stop(role: str) -> Fault:
@@ -127,7 +134,7 @@ def _stop(role: str) -> Fault:
             strike.run.interrupt(3)
         return bool(stopped)
 
-    return Fault(strike, within_s=_LEAVES_S)
+    return Fault(strike, within_s=_LEAVES_S, latest=_LATEST.get(role, TRIALS))
 
 
 def _stop_main(strike: Strike) -> bool:
@@ -180,7 +187,8 @@ def _spoil_journal(change: Callable[[Path, random.Random], None], *, kills: bool
             run.process.kill()
         return True
 
-    return Fault(strike, frozenset({0, *_KILLED}) if kills else frozenset({0}))
+    statuses = frozenset({0, *_KILLED}) if kills else frozenset({0})
+    return Fault(strike, statuses, latest=_WHILE_MEASURING)
 
 
 def _remove_directory(name: str) -> Fault:
@@ -203,8 +211,10 @@ def _remove_lock(strike: Strike) -> bool:
 
 
 def _start_another(strike: Strike) -> bool:
+    """Half of the time with a model directory of its own: then just the checkpoints are shared."""
     is_in_time = not strike.run.has_ended
-    another = strike.scene.start("another")
+    own = ["--output-model-repository-path", "other_models"]
+    another = strike.scene.start("another", *strike.dice.choice([[], own]))
     another.wait(_ENDS_S)
     return is_in_time
 
@@ -332,12 +342,12 @@ FAULTS: Mapping[str, Fault] = {
     "journal removed": _spoil_journal(_remove, kills=False),
     "journal removed, killed later": _spoil_journal(_remove, kills=True),
     "lock removed, two runs": Fault(_remove_lock),
-    "two runs": Fault(_start_another),
+    "two runs": Fault(_start_another, frozenset({0})),
     "output models removed": _remove_directory("output_model_repository"),
     "exports removed": _remove_directory("exported"),
     "temporary files removed": _remove_directory("tmp"),
     "chmod of the checkpoints": Fault(_forbid, prepare=_be_a_user, unavailable=_cannot_forbid),
-    "disk full (limit of file size)": Fault(_limit),
+    "disk full (limit of file size)": Fault(_limit, latest=_WHILE_MEASURING),
     "disk full (checkpoints)": _fill(lambda scene: scene.checkpoints),
     "disk full (everything)": _fill(lambda scene: scene.work),
 }

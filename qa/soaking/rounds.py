@@ -19,6 +19,7 @@ from qa.soaking.checks import (
     differences,
     losses,
     measured_again,
+    refusals,
     repetitions,
     wrong_status,
 )
@@ -29,6 +30,7 @@ from qa.soaking.scene import Scene
 
 _SETTLES_S = 15.0
 _ENDS_S = 120.0
+_REFUSED = frozenset({0, 1, 2})  # a second run, which may come too late to be refused
 
 # Trials with their variants.
 Trials = Set[tuple[str, str]]
@@ -91,7 +93,12 @@ def _disturb(scene: Scene, card: Card, fault: Fault, result: Result) -> list[str
     allowed = fault.statuses if result.hit else {*fault.statuses, 0}
     if not run.wait(fault.within_s):
         return [f"the run did not end within {fault.within_s:g} s"]
-    findings = [problem for each in scene.programs for problem in _ended(each, allowed)]
+    findings = _ended(run, allowed)
+    for another in scene.programs[1:]:
+        findings += [
+            *_ended(another, _REFUSED),
+            *refusals(another.process.returncode, another.errors),
+        ]
     return findings if fault.is_swept_later else [*findings, *_left(scene)]
 
 
