@@ -133,7 +133,8 @@ def wrong_status(
     if status == 0 and not said:
         problems.append("exit status 0 without run_finished")
     finished = {event["trial"] for event in events if event["event"] == "trial_finished"}
-    if status == 0 and len(finished) < trials:
+    has_failures = any(event["event"] == "trial_failed" for event in events)  # said, each of them
+    if status == 0 and len(finished) < trials and not has_failures:
         problems.append(f"exit status 0 after {len(finished)} of {trials} trials")
     if status > 0 and not errors.strip():
         problems.append(f"exit status {status} without a message")

@@ -201,6 +201,7 @@ def finished(status: int, trials: int = 0) -> list[Event]:
     ("status", "events", "errors"),
     [
         pytest.param(0, finished(0, 6), "", id="complete"),
+        pytest.param(0, [trial_event("trial_failed", 1), *finished(0)], "", id="after a failure"),
         pytest.param(1, finished(1, 2), "model-analyzer: interrupted\n", id="with its reason"),
         pytest.param(-9, [], "", id="killed"),
     ],
