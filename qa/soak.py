@@ -63,10 +63,11 @@ def _soak(cards: Iterable[Card], out: Path, expected: Trials, counts: Counts) ->
 
 
 def _line(card: Card, result: Result, duration_s: float) -> str:
+    runs = " + ".join(f"{each:.1f}" for each in result.durations_s)
     verdict = f"FINDING, see {result.directory}" if result.findings else "ok"
     return (
         f"{card.seed}: {card.fault}, {card.moment}{'' if result.hit else ' (late)'},"
-        f" {result.acknowledged} acknowledged, {duration_s:.1f} s: {verdict}"
+        f" {result.acknowledged} acknowledged, {duration_s:.1f} s (runs: {runs}): {verdict}"
     )
 
 

@@ -18,7 +18,12 @@ from collections.abc import Iterator
 import psutil
 
 from model_analyzer.runner.guard import SHM, regions_of, remove_shared_memory, shared_memory
-from model_analyzer.runner.owner import has_ended, name_has_ended, name_of_this_process
+from model_analyzer.runner.owner import (
+    has_ended,
+    name_has_ended,
+    name_of_this_process,
+    pid_if_running,
+)
 
 log = logging.getLogger(__name__)
 
@@ -34,9 +39,13 @@ def shm_prefix(token: str) -> str:
 
 def remove_leftovers(prefix: str = "") -> None:
     """Ends processes whose guard was killed, and removes shared memory that they have left; also
-    that with a `prefix` which nobody uses any more.
+    that with a `prefix` which nobody uses any more. A guard that was stopped goes on: it ends its
+    processes itself, if it has to.
     """
-    for process in _without_guard():
+    guarded = [*_guarded()]
+    for pid in {pid for _, guard in guarded if (pid := pid_if_running(guard)) is not None}:
+        _wake(pid)
+    for process in (process for process, guard in guarded if has_ended(guard)):
         regions = regions_of([process.pid])
         try:
             name = process.name()
@@ -48,8 +57,17 @@ def remove_leftovers(prefix: str = "") -> None:
     remove_shared_memory(prefix, {name for name in shared_memory() if _is_left(name)})
 
 
-def _without_guard() -> Iterator[psutil.Process]:
-    """Processes of this user that a guard which has ended was to end."""
+def _wake(pid: int) -> None:
+    try:
+        process = psutil.Process(pid)
+        if process.status() == psutil.STATUS_STOPPED:
+            process.resume()
+    except psutil.Error:
+        pass  # it has just ended
+
+
+def _guarded() -> Iterator[tuple[psutil.Process, str]]:
+    """Processes of this user that have a guard, or had one, each with the guard's owner text."""
     this = psutil.Process()
     spared = {this.pid, *(parent.pid for parent in this.parents())}
     for process in psutil.process_iter():
@@ -58,8 +76,8 @@ def _without_guard() -> Iterator[psutil.Process]:
             guard = process.environ().get(VARIABLE, "") if is_ours else ""
         except (psutil.Error, OSError):
             continue
-        if guard and has_ended(guard):
-            yield process
+        if guard:
+            yield process, guard
 
 
 def _is_left(name: str) -> bool:

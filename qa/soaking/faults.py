@@ -101,6 +101,13 @@ def _kill_with_guards(strike: Strike) -> bool:
     return _kill_in_any_order([*guards, psutil.Process(strike.run.pid)], strike)
 
 
+def _stop_guards_and_kill(strike: Strike) -> bool:
+    guards = strike.reach(GUARD_OF + _SERVER, signal.SIGSTOP)
+    guards += send(find(GUARD_OF + _LOAD, strike.scene.mark), signal.SIGSTOP)
+    strike.run.process.kill()
+    return bool(guards)
+
+
 def _kill_everything(strike: Strike) -> bool:
     """As a batch system ends a job."""
     processes = [process for role in _ROLES[1:] for process in find(role, strike.scene.mark)]
@@ -327,6 +334,7 @@ def _cannot_mount() -> str:
 FAULTS: Mapping[str, Fault] = {
     **{f"kill {role}": _kill(role) for role in _ROLES},
     "kill model-analyzer and guards": Fault(_kill_with_guards, _KILLED, is_swept_later=True),
+    "stop guards, kill model-analyzer": Fault(_stop_guards_and_kill, _KILLED, is_swept_later=True),
     "kill everything": Fault(_kill_everything, _KILLED, is_swept_later=True),
     **{f"pause {role}": _pause(role) for role in _ROLES},
     f"stop {_MAIN}": Fault(_stop_main, _KILLED),

@@ -30,6 +30,8 @@ class Program:
         self, command: Sequence[str], *, directory: Path, environment: Mapping[str, str], logs: Path
     ) -> None:
         self.name = logs.name
+        self._began = time.monotonic()
+        self.duration_s = 0.0  # when it is over
         self.process = subprocess.Popen(
             command,
             cwd=directory,
@@ -93,6 +95,7 @@ class Program:
             self.process.wait(within_s)
         except subprocess.TimeoutExpired:
             return False
+        self.duration_s = self.duration_s or time.monotonic() - self._began
         for reader in self._readers:
             reader.join(5)
         return True

@@ -7,7 +7,7 @@ from __future__ import annotations
 import shutil
 import signal
 import time
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,6 +43,7 @@ class Result:
     directory: Path
     hit: bool = False
     acknowledged: int = 0
+    durations_s: Sequence[float] = ()  # of every run
     findings: list[str] = field(default_factory=list)
 
 
@@ -78,6 +79,7 @@ def play(card: Card, directory: Path, expected: Trials) -> Result:
         result.findings += losses(scene.acknowledged, scene.kept())
         result.acknowledged = len(scene.acknowledged)
         result.findings += _resume(scene, expected)
+        result.durations_s = [program.duration_s for program in scene.programs]
     if not result.findings:
         shutil.rmtree(directory)
     return result
@@ -90,7 +92,7 @@ def _disturb(scene: Scene, card: Card, fault: Fault, result: Result) -> list[str
         scene.note_ports()
         result.hit = fault.strike(Strike(scene, run, card.dice))
     scene.note_ports()
-    allowed = fault.statuses if result.hit else {*fault.statuses, 0}
+    allowed = {*fault.statuses, 0}  # it may just have finished
     if not run.wait(fault.within_s):
         return [f"the run did not end within {fault.within_s:g} s"]
     findings = _ended(run, allowed)
@@ -121,7 +123,8 @@ def _resume(scene: Scene, expected: Trials) -> list[str]:
         *_ended(run, {0}),
         *measured_again(before, run.acknowledged),
         *_left(scene),
-        *(f"left behind: {path.name}" for path in scene.temporary.glob("model-analyzer-*")),
+        *(f"file left: {path}" for path in scene.temporary.iterdir()),
+        *(f"file left: {path}" for path in scene.work.rglob("*.tmp")),
         *_agreed(scene, expected),
     ]
 
