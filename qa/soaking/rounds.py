@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import shutil
 import signal
+import subprocess
 import time
 from collections.abc import Sequence, Set
 from contextlib import ExitStack
@@ -72,13 +73,16 @@ def play(card: Card, directory: Path, expected: Trials) -> Result:
     with ExitStack() as closes:
         scene = Scene(directory, closes)
         closes.callback(_end, scene)
-        fault.prepare(scene)
-        scene.set_up()
-        with scene.mends:
-            result.findings += _disturb(scene, card, fault, result)
-        result.findings += losses(scene.acknowledged, scene.kept())
-        result.acknowledged = len(scene.acknowledged)
-        result.findings += _resume(scene, expected)
+        try:
+            fault.prepare(scene)
+            scene.set_up()
+            with scene.mends:
+                result.findings += _disturb(scene, card, fault, result)
+            result.findings += losses(scene.acknowledged, scene.kept())
+            result.acknowledged = len(scene.acknowledged)
+            result.findings += _resume(scene, expected)
+        except (OSError, ValueError, psutil.Error, subprocess.SubprocessError) as error:
+            result.findings.append(f"the round could not be finished: {error!r}")
         result.durations_s = [program.duration_s for program in scene.programs]
     if not result.findings:
         shutil.rmtree(directory)
@@ -94,6 +98,7 @@ def _disturb(scene: Scene, card: Card, fault: Fault, result: Result) -> list[str
     scene.note_ports()
     allowed = {*fault.statuses, 0}  # it may just have finished
     if not run.wait(fault.within_s):
+        _end(scene)
         return [f"the run did not end within {fault.within_s:g} s"]
     findings = _ended(run, allowed)
     for another in scene.programs[1:]:
@@ -171,7 +176,7 @@ def _works(scene: Scene, *words: str) -> list[str]:
 
 
 def _end(scene: Scene) -> None:
-    """Kills what there still is of a round that has a finding or was interrupted."""
+    """Kills what there still is of a round, where a run hangs or somebody has interrupted."""
     processes = [psutil.Process(pid) for pid in scene.mark.processes() if psutil.pid_exists(pid)]
     send(processes, signal.SIGKILL)
     for program in scene.programs:
