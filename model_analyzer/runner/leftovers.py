@@ -14,20 +14,17 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
 
 from model_analyzer.runner.guard import SHM, regions_of, remove_shared_memory, shared_memory
-from model_analyzer.runner.owner import (
-    has_ended,
-    name_has_ended,
-    name_of_this_process,
-    pid_if_running,
-)
+from model_analyzer.runner.owner import has_ended, name_has_ended, name_of_this_process
 
 log = logging.getLogger(__name__)
 
 VARIABLE = "MODEL_ANALYZER_GUARD"
+GUARD = Path(__file__).with_name("guard.py")
 
 _REGION = re.compile(r"ma_([0-9]+-[0-9]+-[0-9]+)_.+")
 
@@ -42,10 +39,8 @@ def remove_leftovers(prefix: str = "") -> None:
     that with a `prefix` which nobody uses any more. A guard that was stopped goes on: it ends its
     processes itself, if it has to.
     """
-    guarded = [*_guarded()]
-    for pid in {pid for _, guard in guarded if (pid := pid_if_running(guard)) is not None}:
-        _wake(pid)
-    for process in (process for process, guard in guarded if has_ended(guard)):
+    _wake_guards()
+    for process in _without_guard():
         regions = regions_of([process.pid])
         try:
             name = process.name()
@@ -57,17 +52,21 @@ def remove_leftovers(prefix: str = "") -> None:
     remove_shared_memory(prefix, {name for name in shared_memory() if _is_left(name)})
 
 
-def _wake(pid: int) -> None:
-    try:
-        process = psutil.Process(pid)
-        if process.status() == psutil.STATUS_STOPPED:
-            process.resume()
-    except psutil.Error:
-        pass  # it has just ended
+def _wake_guards() -> None:
+    for process in psutil.process_iter():
+        try:
+            if (
+                process.status() == psutil.STATUS_STOPPED
+                and process.uids().real == os.getuid()
+                and str(GUARD) in process.cmdline()
+            ):
+                process.resume()
+        except psutil.Error:
+            continue  # it has just ended
 
 
-def _guarded() -> Iterator[tuple[psutil.Process, str]]:
-    """Processes of this user that have a guard, or had one, each with the guard's owner text."""
+def _without_guard() -> Iterator[psutil.Process]:
+    """Processes of this user that a guard which has ended was to end."""
     this = psutil.Process()
     spared = {this.pid, *(parent.pid for parent in this.parents())}
     for process in psutil.process_iter():
@@ -76,8 +75,8 @@ def _guarded() -> Iterator[tuple[psutil.Process, str]]:
             guard = process.environ().get(VARIABLE, "") if is_ours else ""
         except (psutil.Error, OSError):
             continue
-        if guard:
-            yield process, guard
+        if guard and has_ended(guard):
+            yield process
 
 
 def _is_left(name: str) -> bool:

@@ -36,16 +36,6 @@ def has_ended(owner: str) -> bool:
     return namespace == _namespace() and start != _start(int(pid))
 
 
-def pid_if_running(owner: str) -> int | None:
-    """The number of that process; None where it is over, or cannot be known from here."""
-    words = owner.split()
-    if len(words) != 4 or not words[2].isdecimal():
-        return None
-    boot, namespace, pid, start = words
-    is_running = (boot, namespace, start) == (_boot(), _namespace(), _start(int(pid)))
-    return int(pid) if is_running else None
-
-
 def name_of_this_process() -> str:
     """The same for names of files in a place that is empty after a boot."""
     return "-".join((_digits(_namespace()), str(os.getpid()), _start(os.getpid())))

@@ -65,12 +65,13 @@ class Strike:
 @dataclass(frozen=True)
 class Fault:
     """`strike` does it, and says whether it hit. The run must end `within_s`, with one of the
-    `statuses`. With `is_swept_later`, the next start removes what stays behind. After more than
-    `latest` outcomes it would come too late.
+    `statuses`, or of the `statuses_early` where it had not begun. With `is_swept_later`, the next
+    start removes what stays behind. After more than `latest` outcomes it would come too late.
     """
 
     strike: Callable[[Strike], bool]
     statuses: frozenset[int] = frozenset({0, 1})
+    statuses_early: frozenset[int] = frozenset()
     within_s: float = _ENDS_S
     is_swept_later: bool = False
     latest: int = TRIALS
@@ -153,12 +154,14 @@ def _stop_main(strike: Strike) -> bool:
 
 
 def _ask_to_end(number: signal.Signals) -> Fault:
-    return Fault(lambda strike: bool(strike.reach(_MAIN, number)), _statuses_after(number))
+    return Fault(
+        lambda strike: bool(strike.reach(_MAIN, number)), statuses_early=_as_of_any(number)
+    )
 
 
-def _statuses_after(number: signal.Signals) -> frozenset[int]:
-    """As of any program, where the signal comes before it has begun."""
-    return frozenset({0, 1, -number, 128 + number})
+def _as_of_any(number: signal.Signals) -> frozenset[int]:
+    """The statuses of a program that does nothing about a signal."""
+    return frozenset({-number, 128 + number})
 
 
 def _interrupt_three_times(strike: Strike) -> bool:
@@ -341,7 +344,7 @@ FAULTS: Mapping[str, Fault] = {
     **{f"stop {role}": _stop(role) for role in _ROLES[1:]},
     "SIGINT": _ask_to_end(signal.SIGINT),
     "SIGINT three times": Fault(
-        _interrupt_three_times, _statuses_after(signal.SIGINT), within_s=_LEAVES_S
+        _interrupt_three_times, statuses_early=_as_of_any(signal.SIGINT), within_s=_LEAVES_S
     ),
     "SIGTERM": _ask_to_end(signal.SIGTERM),
     "SIGHUP": _ask_to_end(signal.SIGHUP),

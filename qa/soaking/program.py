@@ -132,7 +132,7 @@ def find(role: str, mark: Mark) -> list[psutil.Process]:
     if role.startswith(GUARD_OF):
         children = find(role.removeprefix(GUARD_OF), mark)
         return [guard for guard in map(_parent, children) if guard is not None]
-    return [process for process in _marked(mark) if _plays(role, process)]
+    return [process for process in marked(mark) if _plays(role, process)]
 
 
 def _parent(process: psutil.Process) -> psutil.Process | None:
@@ -142,7 +142,8 @@ def _parent(process: psutil.Process) -> psutil.Process | None:
         return None
 
 
-def _marked(mark: Mark) -> list[psutil.Process]:
+def marked(mark: Mark) -> list[psutil.Process]:
+    """Everything that runs in the name of a run."""
     processes = []
     for pid in mark.processes():
         try:
@@ -195,7 +196,7 @@ def leftovers(mark: Mark, programs: Iterable[Program], listened: set[int]) -> li
     """Processes, shared memory and ports of these runs that are still there."""
     pids = {program.pid for program in programs}
     return [
-        *(f"process left: {process.pid} {_words(process)[:1]}" for process in _marked(mark)),
+        *(f"process left: {process.pid} {_words(process)[:1]}" for process in marked(mark)),
         *(f"shared memory left: {name}" for name in _regions(pids)),
         *(f"port left: {port}" for port in sorted(listened & _listening())),
     ]

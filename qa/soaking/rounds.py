@@ -26,7 +26,7 @@ from qa.soaking.checks import (
 )
 from qa.soaking.deck import TRIALS, Card, Moment
 from qa.soaking.faults import FAULTS, Fault, Strike
-from qa.soaking.program import Program, leftovers, send, settles
+from qa.soaking.program import Program, leftovers, marked, send, settles
 from qa.soaking.scene import Scene
 
 _SETTLES_S = 15.0
@@ -96,11 +96,11 @@ def _disturb(scene: Scene, card: Card, fault: Fault, result: Result) -> list[str
         scene.note_ports()
         result.hit = fault.strike(Strike(scene, run, card.dice))
     scene.note_ports()
-    allowed = {*fault.statuses, 0}  # it may just have finished
     if not run.wait(fault.within_s):
         _end(scene)
         return [f"the run did not end within {fault.within_s:g} s"]
-    findings = _ended(run, allowed)
+    allowed = {*fault.statuses, 0}  # it may just have finished
+    findings = _ended(run, allowed if run.events else allowed | fault.statuses_early)
     for another in scene.programs[1:]:
         findings += [
             *_ended(another, _REFUSED),
@@ -168,16 +168,13 @@ def _works(scene: Scene, *words: str) -> list[str]:
     status, output, errors = scene.run(*words)
     name = " ".join(words[:2])
     problems = crashes(name, output + errors)
-    return (
-        [*problems, f"{name}: exit status {status}: {errors.strip()[-300:]}"]
-        if status
-        else problems
-    )
+    if status:
+        problems.append(f"{name}: exit status {status}: {errors.strip()[-300:]}")
+    return problems
 
 
 def _end(scene: Scene) -> None:
     """Kills what there still is of a round, where a run hangs or somebody has interrupted."""
-    processes = [psutil.Process(pid) for pid in scene.mark.processes() if psutil.pid_exists(pid)]
-    send(processes, signal.SIGKILL)
+    send(marked(scene.mark), signal.SIGKILL)
     for program in scene.programs:
         program.wait(5)

@@ -101,12 +101,18 @@ def test_what_a_killed_run_and_its_killed_guard_left_goes_at_the_next_start(
     assert not region.exists()
 
 
-def test_a_guard_that_was_stopped_cleans_up_at_the_next_start(tmp_path: Path, mark) -> None:
+@pytest.mark.parametrize("has_ended", [False, True])
+def test_a_guard_that_was_stopped_cleans_up_at_the_next_start(
+    tmp_path: Path, mark, has_ended: bool
+) -> None:
     parent, guard, stub, region = started(tmp_path, mark)
     os.kill(guard, signal.SIGSTOP)
     until(lambda: psutil.Process(guard).status() == psutil.STATUS_STOPPED)
+    if has_ended:
+        for child in psutil.Process(guard).children(recursive=True):
+            child.kill()
     end(parent)
-    assert not is_zombie(stub)
+    until(lambda: is_zombie(stub) == has_ended)
 
     with Workspace():
         pass
