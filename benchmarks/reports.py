@@ -28,6 +28,7 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Trial
 from model_analyzer.reports.build import Origin, build_summary
 from model_analyzer.reports.html import render_summary
+from model_analyzer.reports.images import Images
 from model_analyzer.results.answer import answer_of
 from model_analyzer.results.ranking import rank
 from model_analyzer.state.checkpoint import Checkpoint, Header, read_file
@@ -81,10 +82,9 @@ def make(source: Path, target: Path) -> None:
     ranking = rank(profile, "resnet", GOAL)
     ranked = time.perf_counter()
     origin = Origin(host=profile.host, devices=(), written="now", checkpoint=str(source))
-    page = render_summary(
-        build_summary(answer_of(ranking), best=3, origin=origin, difference="", complete=True)
-    )
-    target.write_text(page)
+    summary = build_summary(answer_of(ranking), best=3, origin=origin, difference="", complete=True)
+    with Images() as images:
+        target.write_text(render_summary(summary, images.svg(summary.charts, "resnet")))
     status = Path("/proc/self/status").read_text().splitlines()
     (high_water,) = (line for line in status if line.startswith("VmHWM:"))
     told = {

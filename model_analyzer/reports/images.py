@@ -74,8 +74,8 @@ class Images:
     def remarks(self) -> Sequence[str]:
         """What could not be drawn and why: a sentence for each reason."""
         return [
-            f"{counted(len(names), kind)} not drawn ({_some(names)}): {why}; tables, answer and"
-            " pages are complete" + (": a browser draws their charts" if kind == "chart" else "")
+            f"{counted(len(names), kind)} not drawn ({_some(names)}): {why}; everything else is"
+            " complete" + (", and pages draw their charts in a browser" if kind == "chart" else "")
             for (kind, why), names in self._missing.items()
         ]
 

@@ -4,10 +4,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from model_analyzer.errors import OutputError
 from model_analyzer.reports.build import Detail, Summary
 from model_analyzer.reports.images import Drawings
+from model_analyzer.reports.plots import evenly
 from model_analyzer.reports.templating import render
+
+_MOST_ROWS = 500  # of more, WeasyPrint takes minutes
 
 
 def paper_of_summary(report: Summary, drawings: Drawings) -> str:
@@ -26,6 +31,7 @@ def paper_of_detail(report: Detail, drawings: Drawings) -> str:
     return render(
         "print_detailed.html.j2",
         report=report,
+        table=replace(report.table, rows=tuple(evenly(report.table.rows, _MOST_ROWS))),
         drawings=drawings,
         title="Detailed report",
         subject=report.variant,

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.metrics import METRICS
@@ -18,6 +18,8 @@ from model_analyzer.domain.trials import Load, LoadKind
 from model_analyzer.reports.axes import Axes, Quantity
 from model_analyzer.reports.loads import load_text
 from model_analyzer.results.ranking import VariantResult
+
+_T = TypeVar("_T")
 
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 _WIDTH, HEIGHT = 820, 380
@@ -29,6 +31,10 @@ NOWHERE = -1
 # Where measurements (by their `id`) stand among the rows of a page.
 Places = Mapping[int, int]
 NO_PLACES: Places = MappingProxyType({})
+
+# Of more measurements than this, a chart draws some of each line, but at least a few.
+_MOST_POINTS = 1000
+_FEWEST_POINTS = 40
 
 # latencies that span more than this factor get a logarithmic axis
 _WIDE = 10
@@ -304,9 +310,10 @@ def draw(
     caption = f"{title}{_other_part(results, plot)}; {what_lines_join(results)}"
     caption += hollow(points) + "the ring marks the "
     caption += ringed(results) if len(results) > 1 else "best load"
+    caption += ", dashed lines are constraints." if limits else "."
     return Chart(
         name=plot.name,
-        caption=f"{caption}, dashed lines are constraints." if limits else f"{caption}.",
+        caption=caption + thinned_out(len(points), results, plot, axes),
         spec=vega_lite(points, layers),
     )
 
@@ -339,11 +346,27 @@ def hollow(points: Iterable[Mapping[str, Any]]) -> str:
     return "hollow points miss a constraint; " if is_any else ""
 
 
+def thinned_out(
+    drawn: int, results: Sequence[VariantResult], plot: PlotSettings, axes: Axes
+) -> str:
+    """That only some of the measurements are `drawn` on lines, for a caption, where it is so."""
+    count = sum(len(_points(result, plot, axes)) for result in results)
+    if drawn == count:
+        return ""
+    return (
+        f" Of {count} points on lines {drawn} are drawn: the lowest and the highest among each few"
+        " neighbours."
+    )
+
+
 def line_points(
     results: Sequence[VariantResult], plot: PlotSettings, axes: Axes, places: Places
 ) -> list[dict[str, Any]]:
-    """The measurements of the variants as data of a chart, in the order of their lines."""
+    """The measurements of the variants as data of a chart, in the order of their lines; of very
+    many those that show their course.
+    """
     x, y = _shown(plot.x_axis, axes), _shown(plot.y_axis, axes)
+    most = max(_FEWEST_POINTS, _MOST_POINTS // max(1, len(results)))
     points: list[dict[str, Any]] = [
         {
             "variant": result.telling_name,
@@ -356,13 +379,36 @@ def line_points(
             "row": places.get(id(item), NOWHERE),
         }
         for result in results
-        for item in _points(result, plot, axes)
+        for item in _thinned(_points(result, plot, axes), y, result.best, most)
     ]
     for order, point in enumerate(points):
         point["order"] = order
         if point["line"] is None:
             point["line"] = f"alone {order}"
     return points
+
+
+def evenly(items: Sequence[_T], most: int) -> Sequence[_T]:
+    """The items; of more than `most`, so many with the same number left out between them."""
+    if len(items) <= most:
+        return items
+    return [items[index * (len(items) - 1) // (most - 1)] for index in range(most)]
+
+
+def _thinned(
+    items: Sequence[MeasuredTrial], y: Quantity | str, best: MeasuredTrial, most: int
+) -> Sequence[MeasuredTrial]:
+    """The measurements of a line; of more than `most`, the lowest and the highest among each few
+    neighbours, and the best.
+    """
+    if len(items) <= most:
+        return items
+    width = math.ceil(2 * len(items) / most)
+    kept = {id(best)}
+    for begin in range(0, len(items), width):
+        few = sorted(items[begin : begin + width], key=lambda item: value_of(item, y) or 0)
+        kept |= {id(few[0]), id(few[-1])}
+    return [item for item in items if id(item) in kept]
 
 
 def _line(item: MeasuredTrial, plot: PlotSettings) -> int | None:

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections import deque
 from dataclasses import dataclass
+from itertools import takewhile
 
 from model_analyzer.domain.printable import one_line
 from model_analyzer.reports.engines import SVG, append
@@ -232,5 +233,6 @@ def _gigabytes(count: int) -> str:
 
 
 def _short(reason: str) -> str:
-    """The first line of what an engine says."""
-    return one_line(reason.strip().partition("\n")[0])[:_LONGEST_REASON]
+    """What an engine says, without the places in its code."""
+    lines = takewhile(lambda line: not line.startswith("at "), map(str.strip, reason.splitlines()))
+    return one_line(" ".join(lines))[:_LONGEST_REASON]

@@ -20,7 +20,6 @@ from model_analyzer.reports.breakdown import (
     unexplained,
 )
 from model_analyzer.reports.front import front_charts
-from model_analyzer.reports.images import to_svg
 from model_analyzer.reports.loads import load_text
 from model_analyzer.reports.plots import (
     THROUGHPUT_OVER_LATENCY,
@@ -30,6 +29,7 @@ from model_analyzer.reports.plots import (
     summary_charts,
 )
 from model_analyzer.results.ranking import Ranking
+from tests.drawn import svg_of
 from tests.unit.builders import (
     at_least,
     at_most,
@@ -135,7 +135,7 @@ def test_the_breakdown_has_a_bar_for_each_load_in_order() -> None:
     (layer,) = chart.spec["layer"]
     assert layer["encoding"]["x"]["sort"] == ["concurrency=2", "concurrency=10"]
     assert layer["encoding"]["x"]["title"] == "Concurrent requests"
-    assert ">10<" in to_svg(chart.spec)  # below the bar: what is concurrent, the axis says
+    assert ">10<" in svg_of(chart)  # below the bar: what is concurrent, the axis says
     assert "m_config_0" in chart.caption
 
 
@@ -250,7 +250,7 @@ def test_long_names_beside_bars_are_broken_rather_than_cut() -> None:
     (chart,) = breakdown_of_variants(found.results)
     assert points(chart)[0]["bar"].split("\n") == [name, "_config_12", "other_config_default"]
     assert chart.spec["padding"]["left"] > len(name)
-    assert name in to_svg(chart.spec)
+    assert name in svg_of(chart)
 
 
 def test_times_outside_the_server_are_told_apart_from_those_inside() -> None:
