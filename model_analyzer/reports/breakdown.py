@@ -45,7 +45,7 @@ _STREAMED = frozenset(
     {"time_to_first_token_p99", "time_to_first_token_avg", "output_token_throughput"}
 )
 
-_MOST_BARS = 60  # more have no room for their names
+_MOST_BARS = 40  # more have no room for their names
 
 _BATCH = "client batch size"
 _FLAT = 20  # letters below a chart

@@ -17,6 +17,7 @@ from model_analyzer.reports.plots import (
     TOKENS_OVER_FIRST,
     Chart,
     Places,
+    cells_of,
     evenly,
     hollow,
     limit_layers,
@@ -161,16 +162,9 @@ def _thinned(points: Sequence[_Point]) -> Sequence[_Point]:
     """The points; of very many, the first in each cell of a grid, with latencies as logarithms."""
     if len(points) <= _MOST_POINTS:
         return points
-    columns = _cells([math.log(max(x, 1e-6)) for _, x, _ in points])
-    rows = _cells([y for _, _, y in points])
+    columns = cells_of([math.log(max(x, 1e-6)) for _, x, _ in points], _CELLS)
+    rows = cells_of([y for _, _, y in points], _CELLS)
     chosen: dict[tuple[int, int], _Point] = {}
     for cell, point in zip(zip(columns, rows, strict=True), points, strict=True):
         chosen.setdefault(cell, point)
     return list(chosen.values())
-
-
-def _cells(values: Sequence[float]) -> Sequence[int]:
-    """The cell of each value along an axis."""
-    low, high = min(values), max(values)
-    width = (high - low) or 1
-    return [int((value - low) / width * _CELLS) for value in values]

@@ -62,7 +62,7 @@ class Images:
             for name, picture in drawings.items()
             if picture.content is not None
         }
-        return _Drawings(orders, self._taken)
+        return _Drawings(orders, lambda order, name: self._taken(order, f"{name}.png"))
 
     def pdf(self, page: str, name: str) -> Picture:
         """A page for paper as PDF."""

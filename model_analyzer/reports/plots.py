@@ -32,9 +32,10 @@ NOWHERE = -1
 Places = Mapping[int, int]
 NO_PLACES: Places = MappingProxyType({})
 
-# Of more measurements than this, a chart draws some of each line, but at least a few.
+# Of more measurements than this, a chart draws some of each variant, but at least a few.
 _MOST_POINTS = 1000
 _FEWEST_POINTS = 40
+_CELLS = 150  # in each direction
 
 # latencies that span more than this factor get a logarithmic axis
 _WIDE = 10
@@ -353,10 +354,7 @@ def thinned_out(
     count = sum(len(_points(result, plot, axes)) for result in results)
     if drawn == count:
         return ""
-    return (
-        f" Of {count} points on lines {drawn} are drawn: the lowest and the highest among each few"
-        " neighbours."
-    )
+    return f" Of {count} points on lines {drawn} are drawn: one for each small area."
 
 
 def line_points(
@@ -379,7 +377,7 @@ def line_points(
             "row": places.get(id(item), NOWHERE),
         }
         for result in results
-        for item in _thinned(_points(result, plot, axes), y, result.best, most)
+        for item in _thinned(_points(result, plot, axes), x, y, result.best, most)
     ]
     for order, point in enumerate(points):
         point["order"] = order
@@ -395,19 +393,33 @@ def evenly(items: Sequence[_T], most: int) -> Sequence[_T]:
     return [items[index * (len(items) - 1) // (most - 1)] for index in range(most)]
 
 
+def cells_of(values: Sequence[float], count: int) -> Sequence[int]:
+    """The cell of each value along an axis that has so many."""
+    low, high = min(values), max(values)
+    width = (high - low) or 1
+    return [int((value - low) / width * count) for value in values]
+
+
 def _thinned(
-    items: Sequence[MeasuredTrial], y: Quantity | str, best: MeasuredTrial, most: int
+    items: Sequence[MeasuredTrial],
+    x: Quantity | str,
+    y: Quantity | str,
+    best: MeasuredTrial,
+    most: int,
 ) -> Sequence[MeasuredTrial]:
-    """The measurements of a line; of more than `most`, the lowest and the highest among each few
-    neighbours, and the best.
+    """The measurements of a variant; of more than `most`, the first in each cell of a grid, and
+    the best.
     """
     if len(items) <= most:
         return items
-    width = math.ceil(2 * len(items) / most)
-    kept = {id(best)}
-    for begin in range(0, len(items), width):
-        few = sorted(items[begin : begin + width], key=lambda item: value_of(item, y) or 0)
-        kept |= {id(few[0]), id(few[-1])}
+    over, up = ([value_of(item, axis) or 0 for item in items] for axis in (x, y))
+    if _scale(over)["type"] == "log":
+        over = [math.log(value) for value in over]
+    chosen: dict[tuple[int, int], MeasuredTrial] = {}
+    columns, rows = cells_of(over, _CELLS), cells_of(up, _CELLS)
+    for item, column, row in zip(items, columns, rows, strict=True):
+        chosen.setdefault((column, row), item)
+    kept = {id(best), *map(id, evenly(list(chosen.values()), most - 1))}
     return [item for item in items if id(item) in kept]
 
 

@@ -222,9 +222,9 @@ def _memory_limit(order: Order, limits: Limits) -> str:
     addresses, _ = resource.getrlimit(resource.RLIMIT_AS)
     if addresses == resource.RLIM_INFINITY:
         return f"limit {_gigabytes(limits.memory)} GB"
-    limit = f"`ulimit -v` is {_gigabytes(addresses)} GB"
+    limit = f"ulimit -v is {_gigabytes(addresses)} GB"
     if order.kind == SVG and addresses < _RESERVED:
-        return f"{limit}; V8, which draws charts, needs {_gigabytes(_RESERVED)} GB of addresses"
+        return f"{limit}; V8, which draws charts, needs about 70 GB of addresses"
     return limit
 
 

@@ -63,3 +63,17 @@ def test_paper_says_what_parameters_changed_and_how_it_was_measured() -> None:
     assert "<h2>What each parameter changed</h2>" in page
     assert "<h3>Max batch size <small>+150 %</small></h3>" in page
     assert "<dt>Requests behind a p99</dt>" in page
+
+
+def test_paper_has_some_of_very_many_measurements_and_says_so() -> None:
+    best = variant("m_config_0", max_batch_size=4)
+    found = ranking(
+        *(record(best, measurement(100, load), concurrency=load) for load in range(1, 2001))
+    )
+    detail = build_detail(found.results[0], goal=found.goal, origin=origin(), configuration="")
+
+    page = pdf.paper_of_detail(detail, NOT_DRAWN)
+
+    assert "500 of 2000 measurements" in page
+    assert len(detail.table.rows) == 2000
+    assert page.count("<tr>") < 520
