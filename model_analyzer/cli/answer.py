@@ -25,6 +25,7 @@ from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import OutputFormat, ProfileSettings
 from model_analyzer.reports.build import Origin, build_summary
+from model_analyzer.reports.images import Images
 from model_analyzer.reports.tables import (
     Table,
     answer_table,
@@ -94,13 +95,17 @@ def answer(
             deployable += write_best(directory, each, difference, "best")
     answers = [each for each in answers if not each.ranking.is_across_models]
     paths: list[Path] = []
+    remarks: Sequence[str] = ()
     if not export.skip_summary:
-        if OutputFormat.CSV in export.formats:
-            paths += _write_tables(directory, tables)
-        paths += write_results(directory, answers, origin, export.formats, complete=complete)
-        for _, summary in summaries:
-            paths += write_summary(directory, summary, export.formats)
-        _write_details(rankings, settings, directory, origin)
+        with Images() as images:
+            drawn = [images.svg(summary.charts, summary.model) for _, summary in summaries]
+            if OutputFormat.CSV in export.formats:
+                paths += _write_tables(directory, tables)
+            paths += write_results(directory, answers, origin, export.formats, complete=complete)
+            for (_, summary), drawings in zip(summaries, drawn, strict=True):
+                paths += write_summary(directory, summary, images, drawings, export.formats)
+            _write_details(rankings, settings, directory, origin, images)
+            remarks = images.remarks()
     error_log = write_error_log(directory, rankings)
     if view.is_verbose:
         for title, _, table in tables:
@@ -115,6 +120,8 @@ def answer(
         view.answer(summary, answer_table(shown, ranking.goal, gpus=gpus))
         for remark in summary.remarks:
             log.warning("%s", remark)
+    for remark in remarks:
+        log.warning("%s", remark)
     if error_log:
         log.warning("Some trials failed: see %s", error_log)
     for path in (*paths, *(path for path in deployable if path.suffix == ".pbtxt")):
@@ -217,6 +224,7 @@ def _write_details(
     settings: ProfileSettings,
     directory: ExportDirectory,
     origin: Origin,
+    images: Images,
 ) -> None:
     export = settings.export
     for ranking in rankings:
@@ -240,6 +248,7 @@ def _write_details(
                 result,
                 ranking.goal,
                 origin,
+                images,
                 plots=export.plots,
                 offline=settings.offline,
                 always_gpus=settings.monitors.always_gpus,

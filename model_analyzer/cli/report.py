@@ -15,6 +15,7 @@ from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.errors import EXIT_OK, ConfigError, Problem
+from model_analyzer.reports.images import Images
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.state.checkpoint import Checkpoint, load_chosen
@@ -36,23 +37,27 @@ def run(settings: ReportSettings, verbosity: int) -> int:
         raise ConfigError(*(_unknown(name, profile) for name in names))
     directory = ExportDirectory(settings.export_path)
     origin = origin_of(profile, loaded.path)
-    for name in settings.variants:
-        for result, ranking in results[name]:
-            paths = write_detail(
-                directory,
-                result,
-                ranking.goal,
-                origin,
-                plots=settings.plots[name],
-                offline=settings.offline,
-                always_gpus=settings.always_gpus,
-                formats=settings.formats,
-            )
-            data = write_measurements(
-                directory, result, ranking, settings.formats, gpus=len(profile.devices)
-            )
-            for path in (*paths, *data):
-                view.print(f"wrote {path}")
+    with Images() as images:
+        for name in settings.variants:
+            for result, ranking in results[name]:
+                paths = write_detail(
+                    directory,
+                    result,
+                    ranking.goal,
+                    origin,
+                    images,
+                    plots=settings.plots[name],
+                    offline=settings.offline,
+                    always_gpus=settings.always_gpus,
+                    formats=settings.formats,
+                )
+                data = write_measurements(
+                    directory, result, ranking, settings.formats, gpus=len(profile.devices)
+                )
+                for path in (*paths, *data):
+                    view.print(f"wrote {path}")
+        for remark in images.remarks():
+            view.say(remark)
     return EXIT_OK
 
 
