@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: quickstart test check qa fast fuzz site environment tools browser clean
+.PHONY: quickstart test check qa soak fast fuzz site environment tools browser clean
 
 # Everything from nothing: environment, server and perf_analyzer, a first profile.
 quickstart: environment
@@ -25,6 +25,13 @@ fast: tools
 qa: tools
 	$(BIN)/model-analyzer runtime install
 	$(BIN)/python -m pytest qa -v
+	$(MAKE) soak
+
+# Faults at random moments on the real programs, for some minutes: nothing acknowledged may be lost.
+soak: MINUTES ?= 5
+soak: SEED ?= 0
+soak: tools
+	$(BIN)/python qa/soak.py --minutes $(MINUTES) --seed $(SEED)
 
 # 200 000 configurations, right and wrong: none may end in a traceback.
 fuzz: tools

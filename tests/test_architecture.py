@@ -67,7 +67,8 @@ USE_CASES = {"analyze", "compare", "doctor", "preview", "profile", "recommend", 
 
 # imports that touch the world -> where they may occur
 ADDRESSES = {
-    "subprocess": {"runner/process.py"},
+    # pictures are drawn by engines that may end their process, after everything has run
+    "subprocess": {"runner/process.py", "reports/renderer.py"},
     "threading": {"runner/monitors/sampler.py", "state/lock.py", "state/upload.py"},
     "multiprocessing": set(),
     "asyncio": set(),
@@ -77,6 +78,8 @@ ADDRESSES = {
         "runner/process.py",
         "runner/guard.py",
         "runner/server/container.py",
+        "reports/renderer.py",
+        "reports/engines.py",
     },
     "docker": {"runner/server/docker.py", "runner/server/container.py"},
     "socket": {
@@ -101,7 +104,7 @@ ADDRESSES = {
     },
     "google": {"domain/protobuf.py", "runner/model_config.py"},
     "pynvml": {"runner/monitors/gpu.py", "runner/checks/gpus.py"},
-    "vl_convert": {"reports/images.py"},
+    "vl_convert": {"reports/engines.py"},
     "orjson": {"state/lines.py"},
     "jinja2": {"reports/templating.py"},
     "optuna": {"search/optuna_search.py"},

@@ -15,10 +15,8 @@ from types import TracebackType
 
 import psutil
 
-from model_analyzer.runner.leftovers import VARIABLE, remove_leftovers
+from model_analyzer.runner.leftovers import GUARD, VARIABLE, remove_leftovers
 from model_analyzer.runner.owner import owner_of
-
-_GUARD = Path(__file__).with_name("guard.py")
 
 
 class Process:
@@ -45,7 +43,7 @@ class Process:
             with open(output, "ab") as log:
                 # -I and -S: no site-packages and no PYTHON* variables, so that it starts at once
                 self._guard = subprocess.Popen(
-                    [sys.executable, "-I", "-S", str(_GUARD), str(lifeline), str(ended)],
+                    [sys.executable, "-I", "-S", str(GUARD), str(lifeline), str(ended)],
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,
@@ -107,6 +105,7 @@ class Process:
         if self._lifeline >= 0:
             os.close(self._lifeline)
             self._lifeline = -1
+        self._guard.send_signal(signal.SIGCONT)  # somebody may have stopped it
         if self._guard.wait() < 0:  # somebody has killed the guard: nobody else cleans up
             remove_leftovers(self._shm_prefix)
         if self._ended >= 0:

@@ -27,7 +27,6 @@ import yaml
 
 from conftest import without_charts
 from model_analyzer.cli.main import main
-from model_analyzer.reports import images
 from model_analyzer.runner.monitors import neighbours
 
 
@@ -220,7 +219,6 @@ def in_process(
         redirect_stdout(output),
         redirect_stderr(errors),
     ):
-        images._drawn.cache_clear()
         try:
             main()
         except SystemExit as end:

@@ -31,6 +31,10 @@ def test_the_quick_start_installs_what_a_user_needs() -> None:
     assert "[dev]" not in commands
 
 
-@pytest.mark.parametrize("target", ["test", "fast", "check", "qa", "fuzz", "site"])
+@pytest.mark.parametrize("target", ["test", "fast", "check", "qa", "soak", "fuzz", "site"])
 def test_what_developers_run_installs_its_tools(target: str) -> None:
     assert '-e ".[dev]"' in commands_of(target)
+
+
+def test_qa_ends_with_five_minutes_of_soak() -> None:
+    assert "qa/soak.py --minutes 5 " in commands_of("qa")
