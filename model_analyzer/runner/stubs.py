@@ -23,8 +23,8 @@ from model_analyzer.runner.process import describe_status
 # as the kernel cuts it
 _NAME = "triton_python_backend_stub"[:15]
 
-# A stub that is unloaded may wait so long for its server on a machine that is busy: 1.3 s have been
-# seen there.
+# So long a stub that is unloaded may wait for its server. It takes milliseconds, also where a
+# machine has many more programs than cores.
 _COLLECTED_S = 4.0
 _LOOK_S = 0.1
 
@@ -98,7 +98,7 @@ class StubWatch:
             state = self._read(stub.pid)
             if state is None or state.started != stub.started or not state.is_zombie:
                 self._uncollected.pop(stub.pid, None)
-            elif now - self._uncollected.setdefault(stub.pid, now) >= _COLLECTED_S:
+            elif now - self._uncollected.setdefault(stub.pid, now) > _COLLECTED_S:
                 return stub.obituary(state.status)
         return ""
 
@@ -111,17 +111,19 @@ class StubWatch:
 
 @dataclass(frozen=True, slots=True)
 class _Stub:
+    """`model` is "" where the stub was dead when the watch began."""
+
     pid: int
     started: int
     model: str
 
     def obituary(self, status: int) -> str:
-        whose = "a Python backend process"
+        event = "a Python backend process died before the measurement"
         if self.model:
-            whose = f"the Python backend process of model {self.model}"
+            event = f"the Python backend process of model {self.model} died during the measurement"
         code = os.waitstatus_to_exitcode(status)
         reason = f" ({describe_status(code if code >= 0 else 128 - code)})" if status else ""
-        return f"{whose} died during the measurement{reason}"
+        return event + reason
 
 
 def _name_of(process: psutil.Process) -> str:

@@ -342,7 +342,9 @@ class ServerWithStub(AliveServer):
         return [self._stub.pid]
 
 
-DIED = re.compile(r"Python backend process .*died during the measurement \(killed by SIGKILL\)")
+DIED = re.compile(
+    r"Python backend process .*died (during|before) the measurement \(killed by SIGKILL\)"
+)
 
 
 def test_a_run_whose_models_process_died_does_not_wait_for_its_time_to_be_up(
