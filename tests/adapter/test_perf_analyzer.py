@@ -6,7 +6,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import signal
+import subprocess
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -41,6 +45,9 @@ class AliveServer:
 
     def statistics(self, variants: Any) -> ServerStatistics:
         return {}
+
+    def stubs(self) -> list[int]:
+        return []
 
     def log_tail(self) -> tuple[str, ...]:
         return ("the last words of the server",)
@@ -309,6 +316,72 @@ def test_a_dead_server_ends_the_run_at_once(pretend, make) -> None:
     assert time.monotonic() - began < 60
 
 
+@pytest.fixture
+def stub() -> Iterator[subprocess.Popen[bytes]]:
+    """A process that stands for one of a Python model; nobody asks how it ended."""
+    process = subprocess.Popen(["sleep", "600"])
+    yield process
+    process.kill()
+    process.wait()
+
+
+class ServerWithStub(AliveServer):
+    """Its model's process is killed as soon as a perf_analyzer runs, which `is_measuring` says."""
+
+    def __init__(self, stub: subprocess.Popen[bytes], is_measuring: Callable[[], object]) -> None:
+        self._stub = stub
+        self._is_measuring = is_measuring
+
+    @property
+    def is_alive(self) -> bool:
+        if self._is_measuring():
+            os.kill(self._stub.pid, signal.SIGKILL)  # unlike kill(), it collects nothing
+        return True
+
+    def stubs(self) -> list[int]:
+        return [self._stub.pid]
+
+
+DIED = re.compile(
+    r"Python backend process .*died (during|before) the measurement \(killed by SIGKILL\)"
+)
+
+
+def test_a_run_whose_models_process_died_does_not_wait_for_its_time_to_be_up(
+    pretend, make, stub
+) -> None:
+    program = pretend.perf_analyzer({"hang": True, "deaf": True})
+    server = ServerWithStub(stub, lambda: pretend.launches)
+    began = time.monotonic()
+
+    failure = make(program).generate([work(1), work(2)], server)
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.MODEL_DIED
+    assert DIED.search(failure.message)
+    assert failure.log == ("the last words of the server",)
+    assert failure.commands
+    assert time.monotonic() - began < 60  # five seconds on a machine at rest; else five minutes
+
+
+@pytest.mark.parametrize("step", [{"status": 99, "text": "Thread [0] had error: not healthy"}, {}])
+def test_a_run_that_ended_after_its_models_process_died_is_no_measurement(
+    pretend, make, step
+) -> None:
+    stub = subprocess.Popen(["/bin/sh", "-c", "kill -9 $$"])
+
+    class WithoutIt(AliveServer):
+        def stubs(self) -> list[int]:
+            return [stub.pid]
+
+    failure = make(pretend.perf_analyzer(step)).generate([work()], WithoutIt())
+    stub.wait()
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.MODEL_DIED
+    assert DIED.search(failure.message)
+
+
 def test_a_run_that_takes_too_much_cpu_is_stopped(pretend, make) -> None:
     program = pretend.perf_analyzer({"burn": 60})
 
@@ -517,3 +590,18 @@ def test_a_transcript_is_added_to_its_file(tmp_path: Path) -> None:
     assert path.read_text() == "before\none\ntwo\n"
     with pytest.raises(OutputError, match="check --perf-output-path"):
         Transcript(tmp_path / "missing" / "pa.txt")
+
+
+def test_the_death_of_a_models_process_inside_is_noticed_too(pretend, make) -> None:
+    """It is a child of perf_analyzer's, and there only after the model was loaded."""
+    program = pretend.perf_analyzer({"stub": "sleep 2; kill -9 $$", "hang": True})
+    began = time.monotonic()
+
+    failure = make(program).generate([work()], Inside())
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.MODEL_DIED
+    assert failure.message == (
+        "the Python backend process of model m died during the measurement (killed by SIGKILL)"
+    )
+    assert time.monotonic() - began < 60

@@ -40,7 +40,8 @@ _GENAI_TABLE = "profile_export_genai_perf.csv"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """One perf_analyzer that has ended, or was stopped: `stopped` says why.
+    """One perf_analyzer that has ended, or was stopped: `stopped` says why. `death` tells of a
+    process of a model that died meanwhile, if any did.
 
     `tokens` holds the metrics of a language model. A server that was `embedded` in it has
     written into the same output.
@@ -54,6 +55,7 @@ class Ended:
     composing: Mapping[str, Values]
     embedded: bool
     stopped: FailureReason | None
+    death: str
 
     @property
     def verdict(self) -> Verdict:
@@ -76,6 +78,7 @@ def collect(
     *,
     embedded: bool,
     stopped: FailureReason | None,
+    death: str,
 ) -> Ended:
     """What a perf_analyzer left in the directory in which it ran."""
     table, composing = None, {}
@@ -97,6 +100,7 @@ def collect(
         composing=composing,
         embedded=embedded,
         stopped=stopped,
+        death=death,
     )
 
 

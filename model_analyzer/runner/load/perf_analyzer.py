@@ -51,6 +51,7 @@ from model_analyzer.runner.load.output import (
 from model_analyzer.runner.process import Process
 from model_analyzer.runner.runtime import Program
 from model_analyzer.runner.server.log import error_lines
+from model_analyzer.runner.stubs import StubWatch, stubs_among
 
 log = logging.getLogger(__name__)
 
@@ -161,13 +162,14 @@ class PerfAnalyzer:
         self, workloads: Sequence[Workload], windows: Sequence[Window], server: Server
     ) -> list[Ended]:
         """Starts one perf_analyzer for each workload, and waits for all of them."""
+        stubs = StubWatch(server.stubs())
         with ExitStack() as stack:
             children = []
             for work, window in zip(workloads, windows, strict=True):
                 directory = stack.enter_context(
                     tempfile.TemporaryDirectory(dir=self._work_directory)
                 )
-                child = self._start(work, window, server, Path(directory))
+                child = self._start(work, window, server, Path(directory), stubs)
                 stack.enter_context(child.process)
                 children.append(child)
             self._running = children
@@ -182,11 +184,14 @@ class PerfAnalyzer:
                     child.process.status,
                     embedded=child.embeds_server,
                     stopped=stopped,
+                    death=child.stubs.final_death(),
                 )
                 for child in children
             ]
 
-    def _start(self, work: Workload, window: Window, server: Server, directory: Path) -> _Child:
+    def _start(
+        self, work: Workload, window: Window, server: Server, directory: Path, stubs: StubWatch
+    ) -> _Child:
         route = server.route(work.variant, self._protocol)
         if work.genai_perf and self._genai_perf is not None:
             program = self._genai_perf
@@ -221,7 +226,7 @@ class PerfAnalyzer:
             output=directory / OUTPUT,
             directory=directory,
         )
-        return _Child(process, shown, directory, route, self._settings.most_cpu_percent)
+        return _Child(process, shown, directory, route, stubs, self._settings.most_cpu_percent)
 
     def _wait(self, children: Sequence[_Child], server: Server) -> FailureReason | None:
         """Waits for all to end; kills them when time is up or the server is gone."""
@@ -256,7 +261,7 @@ class PerfAnalyzer:
         commands = tuple(one.command for one in ended)
         hopeless = {Verdict.FAILED} if may_be_late else {Verdict.FAILED, Verdict.UNCOUNTED}
         for work, one in zip(workloads, ended, strict=True):
-            if one.stopped is not None or one.verdict in hopeless:
+            if one.stopped is not None or one.death or one.verdict in hopeless:
                 return replace(self._failure(work.variant.name, one, server), commands=commands)
             if one.verdict is Verdict.DONE and work.times_tokens and one.tokens is None:
                 return replace(no_tokens(work.variant.name, one), commands=commands)
@@ -271,6 +276,14 @@ class PerfAnalyzer:
                 reason=FailureReason.SERVER_DIED,
                 message=f"the server died while {name} was measured",
                 log=server.log_tail(),
+            )
+        if one.death:
+            return Failure(
+                reason=FailureReason.MODEL_DIED,
+                message=one.death,
+                log=(*deciding_lines(one.output), *server.log_tail()),
+                hint="its last words, if any, are in the server's log (--triton-output-path);"
+                " where memory was short, `dmesg` tells",
             )
         if one.stopped is FailureReason.TIMEOUT:
             return Failure(
@@ -339,11 +352,13 @@ class _Child:
         command: str,
         directory: Path,
         route: Route,
+        stubs: StubWatch,
         most_cpu_percent: float | None,
     ) -> None:
         self.process = process
         self.command = command
         self.directory = directory
+        self.stubs = stubs
         self.embeds_server = route.load_timeout_s is not None
         usual = math.inf if self.embeds_server else _CPU_PERCENT * (os.cpu_count() or 1)
         self._most_cpu_percent = most_cpu_percent or usual
@@ -360,6 +375,10 @@ class _Child:
                 return FailureReason.MODEL_NOT_LOADED
             if self._is_loading and time.monotonic() > self._loads_until:
                 return FailureReason.LOAD_TIMEOUT
+            if not self._is_loading:
+                self.stubs = StubWatch([stub.pid for stub in stubs_among(self.process.tree())])
+        elif self.stubs.death():
+            return FailureReason.MODEL_DIED
         elif self._cpu_percent() > self._most_cpu_percent:
             return FailureReason.LOAD_GENERATOR_BUSY
         return None
