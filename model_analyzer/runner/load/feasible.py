@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -19,7 +20,11 @@ from model_analyzer.domain.settings import (
     ServerSettings,
 )
 from model_analyzer.errors import Problem
+from model_analyzer.reading import read_regular
+from model_analyzer.runner.files import why_unreadable
 from model_analyzer.runner.load.command import Flag, named_files
+
+_MOST_INTERVALS_BYTES = 16 * 2**20
 
 _SHAPE = re.compile(r"(.+):(\d+(?:,\d+)*)")
 
@@ -82,8 +87,10 @@ def _largest_batch(model: ModelSettings, facts: ModelFacts, search: SearchSettin
 def _files(where: str, flags: Mapping[str, Flag], user_directory: Path) -> Iterator[Problem]:
     for name, path in named_files(flags):
         found = user_directory / path
-        if not found.exists():
+        if not os.path.exists(found):
             yield Problem(where=where, what=f"perf_analyzer flag {name}: {found} does not exist")
+        elif reason := why_unreadable(found):
+            yield Problem(where=where, what=f"perf_analyzer flag {name}: {reason}")
         elif name == "request-intervals" and not _are_intervals(found):
             yield Problem(
                 where=where,
@@ -94,7 +101,7 @@ def _files(where: str, flags: Mapping[str, Flag], user_directory: Path) -> Itera
 
 def _are_intervals(path: Path) -> bool:
     try:
-        words = path.read_text().split()
+        words = read_regular(path, most_bytes=_MOST_INTERVALS_BYTES).decode().split()
     except (OSError, UnicodeDecodeError):
         return False
     return bool(words) and all(word.isdecimal() for word in words)
