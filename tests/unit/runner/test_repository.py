@@ -406,7 +406,8 @@ def test_another_model_that_nobody_can_read_is_in_nobodys_way(
     facts = source.facts("m")
 
     staged = stage(source, [facts], tmp_path / "staged")
-    output = create_output(tmp_path / "output", override=False)
+    output = tmp_path / "output"
+    create_output(output, override=False)
     check_apart(output, models)
     OutputRepository(output, source).write(VariantNames().default(facts))
 
