@@ -25,6 +25,7 @@ from model_analyzer.runner.files import why_unreadable
 from model_analyzer.runner.load.command import Flag, named_files
 
 _MOST_INTERVALS_BYTES = 16 * 2**20
+_MOST_SHOWN = 12
 
 _SHAPE = re.compile(r"(.+):(\d+(?:,\d+)*)")
 
@@ -138,9 +139,11 @@ def without_effect(
     largest = _largest_batch(model, facts, search)
     left_out = [str(size) for size in model.batch_sizes if size > largest]
     if left_out:
+        shown = ", ".join(left_out[:_MOST_SHOWN])
+        more = len(left_out) - _MOST_SHOWN
         yield (
-            f"model {model.name}: batch_sizes {', '.join(left_out)} left out: no variant takes more"
-            f" than {largest}"
+            f"model {model.name}: batch_sizes {shown}{f' and {more} more' if more > 0 else ''} left"
+            f" out: no variant takes more than {largest}"
         )
     inputs = _inputs(facts)
     names = {tensor["name"] for tensor in inputs}
