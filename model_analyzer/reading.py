@@ -93,4 +93,6 @@ def read_ends(path: Path, *, most_bytes: int) -> str:
 
 
 def _size(count: int) -> str:
-    return f"{count / _MIB:.0f} MiB" if count >= _MIB else f"{count} bytes"
+    if count < 2**10:
+        return f"{count} bytes"
+    return f"{count / _MIB:.0f} MiB" if count >= _MIB else f"{count / 2**10:.0f} KiB"

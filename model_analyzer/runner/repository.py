@@ -35,7 +35,7 @@ from model_analyzer.runner.output_directory import note_entry
 Complete = Callable[[str, ModelConfig], ModelConfig]
 
 # The parser takes seconds for it; a usual one has some KiB.
-_MOST_CONFIG_BYTES = 2**20
+_MOST_CONFIG_BYTES = 2**19
 _TOO_LARGE = " (put long values of parameters into files)"
 
 

@@ -442,7 +442,7 @@ def test_a_configuration_that_takes_too_long_to_parse_is_refused(make_model) -> 
     with (models / "m" / "config.pbtxt").open("a") as file:
         file.write('parameters { key: "k" value { string_value: "v" } }\n' * 300_000)
 
-    with pytest.raises(RepositoryError, match=r"config.pbtxt: cannot be read: Larger than 1 MiB"):
+    with pytest.raises(RepositoryError, match=r"config.pbtxt: cannot be read: Larger than 512 KiB"):
         ModelRepository(models).facts("m")
 
 
@@ -450,7 +450,7 @@ def test_a_configuration_that_takes_too_long_to_parse_is_refused(make_model) -> 
 def test_what_is_wrong_with_a_long_line_is_told_in_short(make_model, nested: str) -> None:
     models = make_model("m")
     with (models / "m" / "config.pbtxt").open("a") as file:
-        file.write("output " + nested * (10**6 // len(nested)))
+        file.write("output " + nested * (400_000 // len(nested)))
 
     with pytest.raises(RepositoryError, match="not a model configuration") as raised:
         ModelRepository(models).facts("m")
