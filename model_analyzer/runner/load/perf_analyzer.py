@@ -9,8 +9,8 @@ import math
 import os
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol
 from model_analyzer.domain.statistics import ServerStatistics, counted_between
 from model_analyzer.domain.trials import Failure, FailureReason, Workload
+from model_analyzer.errors import OutputError
 from model_analyzer.reading import open_regular
 from model_analyzer.runner.client.interface import has_fixed_shapes
 from model_analyzer.runner.load.command import Window, build_command
@@ -128,7 +129,8 @@ class PerfAnalyzer:
         unstable = uncounted = 0
         for launch in range(1, self._settings.max_launches + 1):
             before = server.statistics(variants)
-            ended = self._launch(workloads, windows, server)
+            with self._in_place():
+                ended = self._launch(workloads, windows, server)
             uncounted += any(one.verdict is Verdict.UNCOUNTED for one in ended)
             may_be_late = uncounted < _UNCOUNTED_LAUNCHES
             outcome = self._outcome(workloads, windows, ended, server, may_be_late=may_be_late)
@@ -148,6 +150,21 @@ class PerfAnalyzer:
             for one in ended:
                 self._transcript(one.transcript)
         return outcome
+
+    @contextmanager
+    def _in_place(self) -> Iterator[None]:
+        """Raises OutputError where somebody removes the directory that launches work in."""
+        try:
+            yield
+        except FileNotFoundError as error:
+            if self._work_directory.exists() and not str(error.filename).startswith(
+                str(self._work_directory)
+            ):
+                raise
+            raise OutputError(
+                f"{self._work_directory}, the directory for temporary files, was removed while it"
+                " was used; the same command goes on from what was measured"
+            ) from error
 
     def _enlarge(self, work: Workload, window: Window, ended: Ended, *, accept: bool) -> Window:
         rates = ended.report.windows
