@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from model_analyzer.cli.uninterrupted import raise_waiting
 from model_analyzer.errors import Interrupted
 
 MOST = 3
@@ -39,7 +38,6 @@ class Interrupts:
 
     def install(self) -> None:
         """Takes over the signals of this process, but for a SIGHUP that `nohup` has it ignore."""
-        raise_waiting()
         signal.set_wakeup_fd(self._wakeup, warn_on_full_buffer=False)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
             signal.signal(number, self._handle)

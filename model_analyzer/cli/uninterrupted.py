@@ -10,7 +10,6 @@ TYPE_CHECKING = False  # as checkers know it: to import typing takes time
 if TYPE_CHECKING:
     from types import FrameType
 
-_AGAIN_S = 0.02
 _MAIN = "model_analyzer.cli.main"
 
 
@@ -20,17 +19,10 @@ def hear_interrupts() -> None:
     A shell without job control starts `COMMAND &` with SIGINT ignored, and so do many CI runners;
     whoever then sends one with `kill -INT` means this program.
     """
-    signal.signal(signal.SIGALRM, _interrupt)
     signal.signal(signal.SIGINT, _interrupt)
     if signal.getsignal(signal.SIGTERM) is signal.SIG_IGN:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
     _hear_dropped_ones()
-
-
-def raise_waiting() -> None:
-    """Raises an interrupt that came during an import: for who takes over the signals."""
-    if any(signal.setitimer(signal.ITIMER_REAL, 0)):
-        raise KeyboardInterrupt
 
 
 def leave_signals() -> None:
@@ -46,28 +38,39 @@ def _interrupt(number: int, frame: "FrameType | None") -> None:
     Packages in C take one for a broken installation, print a traceback of their own, and raise
     something else.
     """
-    if _is_importing(frame):
-        signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
-    else:
+    importer = _importer(frame)
+    if importer is None:
         raise KeyboardInterrupt
+    _raise_in(importer)
 
 
-def _is_importing(frame: "FrameType | None") -> bool:
-    """Whether our program imports something; somebody may import a program that runs ours."""
+def _importer(frame: "FrameType | None") -> "FrameType | None":
+    """Where our program imports something, if it does; somebody may import what runs ours."""
+    importer = None
     while frame is not None and frame.f_globals.get("__name__") != _MAIN:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
-            return True
+            importer = frame.f_back
         frame = frame.f_back
-    return False
+    return importer
+
+
+def _raise_in(frame: "FrameType") -> None:
+    """Raises `KeyboardInterrupt` as soon as this function goes on, by the means of debuggers."""
+    frame.f_trace = _raise
+    sys.settrace(lambda *_: None)
+
+
+def _raise(frame: "FrameType", event: str, argument: object) -> None:
+    raise KeyboardInterrupt  # which also ends the tracing
 
 
 def _hear_dropped_ones() -> None:
-    """Python prints what is raised inside a destructor, and drops it: then it is said again."""
+    """Python prints what is raised inside a destructor, and drops it: then it is raised again."""
     usual = sys.unraisablehook
 
     def hook(unraisable: "sys.UnraisableHookArgs") -> None:
         if issubclass(unraisable.exc_type, KeyboardInterrupt):
-            signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
+            _raise_in(sys._getframe(1))
         else:
             usual(unraisable)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Standard streams that are closed, full, left by their reader, or odd: for every command.
+"""Every command, with standard streams that are closed, full or odd, and signals at any moment.
 
 The commands are those that click knows, so that a new one is tested without being named here.
 """
@@ -11,9 +11,11 @@ import fcntl
 import os
 import pty
 import re
+import signal
 import struct
 import subprocess
 import termios
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -304,3 +306,47 @@ def test_what_a_command_starts_inherits_no_file_as_a_stream(here: Here) -> None:
     targets = re.findall(r" \d+ -> (\S+)", seen.read_text())
     assert targets
     assert not [path for path in targets if "/new" in path or "results" in path]
+
+
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+STARTED = re.compile(r'cli/main\.py", line \d+, in (main|_run)')
+
+
+def check_signal(here: Here, words: Words, number: signal.Signals, after_s: float) -> None:
+    process = subprocess.Popen(
+        [here.program, *words],
+        cwd=here.directory, env=here.environment, text=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    time.sleep(after_s)
+    process.send_signal(number)
+    errors = process.communicate(timeout=300)[1]
+
+    is_python = number is signal.SIGINT and "KeyboardInterrupt" in errors
+    if is_python:  # docs/troubleshooting.md: it had not come to our program yet
+        assert not STARTED.search(errors), errors
+        return
+    assert not any(fault in errors for fault in FAULTS), errors
+    if "model-analyzer: interrupted" in errors:
+        assert process.returncode == 1
+        assert number is signal.SIGINT
+    else:
+        assert process.returncode in (-number, 0, 1, 2), errors
+
+
+@pytest.mark.parametrize("number", ENDING)
+@pytest.mark.parametrize("words", [("compare",), ("config", "validate"), ("runtime", "show")])
+def test_a_signal_at_any_moment_takes_one_line(
+    here: Here, words: Words, number: signal.Signals
+) -> None:
+    """Some moments; many of them in the slow tests."""
+    for after_s in (0.03, 0.1, 0.2):
+        check_signal(here, (*words, *ARGUMENTS.get(words, ())), number, after_s)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_a_signal_at_any_moment_of_any_command_takes_one_line(here: Here, words: Words) -> None:
+    for milliseconds in range(0, 600, 4):
+        number = ENDING[max(milliseconds // 4 % 6 - 3, 0)]  # every third is another than SIGINT
+        check_signal(here, (*words, *ARGUMENTS.get(words, ())), number, milliseconds / 1000)
