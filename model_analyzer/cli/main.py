@@ -12,14 +12,16 @@ def main() -> None:
     """Runs the program, and exits."""
     try:
         status = _run()
-    except KeyboardInterrupt:  # before click was there, or after it
+    except KeyboardInterrupt:
+        _leave_signals()
         _complain("interrupted")
         status = 1
+    _leave_signals()
     sys.exit(status)
 
 
 def _run() -> int:
-    from model_analyzer.cli.uninterrupted import hear_interrupts, leave_signals
+    from model_analyzer.cli.uninterrupted import hear_interrupts
 
     hear_interrupts()
     from model_analyzer.cli.streams import lost_output, open_streams
@@ -31,8 +33,13 @@ def _run() -> int:
     if reason := lost_output():
         _complain(f"cannot write to standard output: {reason}")
         status = status or 1
-    leave_signals()
     return status
+
+
+def _leave_signals() -> None:
+    from model_analyzer.cli.uninterrupted import leave_signals
+
+    leave_signals()
 
 
 def _complain(text: str) -> None:

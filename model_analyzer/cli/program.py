@@ -18,7 +18,6 @@ from model_analyzer.domain.printable import printable
 from model_analyzer.domain.secrets import masked_text
 from model_analyzer.errors import (
     EXIT_OK,
-    EXIT_RUN_FAILED,
     EXIT_USAGE,
     ConfigError,
     ModelAnalyzerError,
@@ -146,9 +145,8 @@ def run() -> int:
     except click.ClickException as error:
         _show(error)
         status = EXIT_USAGE
-    except click.exceptions.Abort:  # click's word for an interrupt
-        complain("interrupted")
-        status = EXIT_RUN_FAILED
+    except click.exceptions.Abort as error:  # click's word for an interrupt
+        raise KeyboardInterrupt from error
     except ConfigError as error:
         for problem in error.problems:
             complain(str(problem))
