@@ -23,7 +23,6 @@ from model_analyzer.cli.circumstances import circumstances_option
 from model_analyzer.cli.complete import complete_model
 from model_analyzer.cli.echo import echo, echo_data
 from model_analyzer.cli.miss import allow_miss_option, is_shown
-from model_analyzer.cli.uninterrupted import uninterrupted
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, CheckpointError
 
 if TYPE_CHECKING:
@@ -114,12 +113,11 @@ def _best(
     if wanted is not None and form != _KUBERNETES and output_dir is None:
         raise wrong("--throughput", "only a manifest has replicas: give --format kubernetes")
 
-    with uninterrupted():
-        from model_analyzer.cli.checkpoint.output import found
-        from model_analyzer.cli.circumstances import ranked, run_of
-        from model_analyzer.cli.export import origin_of, originals_of, results_text
-        from model_analyzer.reports.write import ExportDirectory
-        from model_analyzer.results.answer import answer_of
+    from model_analyzer.cli.checkpoint.output import found
+    from model_analyzer.cli.circumstances import ranked, run_of
+    from model_analyzer.cli.export import origin_of, originals_of, results_text
+    from model_analyzer.reports.write import ExportDirectory
+    from model_analyzer.results.answer import answer_of
 
     settings = _settings(ctx, config_file, directory, prefix)
     checkpoint = found(which, settings.checkpoint_directory, settings.checkpoint_prefix)
