@@ -21,11 +21,12 @@ PACKAGE = Path(model_analyzer.__file__).parent
 MAY_IMPORT = {
     "domain": set(),
     "errors": set(),
-    "config": {"domain", "errors"},
+    "config": {"domain", "errors", "reading"},
     "search": {"domain", "errors"},
+    "reading": set(),
     "writing": set(),
-    "runner": {"domain", "errors", "writing"},
-    "state": {"domain", "errors", "writing"},
+    "runner": {"domain", "errors", "reading", "writing"},
+    "state": {"domain", "errors", "reading", "writing"},
     "results": {"domain"},
     "reports": {"domain", "results", "errors", "writing"},
     "profiling": {"domain", "errors"},
@@ -39,6 +40,7 @@ MAY_IMPORT = {
     "cli": {
         "domain",
         "errors",
+        "reading",
         "writing",
         "config",
         "search",
@@ -55,6 +57,7 @@ MAY_IMPORT = {
 STANDARD_LIBRARY_ONLY = {
     "domain",
     "errors",
+    "reading",
     "writing",
     "results",
     "profiling",
@@ -134,7 +137,7 @@ ADDRESSES = {
 
 # calls that touch the world -> rooms (or files) where they may occur
 CALLS = {
-    "open": {"runner", "state", "writing"},
+    "open": {"reading", "runner", "state", "writing"},
     "click.echo": {"cli/echo.py", "cli/program.py"},  # where escapes are taken out
     "print": {"runner/guard.py", "runner/server/container.py"},
     "time.time": {"runner", "state/lock.py"},

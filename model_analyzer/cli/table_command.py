@@ -16,7 +16,6 @@ import click
 
 from model_analyzer.cli.complete import complete_option
 from model_analyzer.cli.echo import echo
-from model_analyzer.cli.uninterrupted import uninterrupted
 from model_analyzer.config.kinds import Boolean
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.options import options_of
@@ -170,9 +169,8 @@ def _invocation(
     command_line: Sequence[Entry], *, verbosity: int, switches: Mapping[str, bool]
 ) -> Invocation:
     """With what the environment adds, and the file that one of them names."""
-    with uninterrupted():
-        from model_analyzer.config.environment import misspelled, read_environment
-        from model_analyzer.config.sources import read_yaml
+    from model_analyzer.config.environment import misspelled, read_environment
+    from model_analyzer.config.sources import read_yaml
 
     for remark in misspelled(os.environ):
         echo(f"model-analyzer: warning: {remark}", err=True)

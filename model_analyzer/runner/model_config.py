@@ -18,6 +18,9 @@ from model_analyzer.domain.models import ModelConfig, freeze, thaw
 from model_analyzer.domain.protobuf import from_message, new_message, to_message
 from model_analyzer.errors import RepositoryError
 
+# protobuf may quote a whole line of the file
+_LONGEST_REASON = 300
+
 
 def parse_text(text: str, name: str) -> ModelConfig:
     """The configuration in protobuf `text`; `name` stands for the file in messages."""
@@ -28,7 +31,11 @@ def parse_text(text: str, name: str) -> ModelConfig:
         found = re.match(r"(\d+:\d+) : (.*)", str(error), re.DOTALL)
         where, reason = found.groups() if found else ("", str(error))
         where = f"{name}:{where}" if where else name
-        reason = reason.strip().splitlines()[0].replace('"inference.ModelConfig"', "ModelConfig")
+        reason = (
+            reason.strip()
+            .splitlines()[0][:_LONGEST_REASON]
+            .replace('"inference.ModelConfig"', "ModelConfig")
+        )
         raise RepositoryError(f"{where}: not a model configuration: {reason}") from error
 
 

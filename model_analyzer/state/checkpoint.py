@@ -25,6 +25,7 @@ from model_analyzer.domain.models import empty, freeze, thaw
 from model_analyzer.domain.profiles import Device, MeasuredTrial, Profile
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.errors import CheckpointError
+from model_analyzer.reading import open_regular
 from model_analyzer.state.codec import (
     decode_device,
     decode_goal,
@@ -43,7 +44,6 @@ from model_analyzer.state.files import (
     SEARCH,
     Content,
     checkpoint_lines,
-    open_file,
     read_checkpoint,
     read_checkpoint_from,
     read_journal,
@@ -313,7 +313,7 @@ def load_existing(directory: Path, prefix: str = "") -> Checkpoint:
 def read_file(path: Path) -> Checkpoint:
     """A checkpoint file. Raises CheckpointError where it is damaged."""
     try:
-        with open_file(path) as file:
+        with open_regular(path) as file:
             content = read_checkpoint_from(file, str(path))
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be read: {error.strerror}") from error
@@ -455,7 +455,7 @@ def search_entry(
 def read_header(path: Path) -> Header | None:
     """What the first line of a checkpoint file says of it; None where that cannot be read."""
     try:
-        with open_file(path) as file:
+        with open_regular(path) as file:
             return decode_header(decode(next(split(file))))
     except (OSError, StopIteration, ValueError):
         return None  # whoever reads the whole file is told what is wrong with it

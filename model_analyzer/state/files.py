@@ -7,10 +7,8 @@
 
 from __future__ import annotations
 
-import errno
 import gc
 import hashlib
-import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,6 +21,7 @@ from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.models import thaw
 from model_analyzer.errors import CheckpointError
+from model_analyzer.reading import open_regular
 from model_analyzer.state.codec import (
     DEFINITIONS,
     OUTCOMES,
@@ -131,20 +130,10 @@ class Content:
                 raise ValueError(f"unknown kind of entry {kind!r}")
 
 
-def open_file(path: Path) -> BinaryIO:
-    """Opens a file for reading. Raises OSError, also where it is none: a device may never end,
-    and a pipe never begin.
-    """
-    mode = path.stat().st_mode
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # what a directory is, opening it tells
-        raise OSError(errno.EINVAL, "Not a regular file")
-    return open(path, "rb")
-
-
 def read_checkpoint(path: Path) -> Content:
     """A numbered checkpoint; of a damaged one, what is intact."""
     try:
-        with open_file(path) as file:
+        with open_regular(path) as file:
             return read_checkpoint_from(file, str(path))
     except OSError as error:
         return Content(damage=f"cannot be read: {error.strerror}")
@@ -269,7 +258,7 @@ def _damage(last: Entry, digest: str) -> str:
 def read_journal(path: Path) -> Content:
     """A journal, or nothing if there is none; a torn last line is left out and named."""
     try:
-        with open_file(path) as file:
+        with open_regular(path) as file:
             return _repaired(file, str(path), _read_journal_once)
     except FileNotFoundError:
         return Content()

@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -62,7 +63,12 @@ class DyingServer(AliveServer):
 @pytest.fixture
 def make(tmp_path: Path):
     def build(
-        program: Path, *, genai_perf: Any = None, transcript: Any = None, **settings: Any
+        program: Path,
+        *,
+        genai_perf: Any = None,
+        transcript: Any = None,
+        most_bytes: int = 2**32,
+        **settings: Any,
     ) -> PerfAnalyzer:
         defaults: dict[str, Any] = {
             "model_type": ModelType.GENERIC, "keep_output": False, "output": None,
@@ -77,6 +83,7 @@ def make(tmp_path: Path):
             user_directory=tmp_path,
             genai_perf=genai_perf,
             transcript=transcript,
+            most_bytes=most_bytes,
         )
 
     return build
@@ -605,3 +612,87 @@ def test_the_death_of_a_models_process_inside_is_noticed_too(pretend, make) -> N
         "the Python backend process of model m died during the measurement (killed by SIGKILL)"
     )
     assert time.monotonic() - began < 60
+
+
+def test_temporary_files_that_somebody_removes_end_the_run_in_one_line(
+    pretend, make, tmp_path: Path
+) -> None:
+    program = pretend.perf_analyzer({"stub": f"rm -rf {tmp_path / 'work'}", "throughput": 1.0})
+
+    with pytest.raises(OutputError, match=r"/work, the directory for temporary files, was removed"):
+        make(program).generate([work()], AliveServer())
+
+
+# -- more than anybody reads ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def memory():
+    """The most memory that was taken at once, in MiB, since the test began."""
+    tracemalloc.start()
+    yield lambda: tracemalloc.get_traced_memory()[1] / 2**20
+    tracemalloc.stop()
+
+
+def test_two_gigabytes_of_output_are_read_at_their_ends_alone(pretend, make, memory) -> None:
+    program = pretend.perf_analyzer({"hole": 2 * 2**30, "throughput": 123.4})
+    texts: list[str] = []
+
+    reading = make(program, transcript=texts.append).generate([work()], AliveServer())
+
+    assert isinstance(reading, Reading)
+    assert reading.models[0].values["perf_throughput"] == 123.4
+    assert "\n[… 2040 MiB left out …]\n" in texts[0]
+    assert memory() < 100
+
+
+@pytest.mark.parametrize("words", ["loaded", "refused"])
+def test_much_output_of_a_server_inside_are_looked_at_in_pieces(
+    pretend, make, memory, words: str
+) -> None:
+    says = ["E0101 failed to load 'm' version 1: Internal: no memory"] if words == "refused" else []
+    program = pretend.perf_analyzer(
+        {"hole": 2**27, "server_says": says, "loads": not says, "sleep_s": 0.7, "hang": bool(says)}
+    )
+
+    outcome = make(program).generate([work()], Inside())
+
+    if says:
+        assert isinstance(outcome, Failure)
+        assert outcome.reason is FailureReason.MODEL_NOT_LOADED
+    else:
+        assert isinstance(outcome, Reading)
+    assert memory() < 80
+
+
+def test_a_program_that_prints_for_ever_is_stopped_with_a_reason(pretend, make) -> None:
+    program = pretend.perf_analyzer({"babbles": True})
+
+    failure = make(program, most_bytes=2**24).generate([work()], AliveServer())
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.NO_RESULT
+    assert failure.message == (
+        "perf_analyzer was stopped: it wrote more than 0.0156 GiB for m_config_0"
+    )
+
+
+def test_a_table_without_end_is_no_table(pretend, make, memory) -> None:
+    program = pretend.perf_analyzer({"table": "Concurrency," * 2**18})
+
+    failure = make(program).generate([work()], AliveServer())
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.NO_RESULT
+
+
+@pytest.mark.parametrize(
+    "export", ["[]", '{"experiments": 5}', "[" * 10**6, '{"experiments": [1]}']
+)
+def test_an_export_that_is_none_is_a_failure(pretend, make, export: str) -> None:
+    program = pretend.perf_analyzer({"export": export})
+
+    failure = make(program).generate([replace(work(), times_tokens=True)], AliveServer())
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.NO_RESULT

@@ -282,3 +282,7 @@ def test_shared_memory_that_the_python_backend_leaves_mapped_is_removed(
         assert Path("/dev/shm", another).exists()
     finally:
         Path("/dev/shm", another).unlink(missing_ok=True)
+
+
+def test_a_command_that_prints_without_end_is_ended_with_a_reason() -> None:
+    assert run(["yes"], timeout_s=60) == (127, "yes: prints more than 16 MiB")

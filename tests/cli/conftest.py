@@ -271,6 +271,7 @@ def own_signals() -> Iterator[None]:
     """Gives signals back to those who had them before."""
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
     before = {number: signal.getsignal(number) for number in numbers}
+    hook = sys.unraisablehook
     try:
         yield
     finally:
@@ -279,6 +280,7 @@ def own_signals() -> Iterator[None]:
         wakeup = signal.set_wakeup_fd(-1)
         if wakeup >= 0:
             os.close(wakeup)
+        sys.unraisablehook = hook
 
 
 @contextmanager

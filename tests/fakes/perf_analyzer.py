@@ -14,7 +14,8 @@ text to write), `sleep_s` (before anything else), `until` (a file: waits for it)
 ends), `deaf` (ignores SIGINT and SIGTERM), `burn` (uses CPU for that many seconds), `server_says`
 (what a server inside says while it loads the model; a list of lines), `loads` (false: it never
 has), `export` (the text of the profile export), `stub` (a process of a Python model that it runs:
-the text of a shell script).
+the text of a shell script), `hole` (bytes of output that take no disk space, before all other
+output), `babbles` (prints for ever).
 """
 
 from __future__ import annotations
@@ -44,6 +45,10 @@ def main() -> int:
     if step.get("deaf"):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if "hole" in step:
+        os.truncate(1, step["hole"])
+    while step.get("babbles"):
+        os.write(1, b"all work and no play\n" * 50_000)
     for line in step.get("server_says", ()):
         print(line, file=sys.stderr, flush=True)
     if "stub" in step:
