@@ -44,11 +44,19 @@ def is_complete(config: ModelConfig) -> bool:
     return not _missing(config)
 
 
+def check_tensors(config: ModelConfig, where: str) -> None:
+    """Refuses an input or output without a name; `where` stands for the file in messages."""
+    for side in ("input", "output"):
+        if not all(tensor.get("name") for tensor in config.get(side, ())):
+            raise RepositoryError(f"{where}: an {side} has no name")
+
+
 def completed(answer: ModelConfig, own: ModelConfig, where: str) -> ModelConfig:
     """What a server made of `own`, fit to be varied; `where` stands for its file in messages.
 
     A preferred batch size that the server has chosen would forbid smaller batch limits.
     """
+    check_tensors(answer, where)
     if not is_complete(answer):
         missing = " and no ".join(_missing(answer))
         raise RepositoryError(

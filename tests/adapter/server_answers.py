@@ -8,10 +8,12 @@ Shared by the tests, which try some dozens, and tools/fuzz.py, which tries as ma
 from __future__ import annotations
 
 import json
+import logging
 import math
 from collections.abc import Iterator, Mapping
 from concurrent import futures
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, redirect_stderr
+from io import StringIO
 from typing import Any
 
 import grpc
@@ -231,7 +233,7 @@ def _grpc_server(example: Mapping[str, tuple[int, str, str]]) -> Iterator[int]:
 
 def use(client: ServerClient) -> None:
     """What a run on a server elsewhere asks, with all that it makes of the answers."""
-    with closing(client):
+    with closing(client), _no_traceback():
         for call in (
             client.version,
             client.models,
@@ -245,6 +247,20 @@ def use(client: ServerClient) -> None:
             except ModelAnalyzerError as error:
                 assert str(error).strip()
                 assert len(one_line(str(error))) < 20_000
+
+
+@contextmanager
+def _no_traceback() -> Iterator[None]:
+    """What is logged inside goes where it does in a program without handlers: to standard error."""
+    root = logging.getLogger()
+    handlers, root.handlers = root.handlers, []
+    errors = StringIO()
+    try:
+        with redirect_stderr(errors):
+            yield
+    finally:
+        root.handlers = handlers
+    assert "Traceback" not in errors.getvalue()
 
 
 def _serve(client: ServerClient) -> None:
