@@ -7,6 +7,7 @@ Shared by the tests, which try a few, and tools/fuzz.py, which tries as many as 
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import socket
@@ -22,7 +23,9 @@ from hypothesis import strategies as st
 
 from tests.cli.worlds import COMMANDS, World, assert_that_it_says_why, run, tree
 
-NOBODY = 65534
+_LIBC = ctypes.CDLL(None)
+_PR_CAPBSET_DROP = 24
+_READ_ANYTHING = (1, 2)  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
 
 # Commands with the path that they take; "{}" is what is tried. A place that is not in the
 # arguments is a file or directory of the world.
@@ -156,15 +159,12 @@ def is_used_or_refused(example: Mapping[str, str]) -> None:
         path = put(thing, path, world)
         arguments = arguments or [word.replace("{}", str(path)) for word in command]
         before = tree(world.mine)
-        is_private = thing.startswith("unreadable") and os.geteuid() == 0
-        if is_private:
-            _give(parent)
         is_written = taker in OUTPUTS
         with _reader(world.directory / "fifo", path, is_written=is_written):
             ended = run(
                 world,
                 [os.fsencode(word) for word in arguments],
-                user=NOBODY if is_private else None,
+                prepare=_give_up_rights if thing.startswith("unreadable") else None,
             )
         assert_that_it_says_why(ended)
         _assert_that_mine_is_as_it_was(before, tree(world.mine), thing, is_written=is_written)
@@ -283,10 +283,10 @@ def _is_fifo(path: Path) -> bool:
         return False
 
 
-def _give(directory: Path) -> None:
-    """Lets somebody without rights work there."""
-    for path in (directory, *directory.rglob("*")):
-        os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
+def _give_up_rights() -> None:
+    """What is to be executed cannot read what nobody may, also where that is root."""
+    for capability in _READ_ANYTHING:
+        _LIBC.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
 
 
 def _remove(directory: Path) -> None:

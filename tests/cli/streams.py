@@ -23,7 +23,7 @@ NUMBERS = {"stdin": 0, "stdout": 1, "stderr": 2}
 # What a stream can be; "gone" is a pipe whose other end is closed.
 KEPT = "kept"
 _OUTPUTS = (KEPT, "closed", "full", "gone", "for reading")
-_INPUTS = ("empty", "closed", "gone", "directory")
+_INPUTS = ("empty", "closed", "gone")
 
 STREAMS = st.fixed_dictionaries(
     {
@@ -68,7 +68,6 @@ def _opened(kind: str, name: str, stack: ExitStack) -> int:
     elif kind == "full":
         descriptor = os.open("/dev/full", os.O_WRONLY)
     else:
-        places = {"empty": "/dev/null", "for reading": "/dev/null", "directory": "/"}
-        descriptor = os.open(places[kind], os.O_RDONLY)
+        descriptor = os.open("/dev/null", os.O_RDONLY)
     stack.callback(os.close, descriptor)
     return descriptor

@@ -166,7 +166,6 @@ def run(
     stdout: Stream = None,
     stderr: Stream = None,
     prepare: Callable[[], None] | None = None,
-    user: int | None = None,
 ) -> Ended:
     """Runs a command in the world, with limits of time and memory. Streams that are not given are
     kept; `prepare` is called in the new process.
@@ -191,7 +190,6 @@ def run(
             stderr=err if stderr is None else stderr,
             preexec_fn=limited,
             start_new_session=True,
-            user=user,
         )
     status, usage = _wait(process)
     texts = {name: path.read_text(errors="replace") for name, path in kept.items()}
