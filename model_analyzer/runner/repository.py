@@ -120,7 +120,6 @@ class ModelRepository:
             hint = _TOO_LARGE if error.errno == errno.EFBIG else ""
             raise RepositoryError(f"{path}: cannot be read: {words_of(error)}{hint}") from error
         config = parse_text(text, str(path))
-        check_tensors(config, str(path))
         if config.get("name", name) != name:
             raise RepositoryError(
                 f"{path}: names the model {config['name']!r}, but its directory is {name!r}:"

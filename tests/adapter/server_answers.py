@@ -59,7 +59,8 @@ _ENSEMBLE_CONFIG = {
     },
 }
 _BATCH = {"batch_size": 1} | {
-    phase: {"count": 5, "ns": 1000} for phase in ("compute_input", "compute_infer", "compute_output")
+    phase: {"count": 5, "ns": 1000}
+    for phase in ("compute_input", "compute_infer", "compute_output")
 }
 _STATISTICS = {
     "model_stats": [{"inference_count": 10, "execution_count": 5, "batch_stats": [_BATCH]}]
@@ -113,7 +114,9 @@ def _whole(right: list[Any]) -> st.SearchStrategy[str]:
     return st.one_of(
         st.sampled_from([_http("200 OK", "", json.dumps(one)) for one in right]),
         wrong,
-        damaged(wrong, st.sampled_from(["\r\n", "\r\n\r\n", ":", " ", "\0", "\xff", "-1", "9" * 30])),
+        damaged(
+            wrong, st.sampled_from(["\r\n", "\r\n\r\n", ":", " ", "\0", "\xff", "-1", "9" * 30])
+        ),
     )
 
 

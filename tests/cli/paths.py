@@ -130,7 +130,20 @@ THINGS = (
     "link to fifo", "link to itself as a directory", "unreadable", "unreadable directory",
     "below a file", "in nothing", "checkpoints", "executable", "copy",
 )  # fmt: skip
-NAMES = ("x", "x y", "x\udcff", "-x", "x\ny", "\x1b[2J", "ü", "~", "x" * 255, "x" * 256, "$HOME", "%s")
+NAMES = (
+    "x",
+    "x y",
+    "x\udcff",
+    "-x",
+    "x\ny",
+    "\x1b[2J",
+    "ü",
+    "~",
+    "x" * 255,
+    "x" * 256,
+    "$HOME",
+    "%s",
+)
 
 PATHS = st.fixed_dictionaries(
     {
@@ -267,7 +280,9 @@ def _bind(path: Path) -> None:
 def _reader(*paths: Path, is_written: bool) -> Iterator[None]:
     """Inside, somebody reads pipes that are outputs: it is right to wait for one otherwise."""
     files = [
-        os.open(path, os.O_RDONLY | os.O_NONBLOCK) for path in paths if is_written and _is_fifo(path)
+        os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        for path in paths
+        if is_written and _is_fifo(path)
     ]
     try:
         yield

@@ -107,7 +107,11 @@ def is_measured_or_failed(example: Mapping[str, Any]) -> None:
             path.parent.mkdir(exist_ok=True)
             path.write_bytes(text.encode("utf-8", "surrogateescape"))
         ended = collect(
-            directory, "perf_analyzer", example["status"], embedded=example["embedded"], stopped=None
+            directory,
+            "perf_analyzer",
+            example["status"],
+            embedded=example["embedded"],
+            stopped=None,
         )
     assert ended.transcript
     for values in (ended.table, ended.tokens, *ended.composing.values()):

@@ -53,7 +53,9 @@ ENSEMBLE = (
 _WHOLE = st.sampled_from([0, 1, 2, 8, -1, 127, 2**31 - 1])
 _SIGNED_ONLY = (FieldDescriptor.CPPTYPE_INT32, FieldDescriptor.CPPTYPE_INT64)
 _LARGE = (FieldDescriptor.CPPTYPE_INT64, FieldDescriptor.CPPTYPE_UINT64)
-_TEXTS = st.sampled_from(["", "m", "part", "IN", "python", "a b", "ü", "x\n", "\0", "../m", "x" * 99])
+_TEXTS = st.sampled_from(
+    ["", "m", "part", "IN", "python", "a b", "ü", "x\n", "\0", "../m", "x" * 99]
+)
 
 
 def message_text(descriptor: Descriptor, depth: int = 0) -> st.SearchStrategy[str]:

@@ -15,9 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from tests.unit.runner.model_configurations import REPOSITORIES, is_planned_or_refused
 
 
-@settings(
-    max_examples=50, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-)
+@settings(max_examples=50, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 @given(REPOSITORIES)
 def test_any_model_configuration_is_planned_or_refused(example: Mapping[str, Any]) -> None:
     is_planned_or_refused(example)
