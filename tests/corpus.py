@@ -4,7 +4,7 @@
 
 An example is JSON, in a file of its own below tests/golden/corpus, in the directory of its kind:
 
-    {"example": …, "failed": WHAT WENT WRONG, "waits_for": WHY IT STILL FAILS (left out if it does not)}
+    {"example": …, "failed": WHAT WENT WRONG, "waits_for": WHY IT STILL FAILS, if it does}
 """
 
 from __future__ import annotations

@@ -13,7 +13,6 @@ import shutil
 import socket
 import stat
 import subprocess
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -68,7 +67,9 @@ OUTPUTS: Mapping[str, tuple[str, ...]] = {
     "export -o": ("checkpoint", "export", "--format", "json", "-o", "{}"),
     "best --output-dir": ("best", "--output-dir", "{}"),
     "checkpoint best --output-dir": ("checkpoint", "best", "--output-dir", "{}"),
-    "merge --output-dir": ("checkpoint", "merge", "checkpoints", "checkpoints", "--output-dir", "{}"),
+    "merge --output-dir": (
+        "checkpoint", "merge", "checkpoints", "checkpoints", "--output-dir", "{}",
+    ),
     "import -s": ("checkpoint", "import", "checkpoints/0.ckpt", "-s", "{}"),
     "set -s": ("checkpoint", "metadata", "set", "a", "b", "-s", "{}"),
     "upload --to": ("checkpoint", "upload", "--to", "{}"),

@@ -36,7 +36,7 @@ STREAMS = st.fixed_dictionaries(
 
 
 def ends_well(example: Mapping[str, str]) -> None:
-    """The command ends with a status of ours and without a traceback. What it measured is intact."""
+    """The command ends with a status of ours, without a traceback; what it measured is intact."""
     with TemporaryDirectory() as directory, ExitStack() as stack:
         world = World.make(Path(directory))
         given, closed = {}, []

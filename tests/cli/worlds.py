@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""A directory with all that the commands take, each command with right arguments, and what must hold
-whenever one has ended. For what tests and tools/fuzz.py try from outside, as processes.
+"""A directory with all that the commands take, each command with right arguments, and what must
+hold whenever one has ended. For what tests and tools/fuzz.py try from outside, as processes.
 """
 
 from __future__ import annotations

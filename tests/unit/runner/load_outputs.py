@@ -16,9 +16,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from model_analyzer.domain.measurements import Measurement, ModelMeasurement
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.metrics import METRICS
-from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Failure
 from model_analyzer.runner.load.ended import (
@@ -36,7 +35,6 @@ from model_analyzer.state.codec import Encoder
 from model_analyzer.state.lines import encode
 from model_analyzer.state.records import Records
 from tests.damaged_texts import damaged
-
 from tests.unit.config.configurations import mutated_trees
 from tests.unit.state.samples import trial
 
