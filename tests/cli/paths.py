@@ -129,7 +129,7 @@ THINGS = (
     "nothing", "empty", "text", "bytes", "directory", "fifo", "socket", "null", "full", "endless",
     "loop", "dangling link", "link to mine", "link to a directory of mine", "link to endless",
     "link to fifo", "link to itself as a directory", "unreadable", "unreadable directory",
-    "below a file", "in nothing", "checkpoints", "executable", "copy",
+    "below a file", "in nothing", "checkpoints", "executable", "copy", "unknown home",
 )  # fmt: skip
 NAMES = (
     "x",
@@ -259,6 +259,8 @@ def _make(thing: str, path: Path, world: World, fifo: Path) -> Path:
             return path / "below"
         case "in nothing":
             return path / "nowhere" / "x"
+        case "unknown home":
+            return Path("~nobody-here/x")
         case "executable":
             path.write_text("#!/bin/sh\necho hello; exit 3\n")
             path.chmod(0o755)
