@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from tests.cli.streams import STREAMS, ends_well
 
 
+@pytest.mark.xfail(strict=True, reason="branch streams: closed, full and abandoned streams")
 @settings(
     max_examples=10,
     derandomize=True,
