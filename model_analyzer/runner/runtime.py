@@ -72,7 +72,8 @@ class InstalledRuntime:
 
     @property
     def exists(self) -> bool:
-        return self.server.exists() and self.perf_analyzer.exists() and self.python.exists()
+        # what may not be looked at is not there for us, either
+        return all(map(os.path.exists, (self.server, self.perf_analyzer, self.python)))
 
     @property
     def python_version(self) -> str:

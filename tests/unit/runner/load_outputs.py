@@ -110,6 +110,7 @@ def is_measured_or_failed(example: Mapping[str, Any]) -> None:
             example["status"],
             embedded=example["embedded"],
             stopped=None,
+            death="",
         )
     assert ended.transcript
     for values in (ended.table, ended.tokens, *ended.composing.values()):
