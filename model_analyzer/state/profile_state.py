@@ -20,15 +20,20 @@ from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import (
     Checkpoint,
-    Header,
-    header_entry,
     headers,
     load,
     metadata_entry,
     search_entry,
 )
-from model_analyzer.state.codec import Encoder, encode_conclusion, encode_server_only
-from model_analyzer.state.files import BASES, GOALS, read_checkpoint, read_journal
+from model_analyzer.state.codec import (
+    BASES,
+    GOALS,
+    Encoder,
+    encode_conclusion,
+    encode_server_only,
+)
+from model_analyzer.state.files import read_checkpoint, read_journal
+from model_analyzer.state.header import Header, header_entry
 from model_analyzer.state.journal import Fault, Journal
 from model_analyzer.state.layout import Layout
 from model_analyzer.state.lines import Entry

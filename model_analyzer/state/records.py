@@ -15,8 +15,9 @@ from itertools import chain
 
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Trial
-from model_analyzer.state.codec import DEFINITIONS, Decoder
+from model_analyzer.state.codec import DEFINITIONS
 from model_analyzer.state.copies import COPY, copy_entries, deflated
+from model_analyzer.state.decoder import Decoder
 from model_analyzer.state.lines import Entry, decode_again
 from model_analyzer.state.losses import contents_text
 
@@ -86,19 +87,13 @@ class Records(Collection[TrialRecord]):
             self._decoder.define(entry)
             self._definitions.setdefault(_key(entry["entry"], entry["id"], entry.get("name")), line)
             return
+        record = self._decoder.record(entry)
+        name = (entry["key"], record.trial.variants)
+        self._place(name, line)
         if len(self._read) < _KEPT:
-            record = self._decoder.record(entry)
-            name = (entry["key"], record.trial.variants)
-            is_unverified = record.trial.is_unverified
-            self._place(name, line)
             self._read[name] = record
-        else:
-            variants = self._decoder.check(entry)
-            name = (entry["key"], ",".join([variant.name for variant in variants]))
-            is_unverified = not all(variant.files for variant in variants)
-            self._place(name, line)
-        if self._unverified or is_unverified:
-            self._verify(name, self._record(name).trial)
+        if self._unverified or record.trial.is_unverified:
+            self._verify(name, record.trial)
         self._uses.update(_uses(entry))
         node = entry.get("node")
         if node:
