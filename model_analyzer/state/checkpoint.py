@@ -40,6 +40,7 @@ from model_analyzer.state.files import (
     read_checkpoint,
     read_checkpoint_from,
     read_journal,
+    read_journal_from,
     read_listed,
 )
 from model_analyzer.state.header import Header, decode_header, header_entry
@@ -281,7 +282,8 @@ def read_file(path: Path) -> Checkpoint:
     """A checkpoint file. Raises CheckpointError where it is damaged."""
     try:
         with open_regular(path) as file:
-            content = read_checkpoint_from(file, str(path))
+            read = read_journal_from if is_journal(path) else read_checkpoint_from
+            content = read(file, str(path))
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be read: {error.strerror}") from error
     return _intact(assemble([(str(path), path, content)]))

@@ -20,6 +20,7 @@ from uuid import UUID
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.models import thaw
+from model_analyzer.domain.profiles import Device, TrialRecord
 from model_analyzer.errors import CheckpointError
 from model_analyzer.reading import open_regular
 from model_analyzer.state.codec import (
@@ -32,6 +33,7 @@ from model_analyzer.state.codec import (
     SEARCH,
     SERVER_ONLY,
     Encoder,
+    encode_server_only,
 )
 from model_analyzer.state.copies import COPY, inflated, restored
 from model_analyzer.state.decoder import (
@@ -42,7 +44,7 @@ from model_analyzer.state.decoder import (
     decode_search,
     decode_server_only,
 )
-from model_analyzer.state.header import Header, decode_header
+from model_analyzer.state.header import Header, decode_header, header_entry
 from model_analyzer.state.legacy import SEED, is_upstream, read_upstream
 from model_analyzer.state.lines import (
     MOST_BYTES,
@@ -55,7 +57,7 @@ from model_analyzer.state.lines import (
     split,
     without_serial,
 )
-from model_analyzer.state.losses import Losses, contents_lines
+from model_analyzer.state.losses import MOST_NAMED, Losses, contents_lines, in_words, outcome_of
 from model_analyzer.state.records import CONTENTS, Records
 
 _END = "end"
@@ -222,25 +224,48 @@ def _read_upstream(file: BinaryIO, where: str) -> Content:
         return Content(damage=f"more than {_MOST_OF_UPSTREAM >> 20} MiB in one line")
     try:
         read = read_upstream(raw, where)
-    except CheckpointError as error:
+        content = Content(
+            header=decode_header(header_entry(_upstream_header(raw, where, read.profile.devices))),
+            server_only=decode_server_only(encode_server_only(read.profile.server_only)),
+            remarks=read.remarks,
+        )
+    except (CheckpointError, ValueError) as error:
         return Content(damage=str(error).removeprefix(f"{where}: "))
-    content = Content(server_only=read.profile.server_only, remarks=read.remarks)
-    number = Path(where).stem
-    content.header = Header(
-        uuid=str(UUID(bytes=hashlib.sha256(raw).digest()[:16])),
-        index=int(number) if number.isdecimal() else None,
-        tool="Triton Model Analyzer",
-        devices=read.profile.devices,
-    )
-    encoder = Encoder()
+    encoder, lost = Encoder(), []
     for record in read.profile.records:
-        for entry in encoder.record(record.trial.key, record):
-            content.records.take(entry, encode(entry))
-            content.intact += 1
+        reason = _take_record(content, encoder, record)
+        if reason:
+            content.damage = content.damage or f"{record.trial}: {reason}"
+            lost.append(record.trial.variants)
+    content.lost, content.announced = len(lost), content.intact + len(lost)
+    if lost:
+        content.lost_outcomes = in_words(map(outcome_of, lost[:MOST_NAMED]), len(lost))
     kept = {**thaw(read.others), **({} if read.seed is None else {SEED: read.seed})}
     if kept:
         content.metadata[UPSTREAM] = kept
     return content
+
+
+def _upstream_header(raw: bytes, where: str, devices: Sequence[Device]) -> Header:
+    number = Path(where).stem
+    return Header(
+        uuid=str(UUID(bytes=hashlib.sha256(raw).digest()[:16])),
+        index=int(number) if number.isdecimal() else None,
+        tool="Triton Model Analyzer",
+        devices=tuple(devices),
+    )
+
+
+def _take_record(content: Content, encoder: Encoder, record: TrialRecord) -> str:
+    """Takes a record as if we had written it; why it cannot be used, or ""."""
+    reason = ""
+    for entry in encoder.record(record.trial.key, record):
+        try:
+            content.records.take(entry, encode(entry))
+            content.intact += 1
+        except ValueError as error:
+            reason = reason or str(error)
+    return reason
 
 
 def _announced(last: Entry) -> int | None:
@@ -262,11 +287,16 @@ def read_journal(path: Path) -> Content:
     """A journal, or nothing if there is none; a torn last line is left out and named."""
     try:
         with open_regular(path) as file:
-            return _repaired(file, str(path), _read_journal_once)
+            return read_journal_from(file, str(path))
     except FileNotFoundError:
         return Content()
     except OSError as error:
         return Content(damage=f"cannot be read: {error.strerror}")
+
+
+def read_journal_from(file: BinaryIO, where: str) -> Content:
+    """The same from an open file; `where` names it in messages."""
+    return _repaired(file, where, _read_journal_once)
 
 
 def _read_journal_once(file: BinaryIO, where: str, content: Content) -> Losses:

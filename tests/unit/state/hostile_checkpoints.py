@@ -320,7 +320,7 @@ def _search(directory: Path, mode: SearchMode) -> None:
     subject = surfaces.subject(facts, constraints=[surfaces.latency_within(40.0)])
     setup = ServerSetup(version="2.51.0", devices=("GPU-aaaa", "GPU-bbbb"))
     subject = replace(subject, setup=setup)
-    bounds = surfaces.limits(concurrency=(1, 2), instances=(1, 2), batch=(1, 2), mode=mode)
+    bounds = {"concurrency": (1, 2), "instances": (1, 2), "batch": (1, 2)}
     with ProfileState(directory, retry_failed=mode is SearchMode.QUICK) as state:
         names = VariantNames.known(state.profile.variants)
         tell_changed_secrets(state, {"m": setup})
@@ -329,7 +329,12 @@ def _search(directory: Path, mode: SearchMode) -> None:
         )
         [*map(str, differences(state.checkpoint, seen))]
         state.record_search("m", {"search.mode": mode.value}, subject.goal, subject.bases)
-        search = surfaces.search(subject, bounds, names=names)
+        search = surfaces.search(
+            subject,
+            surfaces.limits(**bounds, mode=mode),
+            quick=surfaces.bounds(**bounds),
+            names=names,
+        )
         for _ in profile(search, _Runner(), state):
             pass
         if search.conclusion is not None:
