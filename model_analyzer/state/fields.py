@@ -177,24 +177,25 @@ def optional(field: Field[Any], default: Any) -> tuple[Field[Any], Any]:
 
 def record(make: Callable[..., T], **fields: Field[Any] | tuple[Field[Any], Any]) -> Field[T]:
     """A mapping with these keys, and any others, which are ignored."""
-    table = [
-        (key, *field) if isinstance(field, tuple) else (key, field, _MISSING)
-        for key, field in fields.items()
-    ]
+    table = {key: field[0] if isinstance(field, tuple) else field for key, field in fields.items()}
+    defaults = {key: field[1] for key, field in fields.items() if isinstance(field, tuple)}
+    items = [*table.items()]
+    number = len(items)
 
     def of_record(value: Any) -> T:
         if type(value) is not dict:
             raise Malformed("an object", value)
-        made = {}
-        for key, field, default in table:
-            item = value.get(key, _MISSING)
-            if item is _MISSING and default is not _MISSING:
-                made[key] = default
-                continue
-            try:
-                made[key] = field(item)
-            except Malformed as error:
-                raise error.inside(key) from None
+        made = defaults.copy()
+        key = ""
+        try:
+            for key, field in items:
+                if key in value:
+                    made[key] = field(value[key])
+            if len(made) < number:
+                key = next(key for key in table if key not in made)
+                table[key](_MISSING)
+        except Malformed as error:
+            raise error.inside(key) from None
         return make(**made)
 
     return of_record
@@ -202,7 +203,7 @@ def record(make: Callable[..., T], **fields: Field[Any] | tuple[Field[Any], Any]
 
 def keyed(**fields: Field[Any] | tuple[Field[Any], Any]) -> Field[dict[str, Any]]:
     """The same as a dictionary."""
-    return record(dict[str, Any], **fields)
+    return record(dict, **fields)
 
 
 # -- many numbers, checked together: there are more of them than of anything else ------------------

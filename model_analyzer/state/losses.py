@@ -38,10 +38,11 @@ class Losses:
             return False
         self._intact.add(checksum_of(line))
         missing = self._missing(entry.get("serial"))
-        told = self._told_by_damaged()
-        self._lose(told, len(told))
-        self._lose([f"an outcome before line {number}"] * MOST_NAMED, missing - len(told))
-        self._damaged = []
+        if missing or self._damaged:
+            told = self._told_by_damaged()
+            self._lose(told, len(told))
+            self._lose([f"an outcome before line {number}"] * MOST_NAMED, missing - len(told))
+            self._damaged = []
         return missing > 0
 
     def see_damaged(self, number: int, line: bytes) -> None:

@@ -9,7 +9,7 @@ without making them again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -30,6 +30,9 @@ CONTENTS = "contents"
 # Trial key and names of the variants: one measurement may stand for several names.
 _Name = tuple[str, str]
 
+# Of a definition: as long as no other kind of definition has it.
+_Key = tuple[str, ...]
+
 
 @dataclass(slots=True)
 class Share:
@@ -45,8 +48,8 @@ class Records(Collection[TrialRecord]):
 
     def __init__(self) -> None:
         self._decoder = Decoder()
-        self._definitions: dict[str, bytes] = {}
-        self._uses: Counter[str] = Counter()  # of definitions, by outcomes
+        self._definitions: dict[_Key, bytes] = {}
+        self._uses: Counter[_Key] = Counter()  # of definitions, by outcomes
         self._lines: dict[_Name, bytes] = {}
         self._newest: dict[str, _Name] = {}  # by trial key
         self._read: dict[_Name, TrialRecord] = {}
@@ -85,7 +88,7 @@ class Records(Collection[TrialRecord]):
             return
         if entry["entry"] in DEFINITIONS:
             self._decoder.define(entry)
-            self._definitions.setdefault(_key(entry["entry"], entry["id"], entry.get("name")), line)
+            self._definitions.setdefault(_key(entry), line)
             return
         record = self._decoder.record(entry)
         name = (entry["key"], record.trial.variants)
@@ -95,9 +98,9 @@ class Records(Collection[TrialRecord]):
         if self._unverified or record.trial.is_unverified:
             self._verify(name, record.trial)
         self._uses.update(_uses(entry))
-        node = entry.get("node")
+        node = record.node
         if node:
-            self._nodes[node] = max(entry.get("number", 0), self._nodes.get(node, 0))
+            self._nodes[node] = max(record.number, self._nodes.get(node, 0))
 
     def update(self, newer: Records) -> None:
         """Takes over all that `newer` has."""
@@ -220,14 +223,20 @@ class Records(Collection[TrialRecord]):
         return record
 
 
-def _key(kind: str, identity: str, name: object = None) -> str:
-    return f"{kind} {identity} {name or ''}"
+def _key(entry: Entry) -> _Key:
+    match entry["entry"]:
+        case "setup":
+            return (entry["id"],)
+        case "variant":
+            return entry["id"], entry["name"]
+    return entry["id"], "", ""
 
 
-def _uses(entry: Entry) -> Iterator[str]:
+def _uses(entry: Entry) -> Sequence[_Key]:
     """The keys of the definitions that an outcome names itself."""
-    yield _key("setup", entry["setup"])
+    keys: list[_Key] = [(entry["setup"],)]
     for work in entry["workloads"]:
-        yield _key("variant", work["variant"], work["name"])
+        keys.append((work["variant"], work["name"]))
         if "generator" in work:
-            yield _key("generator", work["generator"])
+            keys.append((work["generator"], "", ""))
+    return keys
