@@ -160,11 +160,12 @@ _model = record(
     composing=optional(named(metrics), _NOTHING),
     raised=optional(flags, _NOTHING),
 )
+_counter = whole(0, 2**64 - 1)  # as Triton counts
 _statistics = record(
     ModelStatistics,
-    inferences=_count,
-    executions=_count,
-    batches=listed(row(BatchStatistics, _count, _count, amount)),
+    inferences=_counter,
+    executions=_counter,
+    batches=listed(row(BatchStatistics, _counter, _counter, amount)),
 )
 _measurement = record(
     Measurement,
@@ -331,7 +332,7 @@ _conclusion = record(
     limit=optional(or_null(_count), None),
     has_default_limit=optional(switch, True),
     margin=number(),
-    chance=number(0, 1),
+    chance=number(),
     gain=number(),
 )
 

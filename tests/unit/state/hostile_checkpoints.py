@@ -195,8 +195,12 @@ def _change(draw: Random, tree: Any) -> Change:
 
 
 def _place(draw: Random, tree: Any) -> list[Any]:
-    """Keys and indices down to anything in the tree."""
+    """Keys and indices down to anything in the tree; in each kind of entry as often."""
     at: list[Any] = []
+    if isinstance(tree, list) and tree:
+        kind = draw.choice(sorted({str(_kind(entry)) for entry in tree}))
+        at.append(draw.choice([n for n, entry in enumerate(tree) if str(_kind(entry)) == kind]))
+        tree = tree[at[0]]
     while isinstance(tree, (dict, list)) and tree and (not at or draw.randrange(6)):
         at.append(draw.choice([*tree] if isinstance(tree, dict) else range(len(tree))))
         tree = tree[at[-1]]
