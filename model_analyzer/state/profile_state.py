@@ -264,8 +264,11 @@ class ProfileState:
         self._mend()
         entries = tuple(self._encoder.record(trial.key, record))
         lines = self._append(entries)
-        for entry, line in zip(entries, lines, strict=True):
-            self._records.take(entry, line)
+        try:
+            for entry, line in zip(entries, lines, strict=True):
+                self._records.take(entry, line)
+        except ValueError as error:
+            raise CheckpointError(f"{trial}: what was measured makes no sense: {error}") from error
         self._earlier -= {trial.key, trial.former_key}
         self._unsaved += 1
         self._mend()
