@@ -8,6 +8,7 @@ decoder relies on types and ranges that are checked here.
 
 from __future__ import annotations
 
+import re
 import reprlib
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
@@ -22,6 +23,7 @@ Field = Callable[[Any], T]
 MOST = 1e15
 _LONGEST_NAME = 1000
 _YEAR_10000_S = 253_402_300_800
+_SURROGATE = re.compile("[\ud800-\udfff]")  # no program but Python takes these
 _NUMBERS = frozenset({int, float})
 _SCALARS = frozenset({str, int, float, bool})
 _MISSING = object()
@@ -56,7 +58,11 @@ def text(value: Any) -> str:
 
 def name(value: Any) -> str:
     """What something is called, or its identity."""
-    if type(value) is str and 0 < len(value) <= _LONGEST_NAME:
+    if (
+        type(value) is str
+        and 0 < len(value) <= _LONGEST_NAME
+        and (value.isascii() or not _SURROGATE.search(value))
+    ):
         return value
     raise Malformed(f"a text of 1 to {_LONGEST_NAME} characters", value)
 
