@@ -57,6 +57,9 @@ UPSTREAM = tuple(f"upstream/{path.name}" for path in sorted((GOLDEN / "upstream"
 Change = Mapping[str, Any]
 Example = Mapping[str, Any]
 
+# Drawing takes longer than all else, and happens in a process of its own.
+_WITHOUT_CHARTS = patch.dict(os.environ, PYTHONPATH=str(CHARTS))
+
 _MOST_S = 60
 _MOST_BYTES = 2 * 2**30
 
@@ -390,7 +393,7 @@ def check_checkpoint(example: Example) -> None:
     says why not; and `verify` says of damage what the others do.
     """
     commands = example.get("commands") or COMMANDS
-    with tempfile.TemporaryDirectory() as scratch, _bounded(), _without_charts():
+    with tempfile.TemporaryDirectory() as scratch, _bounded(), _WITHOUT_CHARTS:
         standing = Standing(Path(scratch), example)
         status, said, _ = standing.use("checkpoint verify -s D")
         assert status in (0, 1)
@@ -436,24 +439,6 @@ def _bounded() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
         signal.alarm(0)
         signal.signal(signal.SIGALRM, handler)
-
-
-@contextmanager
-def _without_charts() -> Iterator[None]:
-    """Drawing takes longer than all else, and happens elsewhere."""
-    from model_analyzer.reports import images
-
-    before = sys.modules.pop("vl_convert", None)
-    sys.path.insert(0, str(CHARTS))
-    images._drawn.cache_clear()
-    try:
-        yield
-    finally:
-        sys.path.remove(str(CHARTS))
-        sys.modules.pop("vl_convert", None)
-        if before is not None:
-            sys.modules["vl_convert"] = before
-        images._drawn.cache_clear()
 
 
 # Each example is as likely as any other: what Hypothesis draws piece by piece is much alike.
