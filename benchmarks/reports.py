@@ -33,8 +33,9 @@ from model_analyzer.reports.html import render_summary
 from model_analyzer.reports.images import Images
 from model_analyzer.results.answer import answer_of
 from model_analyzer.results.ranking import rank
-from model_analyzer.state.checkpoint import Checkpoint, Header, read_file
+from model_analyzer.state.checkpoint import Checkpoint, read_file
 from model_analyzer.state.codec import Encoder
+from model_analyzer.state.header import Header
 from model_analyzer.state.lines import encode
 from model_analyzer.state.records import Records
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import os
 import resource
 import subprocess
@@ -37,6 +38,7 @@ from tests.cli import paths, streams
 from tests.corpus import LIMIT_S, Kind, as_kept, keep, within
 from tests.unit.config import configurations
 from tests.unit.runner import load_outputs, model_configurations
+from tests.unit.state import hostile_checkpoints
 
 BATCH = 1000
 
@@ -60,7 +62,10 @@ KINDS: Mapping[str, Kind] = {
     "gRPC answers": Kind(server_answers.GRPC_ANSWERS, server_answers.grpc_is_used_or_refused, 2),
     "metrics": Kind(server_answers.METRICS, server_answers.metrics_are_used_or_left_out, 0.5),
     "load outputs": Kind(load_outputs.OUTPUTS, load_outputs.is_measured_or_failed, 2),
-    # "checkpoints": of tests/unit/state, lines with right checksums and nonsense inside
+    "checkpoints": Kind(hostile_checkpoints.CHECKPOINTS, hostile_checkpoints.check_checkpoint, 4),
+    "foreign checkpoints": Kind(
+        hostile_checkpoints.UPSTREAM_CHECKPOINTS, hostile_checkpoints.check_checkpoint, 1.5
+    ),
     "paths": Kind(paths.PATHS, paths.is_used_or_refused, 4),
     "streams": Kind(streams.STREAMS, streams.ends_well, 2.5),
 }
@@ -144,6 +149,7 @@ def work(kind: str, name: str, examples: int | None, until: float | None, last: 
     `last` holds what is being tried, should that end the process.
     """
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
+    logging.getLogger().addHandler(logging.NullHandler())  # nobody reads what is logged here
     attempt = Attempt(KINDS[kind], examples, until, Path(last))
     for batch in range(2**31):
         if not attempt.batch(f"{name} {batch}"):

@@ -22,7 +22,6 @@ from hypothesis import strategies as st
 import model_analyzer
 from model_analyzer.cli.commands import Invocation, table_command
 from model_analyzer.config.json_schema import json_schema
-from model_analyzer.config.model_config_fields import MESSAGES
 from model_analyzer.config.model_options import MODEL_OPTIONS, PARAMETER_OPTIONS
 from model_analyzer.config.nodes import Node
 from model_analyzer.config.options import OPTIONS, options_of
@@ -31,6 +30,7 @@ from model_analyzer.config.sources import parse_yaml
 from model_analyzer.config.table import PROFILE, REPORT
 from model_analyzer.domain.flags import PERF_ANALYZER_FLAGS, TRITON_SERVER_FLAGS
 from model_analyzer.domain.metrics import METRICS
+from model_analyzer.domain.model_config_fields import MESSAGES
 from model_analyzer.errors import ConfigError
 from tests.damaged_texts import damaged
 from tests.unit.builders import CWD, nodes, plain
