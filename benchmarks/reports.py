@@ -34,10 +34,10 @@ from model_analyzer.reports.images import Images
 from model_analyzer.results.answer import answer_of
 from model_analyzer.results.ranking import rank
 from model_analyzer.state.checkpoint import Checkpoint, read_file
-from model_analyzer.state.codec import Encoder
-from model_analyzer.state.header import Header
-from model_analyzer.state.lines import encode
-from model_analyzer.state.records import Records
+from model_analyzer.state.format.codec import Encoder
+from model_analyzer.state.format.header import Header
+from model_analyzer.state.format.lines import encode
+from model_analyzer.state.format.records import Records
 
 GOAL = Goal(models=(ModelGoal(constraints=(Constraint(tag="perf_latency_p99", maximum=50),)),))
 

@@ -72,7 +72,7 @@ USE_CASES = {"analyze", "compare", "doctor", "preview", "profile", "recommend", 
 ADDRESSES = {
     # pictures are drawn by engines that may end their process, after everything has run
     "subprocess": {"runner/process.py", "reports/renderer.py"},
-    "threading": {"runner/monitors/sampler.py", "state/lock.py", "state/upload.py"},
+    "threading": {"runner/monitors/sampler.py", "state/lock.py", "state/stores/upload.py"},
     "multiprocessing": set(),
     "asyncio": set(),
     "signal": {
@@ -108,11 +108,11 @@ ADDRESSES = {
     "google": {"domain/protobuf.py", "runner/model_config.py"},
     "pynvml": {"runner/monitors/gpu.py", "runner/checks/gpus.py"},
     "vl_convert": {"reports/engines.py"},
-    "orjson": {"state/lines.py"},
+    "orjson": {"state/format/lines.py"},
     "jinja2": {"reports/templating.py"},
     "optuna": {"search/optuna_search.py"},
-    "fsspec": {"state/storage.py"},
-    "pandas": {"state/checkpoint.py", "state/frame.py"},
+    "fsspec": {"state/stores/storage.py"},
+    "pandas": {"state/api.py", "state/frame.py"},
     "numpy": {
         "search/adaptive/acquisition.py",
         "search/adaptive/bottleneck.py",
@@ -141,7 +141,7 @@ CALLS = {
     "click.echo": {"cli/echo.py", "cli/program.py"},  # where escapes are taken out
     "print": {"runner/guard.py", "runner/server/container.py"},
     "time.time": {"runner", "state/lock.py"},
-    "time.monotonic": {"runner", "state/upload.py"},
+    "time.monotonic": {"runner", "state/stores/upload.py"},
     "time.sleep": set(),
     "sys.exit": {"cli/main.py", "runner/guard.py", "runner/server/container.py"},
     "eval": set(),

@@ -59,7 +59,7 @@ def complete_checkpoint(
 ) -> list[CompletionItem[str]]:
     """Numbers of the checkpoints in the directory, and the words that stand for one."""
     from model_analyzer.errors import CheckpointError
-    from model_analyzer.state.layout import Layout
+    from model_analyzer.state.format.layout import Layout
 
     directory, prefix = ctx.params.get("directory"), ctx.params.get("prefix")
     layout = Layout(directory or Path("checkpoints"), prefix or "")
@@ -78,7 +78,7 @@ def complete_model(
     """
     from model_analyzer.errors import ModelAnalyzerError
     from model_analyzer.state.find import LATEST, find
-    from model_analyzer.state.layout import Layout
+    from model_analyzer.state.format.layout import Layout
 
     # where the value of an option is still to come, click leaves arguments as they are
     which = next(iter(ctx.args), None) or str(ctx.params.get("which") or LATEST)
@@ -152,7 +152,7 @@ def _variants(ctx: click.Context) -> Sequence[str]:
     """The variants in the newest checkpoint, as long as that is small."""
     from model_analyzer.errors import ModelAnalyzerError
     from model_analyzer.state.checkpoint import read_file
-    from model_analyzer.state.layout import Layout
+    from model_analyzer.state.format.layout import Layout
 
     directory = Path(_value(ctx, "checkpoint_directory") or "checkpoints")
     layout = Layout(directory, _value(ctx, "checkpoint_prefix") or "")

@@ -12,7 +12,7 @@ from itertools import chain
 from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal
@@ -23,7 +23,16 @@ from model_analyzer.domain.profiles import MeasuredTrial, Profile
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.errors import CheckpointError
 from model_analyzer.reading import open_regular
-from model_analyzer.state.codec import (
+from model_analyzer.state.contents import (
+    Content,
+    checkpoint_lines,
+    read_checkpoint,
+    read_checkpoint_from,
+    read_journal,
+    read_journal_from,
+    read_listed,
+)
+from model_analyzer.state.format.codec import (
     BASES,
     GOALS,
     METADATA,
@@ -33,25 +42,11 @@ from model_analyzer.state.codec import (
     encode_goal,
     encode_server_only,
 )
-from model_analyzer.state.decoder import decode_goal
-from model_analyzer.state.files import (
-    Content,
-    checkpoint_lines,
-    read_checkpoint,
-    read_checkpoint_from,
-    read_journal,
-    read_journal_from,
-    read_listed,
-)
-from model_analyzer.state.header import Header, decode_header, header_entry
-from model_analyzer.state.layout import Layout, is_journal, number_of, prefix_of
-from model_analyzer.state.lines import Entry, decode, encode, split
-from model_analyzer.state.records import Records
-
-if TYPE_CHECKING:
-    import pandas
-
-    from model_analyzer.state.checkpointer import Checkpointer
+from model_analyzer.state.format.decoder import decode_goal
+from model_analyzer.state.format.header import Header, decode_header, header_entry
+from model_analyzer.state.format.layout import Layout, is_journal, number_of, prefix_of
+from model_analyzer.state.format.lines import Entry, decode, encode, split
+from model_analyzer.state.format.records import Records
 
 T = TypeVar("T")
 
@@ -157,61 +152,6 @@ class Checkpoint:
         Raises CheckpointError where it is damaged; `where` names it then.
         """
         return _intact(read_bytes(data, where))
-
-    @classmethod
-    def open(cls, path: str | Path, which: str | int = "latest", *, prefix: str = "") -> Checkpoint:
-        """A checkpoint file; or `which` of a directory: "latest" is all that it knows, "best" the
-        checkpoint with the highest throughput; else a number, a uuid or the beginning of one.
-
-        Raises CheckpointError where there is none, or it is damaged.
-        """
-        from model_analyzer.state.find import find  # it is made of checkpoints
-
-        path = Path(path)
-        return find(str(which), path, prefix) if os.path.isdir(path) else read_file(path)
-
-    @classmethod
-    def download(
-        cls,
-        store: str | Path | Checkpointer,
-        directory: str | Path,
-        which: str | int = "latest",
-        *,
-        prefix: str = "",
-    ) -> Path:
-        """Copies a checkpoint from a store (or its URL) into a directory; the path of the copy.
-
-        `which` is a number, a uuid or the beginning of one, "latest" (the newest that is intact) or
-        "best". Raises CheckpointError where there is none, it is damaged, or another has its name.
-        """
-        from model_analyzer.state.directory import download
-        from model_analyzer.state.find import pick
-        from model_analyzer.state.stores import open_store
-
-        source = open_store(str(store), prefix) if isinstance(store, (str, Path)) else store
-        path, _ = download(source, pick(str(which), source), Path(directory), prefix)
-        return path
-
-    def save(self, directory: str | Path | None = None, *, force: bool = False) -> Path:
-        """Writes this as the next numbered checkpoint of `directory`, or of the one it came from.
-
-        The path of that; or of the newest there is, where that holds the same and nothing is to
-        be `force`d. Raises CheckpointError where another run writes there, or it fails.
-        """
-        from model_analyzer.state.directory import save_checkpoint
-
-        return save_checkpoint(self, None if directory is None else Path(directory), force=force)
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """A row for each model of each measurement, in order of measuring.
-
-        Columns: number of the measurement, `model`, `variant`, kind and value of the `load`,
-        `batch_size`, and each metric that was measured, by tag, in the units of the catalogue.
-        Raises ImportError where pandas is not installed.
-        """
-        from model_analyzer.state.frame import frame
-
-        return frame(self)
 
     def holds_same_as(self, other: Checkpoint) -> bool:
         """Whether both hold the same, whoever wrote them and when."""
@@ -397,12 +337,7 @@ def list_checkpoints(
     order: Literal["asc", "desc"] | None = None,
     limit: int | None = None,
 ) -> list[Checkpoint]:
-    """Every numbered checkpoint in a directory, oldest first; damaged ones say so in `damage`.
-
-    They can be sorted by "time" or by the best value of a metric, too; those that do not have it
-    come last. Of metrics the best comes first, else the lowest, unless an `order` is given; at most
-    `limit` are listed. Raises ValueError where these arguments cannot be used.
-    """
+    """Every numbered checkpoint in a directory: see `state.api`."""
     if sort_by not in (*SORTS, *METRICS, *ALIASES):
         raise ValueError(
             f"sort_by: no metric is called {sort_by!r}: give 'index', 'time' or a metric, such as"

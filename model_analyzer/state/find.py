@@ -23,9 +23,9 @@ from model_analyzer.state.checkpoint import (
     read_header,
     sort_value,
 )
-from model_analyzer.state.checkpointer import Checkpointer, newest_first
-from model_analyzer.state.header import Header
-from model_analyzer.state.layout import Layout
+from model_analyzer.state.format.header import Header
+from model_analyzer.state.format.layout import Layout
+from model_analyzer.state.stores.checkpointer import Checkpointer, newest_first
 
 T = TypeVar("T")
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 from model_analyzer.domain.measurements import Measurement, best_value
 from model_analyzer.state.checkpoint import Checkpoint, assemble
-from model_analyzer.state.files import Content, read_journal, read_listed
-from model_analyzer.state.header import Header
-from model_analyzer.state.layout import Layout
+from model_analyzer.state.contents import Content, read_journal, read_listed
+from model_analyzer.state.format.header import Header
+from model_analyzer.state.format.layout import Layout
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

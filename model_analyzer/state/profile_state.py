@@ -25,21 +25,21 @@ from model_analyzer.state.checkpoint import (
     metadata_entry,
     search_entry,
 )
-from model_analyzer.state.codec import (
+from model_analyzer.state.contents import read_checkpoint, read_journal
+from model_analyzer.state.format.codec import (
     BASES,
     GOALS,
     Encoder,
     encode_conclusion,
     encode_server_only,
 )
-from model_analyzer.state.files import read_checkpoint, read_journal
-from model_analyzer.state.header import Header, header_entry
+from model_analyzer.state.format.header import Header, header_entry
+from model_analyzer.state.format.layout import Layout
+from model_analyzer.state.format.lines import Entry
+from model_analyzer.state.format.records import Records
 from model_analyzer.state.journal import Fault, Journal
-from model_analyzer.state.layout import Layout
-from model_analyzer.state.lines import Entry
 from model_analyzer.state.lock import Lock
 from model_analyzer.state.node import Follower
-from model_analyzer.state.records import Records
 from model_analyzer.writing import create_file
 
 log = logging.getLogger(__name__)

@@ -31,9 +31,9 @@ from model_analyzer.runner.load.ended import (
 )
 from model_analyzer.runner.load.output import Verdict
 from model_analyzer.state.checkpoint import Checkpoint, Header
-from model_analyzer.state.codec import Encoder
-from model_analyzer.state.lines import encode
-from model_analyzer.state.records import Records
+from model_analyzer.state.format.codec import Encoder
+from model_analyzer.state.format.lines import encode
+from model_analyzer.state.format.records import Records
 from tests.damaged_texts import damaged
 from tests.unit.config.configurations import mutated_trees
 from tests.unit.state.samples import trial

@@ -18,7 +18,7 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from hypothesis import strategies as st
 
 import model_analyzer
-from model_analyzer.cli import dry_run
+from model_analyzer.cli.profile import dry_run
 from model_analyzer.config.resolve import resolve_profile
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.printable import one_line
@@ -171,7 +171,7 @@ def _plan(example: Mapping[str, Any], repository: Path) -> None:
     }
     resolved = resolve_profile([], nodes(options), repository.parent)
     with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
-        dry_run.run(resolved, as_json=False)
+        dry_run(resolved, as_json=False)
 
 
 def _read(repository: ModelRepository, name: str, output: Path) -> None:

@@ -31,8 +31,9 @@ from typing import Any
 from unittest.mock import patch
 
 from hypothesis import strategies as st
-from model_analyzer.cli.resume import tell_changed_secrets
 
+from model_analyzer import Checkpoint
+from model_analyzer.app.resume import tell_changed_secrets
 from model_analyzer.cli.program import run
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import SearchMode
@@ -310,11 +311,11 @@ class Standing:
 
     def _open(self) -> int:
         try:
-            opened = checkpoints.Checkpoint.open(self.file)
+            opened = Checkpoint.open(self.file)
         except CheckpointError:
             return 1
         opened.to_pandas()
-        assert checkpoints.Checkpoint.from_bytes(opened.to_bytes()).holds_same_as(opened)
+        assert Checkpoint.from_bytes(opened.to_bytes()).holds_same_as(opened)
         return 0
 
 

@@ -18,9 +18,9 @@ from model_analyzer.state.checkpoint import (
     load_chosen,
     read_file,
 )
-from model_analyzer.state.files import Content, read_journal
+from model_analyzer.state.contents import Content, read_journal
 from model_analyzer.state.find import find
-from model_analyzer.state.layout import Layout
+from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.profile_state import ProfileState
 from tests.unit.state.samples import measurement, several, trial
 

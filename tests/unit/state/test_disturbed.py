@@ -13,10 +13,10 @@ import pytest
 
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import load
-from model_analyzer.state.directory import DirectoryCheckpointer
 from model_analyzer.state.lock import Lock
 from model_analyzer.state.node import NodeJournal
 from model_analyzer.state.profile_state import ProfileState
+from model_analyzer.state.stores.directory import DirectoryCheckpointer
 from tests.unit.state.processes import acknowledged, writer
 from tests.unit.state.samples import measurement, trial
 

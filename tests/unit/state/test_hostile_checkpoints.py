@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from model_analyzer.state.checkpoint import load, read_file
-from model_analyzer.state.fields import (
+from model_analyzer.state.format.fields import (
     Malformed,
     amounts,
     flags,

@@ -15,8 +15,8 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import Device
 from model_analyzer.domain.trials import Load, LoadKind
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.legacy import UpstreamCheckpoint, is_upstream, read_upstream
-from model_analyzer.state.legacy_export import write_upstream
+from model_analyzer.state.upstream.reading import UpstreamCheckpoint, is_upstream, read_upstream
+from model_analyzer.state.upstream.writing import write_upstream
 from tests.unit.state.upstream_samples import (
     ALL,
     GPU,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from model_analyzer.state.legacy import UpstreamCheckpoint, read_upstream
+from model_analyzer.state.upstream.reading import UpstreamCheckpoint, read_upstream
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "upstream"
 ALL = sorted(path.stem for path in GOLDEN.glob("*.ckpt"))

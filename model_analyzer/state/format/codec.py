@@ -31,8 +31,8 @@ from model_analyzer.domain.trials import (
     ServerSetup,
     Workload,
 )
-from model_analyzer.state.copies import copy_entry
-from model_analyzer.state.lines import Entry, encode
+from model_analyzer.state.format.copies import copy_entry
+from model_analyzer.state.format.lines import Entry, encode
 
 FORMAT = 3
 

@@ -9,7 +9,16 @@ from typing import Any
 
 from model_analyzer.domain.model_config_fields import ENUMS, MESSAGES
 from model_analyzer.domain.models import ModelConfig, freeze
-from model_analyzer.state.fields import Field, Malformed, listed, named, number, switch, text, whole
+from model_analyzer.state.format.fields import (
+    Field,
+    Malformed,
+    listed,
+    named,
+    number,
+    switch,
+    text,
+    whole,
+)
 
 _MOST_FLOAT = 3.4e38
 

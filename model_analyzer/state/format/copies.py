@@ -13,7 +13,7 @@ import base64
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 
-from model_analyzer.state.lines import Entry, checksum_of
+from model_analyzer.state.format.lines import Entry, checksum_of
 
 COPY = "copy"
 

@@ -23,7 +23,7 @@ from model_analyzer.domain.models import thaw
 from model_analyzer.domain.profiles import Device, TrialRecord
 from model_analyzer.errors import CheckpointError
 from model_analyzer.reading import open_regular
-from model_analyzer.state.codec import (
+from model_analyzer.state.format.codec import (
     CONCLUSION,
     DEFINITIONS,
     FORMAT,
@@ -35,8 +35,8 @@ from model_analyzer.state.codec import (
     Encoder,
     encode_server_only,
 )
-from model_analyzer.state.copies import COPY, inflated, restored
-from model_analyzer.state.decoder import (
+from model_analyzer.state.format.copies import COPY, inflated, restored
+from model_analyzer.state.format.decoder import (
     decode_conclusion,
     decode_contents,
     decode_copy,
@@ -44,9 +44,8 @@ from model_analyzer.state.decoder import (
     decode_search,
     decode_server_only,
 )
-from model_analyzer.state.header import Header, decode_header, header_entry
-from model_analyzer.state.legacy import SEED, is_upstream, read_upstream
-from model_analyzer.state.lines import (
+from model_analyzer.state.format.header import Header, decode_header, header_entry
+from model_analyzer.state.format.lines import (
     MOST_BYTES,
     DamagedLine,
     Entry,
@@ -57,8 +56,15 @@ from model_analyzer.state.lines import (
     split,
     without_serial,
 )
-from model_analyzer.state.losses import MOST_NAMED, Losses, contents_lines, in_words, outcome_of
-from model_analyzer.state.records import CONTENTS, Records
+from model_analyzer.state.format.losses import (
+    MOST_NAMED,
+    Losses,
+    contents_lines,
+    in_words,
+    outcome_of,
+)
+from model_analyzer.state.format.records import CONTENTS, Records
+from model_analyzer.state.upstream.reading import SEED, is_upstream, read_upstream
 
 _END = "end"
 

@@ -19,8 +19,9 @@ from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import LoadKind, Trial, Workload
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import Checkpoint
-from model_analyzer.state.files import UPSTREAM
-from model_analyzer.state.legacy import (
+from model_analyzer.state.contents import UPSTREAM
+from model_analyzer.state.upstream.flags import perf_config, upstreams_own
+from model_analyzer.state.upstream.reading import (
     GPUS,
     RESULTS,
     SEED,
@@ -31,7 +32,6 @@ from model_analyzer.state.legacy import (
     key_of,
     scaled,
 )
-from model_analyzer.state.legacy_flags import perf_config, upstreams_own
 
 # Upstream refuses a whole checkpoint for a metric that it does not know.
 _OURS_ONLY = frozenset({"perf_latency_p50"})

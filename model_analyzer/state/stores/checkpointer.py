@@ -11,7 +11,7 @@ from typing import Protocol
 
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import Checkpoint, read_bytes
-from model_analyzer.state.header import Header
+from model_analyzer.state.format.header import Header
 
 
 class Checkpointer(Protocol):

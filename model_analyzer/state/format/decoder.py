@@ -36,9 +36,9 @@ from model_analyzer.domain.trials import (
     Trial,
     Workload,
 )
-from model_analyzer.state.codec import BASES, MODE
-from model_analyzer.state.config_fields import model_config
-from model_analyzer.state.fields import (
+from model_analyzer.state.format.codec import BASES, MODE
+from model_analyzer.state.format.config_fields import model_config
+from model_analyzer.state.format.fields import (
     Field,
     Malformed,
     amount,
@@ -63,7 +63,7 @@ from model_analyzer.state.fields import (
     tree,
     whole,
 )
-from model_analyzer.state.lines import Entry
+from model_analyzer.state.format.lines import Entry
 from model_analyzer.state.own_key import own_key
 
 T = TypeVar("T")

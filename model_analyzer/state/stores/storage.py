@@ -11,8 +11,8 @@ from typing import Any
 
 from model_analyzer.domain.secrets import masked_url, without_secrets_of
 from model_analyzer.errors import CheckpointError, ConfigError, Problem
-from model_analyzer.state.checkpointer import Checkpointer
-from model_analyzer.state.layout import name_of, numbers_of
+from model_analyzer.state.format.layout import name_of, numbers_of
+from model_analyzer.state.stores.checkpointer import Checkpointer
 
 
 class StorageCheckpointer(Checkpointer):

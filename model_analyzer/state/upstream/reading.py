@@ -30,7 +30,9 @@ from model_analyzer.domain.models import ModelConfig, ModelVariant, empty, freez
 from model_analyzer.domain.profiles import Device, Profile, TrialRecord
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.legacy_flags import (
+from model_analyzer.state.format.lines import depth
+from model_analyzer.state.own_key import own_key
+from model_analyzer.state.upstream.flags import (
     Flags,
     flags_in_key,
     flags_of,
@@ -40,14 +42,12 @@ from model_analyzer.state.legacy_flags import (
     upstreams_own,
     with_load,
 )
-from model_analyzer.state.legacy_windows import (
+from model_analyzer.state.upstream.windows import (
     AskedWindows,
     given_in_no_key,
     longer_window,
     of_later_measurement,
 )
-from model_analyzer.state.lines import depth
-from model_analyzer.state.own_key import own_key
 
 RESULTS = "ResultManager.results"
 SERVER_ONLY = "ResultManager.server_only_data"

@@ -13,8 +13,8 @@ from pathlib import Path
 from types import TracebackType
 
 from model_analyzer.domain.secrets import masked_command
-from model_analyzer.state.checkpointer import Checkpointer, copy
-from model_analyzer.state.layout import index_of, prefix_of
+from model_analyzer.state.format.layout import index_of, prefix_of
+from model_analyzer.state.stores.checkpointer import Checkpointer, copy
 
 log = logging.getLogger(__name__)
 

@@ -13,8 +13,8 @@ from typing import Any
 from model_analyzer import __version__
 from model_analyzer.domain.models import empty
 from model_analyzer.domain.profiles import Device
-from model_analyzer.state.codec import FORMAT, HEADER, encode_device
-from model_analyzer.state.fields import (
+from model_analyzer.state.format.codec import FORMAT, HEADER, encode_device
+from model_analyzer.state.format.fields import (
     amount,
     listed,
     named,
@@ -25,7 +25,7 @@ from model_analyzer.state.fields import (
     text,
     whole,
 )
-from model_analyzer.state.lines import Entry
+from model_analyzer.state.format.lines import Entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import Checkpoint
-from model_analyzer.state.checkpointer import Checkpointer, holds
-from model_analyzer.state.layout import Layout, index_of, name_of, prefix_of
+from model_analyzer.state.format.layout import Layout, index_of, name_of, prefix_of
 from model_analyzer.state.lock import Lock
 from model_analyzer.state.profile_state import ProfileState
+from model_analyzer.state.stores.checkpointer import Checkpointer, holds
 from model_analyzer.writing import create_file
 
 

@@ -15,11 +15,11 @@ from itertools import chain
 
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Trial
-from model_analyzer.state.codec import DEFINITIONS
-from model_analyzer.state.copies import COPY, copy_entries, deflated
-from model_analyzer.state.decoder import Decoder
-from model_analyzer.state.lines import Entry, decode_again
-from model_analyzer.state.losses import contents_text
+from model_analyzer.state.format.codec import DEFINITIONS
+from model_analyzer.state.format.copies import COPY, copy_entries, deflated
+from model_analyzer.state.format.decoder import Decoder
+from model_analyzer.state.format.lines import Entry, decode_again
+from model_analyzer.state.format.losses import contents_text
 
 # So many records are kept as well, from the first on: making a report looks at each, and reading a
 # line takes longer than anything that is done with it.

@@ -17,7 +17,7 @@ from typing import Any
 from model_analyzer.domain.measurements import Notice, NoticeKind
 from model_analyzer.domain.models import empty, freeze
 from model_analyzer.domain.trials import Load
-from model_analyzer.state.legacy_flags import Flags
+from model_analyzer.state.upstream.flags import Flags
 
 _COUNT = "measurement-request-count"
 _INTERVAL = "measurement-interval"

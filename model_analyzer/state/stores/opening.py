@@ -13,9 +13,9 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from model_analyzer.errors import ConfigError, Problem
-from model_analyzer.state.checkpointer import Checkpointer
-from model_analyzer.state.directory import DirectoryCheckpointer
-from model_analyzer.state.storage import StorageCheckpointer
+from model_analyzer.state.stores.checkpointer import Checkpointer
+from model_analyzer.state.stores.directory import DirectoryCheckpointer
+from model_analyzer.state.stores.storage import StorageCheckpointer
 
 GROUP = "model_analyzer.checkpointers"
 

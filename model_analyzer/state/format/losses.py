@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from model_analyzer.state.codec import OUTCOMES
-from model_analyzer.state.lines import Entry, checksum_of
+from model_analyzer.state.format.codec import OUTCOMES
+from model_analyzer.state.format.lines import Entry, checksum_of
 
 MOST_NAMED = 3
 
