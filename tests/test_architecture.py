@@ -200,6 +200,37 @@ def test_a_use_case_is_imported_by_the_command_line_only(path: Path) -> None:
     assert room_of(path) == "cli" or not used & USE_CASES
 
 
+# what a function may import of ours when it is called, since it is slow to import
+HEAVY = ("model_analyzer.domain.protobuf", "model_analyzer.search.adaptive.search")
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_function_imports_what_its_file_could(path: Path) -> None:
+    """Such an import hides a circle. Commands import what they need when they run: help is quick."""
+    if room_of(path) in ("cli", "__init__", "__main__"):
+        return
+    for function in ast.walk(ast.parse(path.read_text())):
+        if isinstance(function, ast.FunctionDef):
+            nodes = [node for node in ast.walk(function) if isinstance(node, ast.ImportFrom)]
+            names = {str(node.module) for node in nodes}
+            ours = {name for name in names if name.startswith("model_analyzer.")}
+            assert ours <= {*HEAVY}, function.name
+
+
+# package of `state` -> packages and files of `state` that it may import, besides itself
+STATE_LAYERS = {
+    "format": {"own_key"},
+    "upstream": {"format", "own_key", "contents", "checkpoint"},
+}
+
+
+@pytest.mark.parametrize("layer", STATE_LAYERS)
+def test_a_layer_of_the_state_knows_only_those_below(layer: str) -> None:
+    for path in sorted((PACKAGE / "state" / layer).glob("*.py")):
+        names = [name for name in imports(path) if name.startswith("model_analyzer.state.")]
+        assert {name.split(".")[2] for name in names} - {layer} <= STATE_LAYERS[layer], path.name
+
+
 def test_pure_rooms_need_no_library() -> None:
     import sys
 
