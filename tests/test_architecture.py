@@ -206,7 +206,7 @@ HEAVY = ("model_analyzer.domain.protobuf", "model_analyzer.search.adaptive.searc
 
 @pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_no_function_imports_what_its_file_could(path: Path) -> None:
-    """Such an import hides a circle. Commands import what they need when they run: help is quick."""
+    """Such an import hides a circle. Commands import what they need when they run."""
     if room_of(path) in ("cli", "__init__", "__main__"):
         return
     for function in ast.walk(ast.parse(path.read_text())):
