@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help quickstart test check fix qa fast fuzz coverage site package environment tools
+.PHONY: help quickstart test check fix qa soak fast fuzz coverage site package environment tools
 .PHONY: browser clean
 
 # This list: each target with the comment above it.
@@ -32,10 +32,17 @@ fast: tools
 qa: tools
 	$(BIN)/model-analyzer runtime install
 	$(BIN)/python -m pytest qa -v
+	$(MAKE) soak
 
-# 200 000 configurations, right and wrong: none may end in a traceback.
+# Faults at random moments on the real programs, for some minutes: nothing acknowledged may be lost.
+soak: MINUTES ?= 5
+soak: SEED ?= 0
+soak: tools
+	$(BIN)/python qa/soak.py --minutes $(MINUTES) --seed $(SEED)
+
+# Nine minutes of input of every kind, right and wrong: none may end in a traceback.
 fuzz: tools
-	$(BIN)/python tools/fuzz.py --examples 200000
+	$(BIN)/python tools/fuzz.py --minutes 9
 
 # A Chromium for the tests of reports; without one they are skipped.
 browser:

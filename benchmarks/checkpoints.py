@@ -29,8 +29,9 @@ from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.models import ModelVariant, freeze
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Load, ServerSetup, Trial, Workload
-from model_analyzer.state.checkpoint import Checkpoint, Header, read_file
+from model_analyzer.state.checkpoint import Checkpoint, read_file
 from model_analyzer.state.codec import Encoder
+from model_analyzer.state.header import Header
 from model_analyzer.state.legacy_export import write_upstream
 from model_analyzer.state.lines import encode
 from model_analyzer.state.profile_state import ProfileState

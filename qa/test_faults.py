@@ -4,11 +4,23 @@
 
 from __future__ import annotations
 
+import os
+import random
+import re
+import select
 import socket
+import subprocess
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+STUB = "triton_python_backend_stub"
+
+# Ten seconds on a machine at rest; 600 are the time limit of perf_analyzer.
+NOTICED_S = 60
 
 FAILING = {
     "an exception while loading": "raise ValueError('no luck today')\n",
@@ -84,10 +96,105 @@ def test_a_perf_analyzer_that_is_killed_in_a_trial_gets_another_try(scene) -> No
     assert len(scene.rows) == 1
 
 
+DIED = re.compile(
+    r"the Python backend process of model (\w+) died during the measurement \(killed by SIGKILL\)"
+)
+
+# Each is killed in a model that streams (its requests hang for ever), or whose requests fail.
+KILLED_IN: Mapping[str, Mapping[str, Any]] = {
+    "a model that streams": {"profile_models": {"sim_llm": {"cpu_only": True}}},
+    "one of three instances": {"profile_models": {"scale": {"cpu_only": True}}},
+    "a part of an ensemble": {
+        "profile_models": {"ensemble_chain": {"cpu_only": True}},
+        "cpu_only_composing_models": ["scale", "add_sub"],
+    },
+    "a model that is called": {
+        "profile_models": {"bls_chain": {"cpu_only": True}},
+        "bls_composing_models": ["scale", "add_sub"],
+    },
+    "a server in perf_analyzer": {"triton_launch_mode": "c_api"},
+}
+
+
+@pytest.mark.parametrize("where", KILLED_IN)
+def test_a_models_process_that_is_killed_in_a_trial_is_noticed_and_the_trial_repeated(
+    scene, where: str
+) -> None:
+    config = scene.models / "scale" / "config.pbtxt"
+    if "instances" in where:
+        config.write_text(config.read_text().replace("count: 1", "count: 3"))
+    flags = {**scene.config["perf_analyzer_flags"], "measurement-interval": 4000}
+    changes = {"perf_analyzer_timeout": 600, "perf_analyzer_flags": flags, **KILLED_IN[where]}
+    process = scene.start("--run-config-search-disable", "-c", "4", **changes)
+
+    kill_stub(scene, of=3 if "instances" in where else 1)
+    killed = time.monotonic()
+    words = read_until(process, DIED)
+    noticed_s = time.monotonic() - killed
+    output, _ = process.communicate(timeout=600)
+
+    assert process.returncode == 0, words + output
+    assert noticed_s < NOTICED_S
+    assert output.count("trying once more") == 0  # once, and that was in `words`
+    assert scene.rows
+
+
+def test_a_models_process_that_dies_each_time_is_a_failure_that_says_so(scene, crasher) -> None:
+    crasher("kill")
+
+    status, output = scene.profile(
+        "--run-config-search-disable", profile_models=["crasher", "add_sub"]
+    )
+
+    assert status == 1
+    assert output.count("Python backend process of model crasher died during the measurement") == 2
+    assert {row[0] for row in scene.rows} == {"add_sub"}
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_interrupts_keep_their_limits_when_a_models_process_is_dead(scene, count: int) -> None:
+    flags = {**scene.config["perf_analyzer_flags"], "measurement-interval": 4000}
+    process = scene.start(
+        "--run-config-search-disable", "-c", "2,4",
+        profile_models={"sim_llm": {"cpu_only": True}},
+        perf_analyzer_timeout=600, perf_analyzer_flags=flags,
+    )  # fmt: skip
+
+    kill_stub(scene)
+    output = scene.interrupt(process, count)
+    began = time.monotonic()
+    output += process.communicate(timeout=600)[0]
+
+    assert process.returncode == 1, output
+    # the first: notice, measure once more and save; the third: save
+    assert time.monotonic() - began < (120 if count == 1 else 30)
+    assert "Traceback" not in output
+    if count == 1:
+        assert len(scene.rows) == 1
+
+
+def kill_stub(scene, of: int = 1) -> None:
+    """Kills one of so many processes of Python models while perf_analyzer puts a load on them."""
+    scene.wait_until(lambda: scene.measuring and len(scene.processes(STUB)) >= of)
+    time.sleep(1.5)  # in the midst of its requests
+    random.choice(scene.processes(STUB)).kill()
+
+
+def read_until(process: subprocess.Popen[str], words: re.Pattern[str]) -> str:
+    """What a run has written when it says this."""
+    assert process.stdout is not None
+    written = b""
+    while not words.search(written.decode(errors="replace")):
+        assert select.select([process.stdout], [], [], 60)[0], written
+        part = os.read(process.stdout.fileno(), 65536)
+        assert part, written
+        written += part
+    return written.decode(errors="replace")
+
+
 @pytest.mark.parametrize(
     ("mode", "words"),
     [
-        ("kill", "is not healthy"),
         ("error", "error reply, as asked"),
         ("raise", "exception in execute"),
     ],
@@ -178,7 +285,7 @@ def test_a_model_that_dies_of_two_requests_at_once_is_measured_with_one(scene) -
     )
 
     assert status == 0, output
-    assert "is not healthy" in output
+    assert "Python backend process of model jealous died during the measurement" in output
     assert [row[2] for row in scene.rows if row[3] == "jealous_config_0"] == ["1"]
 
 

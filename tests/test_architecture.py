@@ -21,11 +21,12 @@ PACKAGE = Path(model_analyzer.__file__).parent
 MAY_IMPORT = {
     "domain": set(),
     "errors": set(),
-    "config": {"domain", "errors"},
+    "config": {"domain", "errors", "reading"},
     "search": {"domain", "errors"},
+    "reading": set(),
     "writing": set(),
-    "runner": {"domain", "errors", "writing"},
-    "state": {"domain", "errors", "writing"},
+    "runner": {"domain", "errors", "reading", "writing"},
+    "state": {"domain", "errors", "reading", "writing"},
     "results": {"domain"},
     "reports": {"domain", "results", "errors", "writing"},
     "profiling": {"domain", "errors"},
@@ -39,6 +40,7 @@ MAY_IMPORT = {
     "cli": {
         "domain",
         "errors",
+        "reading",
         "writing",
         "config",
         "search",
@@ -55,6 +57,7 @@ MAY_IMPORT = {
 STANDARD_LIBRARY_ONLY = {
     "domain",
     "errors",
+    "reading",
     "writing",
     "results",
     "profiling",
@@ -67,7 +70,8 @@ USE_CASES = {"analyze", "compare", "doctor", "preview", "profile", "recommend", 
 
 # imports that touch the world -> where they may occur
 ADDRESSES = {
-    "subprocess": {"runner/process.py"},
+    # pictures are drawn by engines that may end their process, after everything has run
+    "subprocess": {"runner/process.py", "reports/renderer.py"},
     "threading": {"runner/monitors/sampler.py", "state/lock.py", "state/upload.py"},
     "multiprocessing": set(),
     "asyncio": set(),
@@ -77,6 +81,8 @@ ADDRESSES = {
         "runner/process.py",
         "runner/guard.py",
         "runner/server/container.py",
+        "reports/renderer.py",
+        "reports/engines.py",
     },
     "docker": {"runner/server/docker.py", "runner/server/container.py"},
     "socket": {
@@ -101,7 +107,7 @@ ADDRESSES = {
     },
     "google": {"domain/protobuf.py", "runner/model_config.py"},
     "pynvml": {"runner/monitors/gpu.py", "runner/checks/gpus.py"},
-    "vl_convert": {"reports/images.py"},
+    "vl_convert": {"reports/engines.py"},
     "orjson": {"state/lines.py"},
     "jinja2": {"reports/templating.py"},
     "optuna": {"search/optuna_search.py"},
@@ -131,7 +137,7 @@ ADDRESSES = {
 
 # calls that touch the world -> rooms (or files) where they may occur
 CALLS = {
-    "open": {"runner", "state", "writing"},
+    "open": {"reading", "runner", "state", "writing"},
     "click.echo": {"cli/echo.py", "cli/program.py"},  # where escapes are taken out
     "print": {"runner/guard.py", "runner/server/container.py"},
     "time.time": {"runner", "state/lock.py"},

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the table of model configuration fields from the protobuf that tritonclient ships.
 
-python tools/model_config_fields.py > model_analyzer/config/model_config_fields.py
+python tools/model_config_fields.py > model_analyzer/domain/model_config_fields.py
 """
 
 from __future__ import annotations

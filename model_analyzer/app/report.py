@@ -22,6 +22,7 @@ from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.reports.images import Images
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.state.checkpoint import Checkpoint, load_chosen
@@ -47,21 +48,25 @@ def report(settings: ReportSettings) -> Iterator[Path]:
         raise ConfigError(*(_unknown(name, profile) for name in names))
     directory = ExportDirectory(settings.export_path)
     origin = origin_of(profile, loaded.path)
-    for name in settings.variants:
-        for result, ranking in results[name]:
-            yield from write_detail(
-                directory,
-                result,
-                ranking.goal,
-                origin,
-                plots=settings.plots[name],
-                offline=settings.offline,
-                always_gpus=settings.always_gpus,
-                formats=settings.formats,
-            )
-            yield from write_measurements(
-                directory, result, ranking, settings.formats, gpus=len(profile.devices)
-            )
+    with Images() as images:
+        for name in settings.variants:
+            for result, ranking in results[name]:
+                yield from write_detail(
+                    directory,
+                    result,
+                    ranking.goal,
+                    origin,
+                    images,
+                    plots=settings.plots[name],
+                    offline=settings.offline,
+                    always_gpus=settings.always_gpus,
+                    formats=settings.formats,
+                )
+                yield from write_measurements(
+                    directory, result, ranking, settings.formats, gpus=len(profile.devices)
+                )
+        for remark in images.remarks():
+            log.warning("%s", remark)
 
 
 def _results(

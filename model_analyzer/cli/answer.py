@@ -22,6 +22,8 @@ def show(delivery: Delivery, view: View) -> None:
         view.answer(summary, table)
         for remark in summary.remarks:
             log.warning("%s", remark)
+    for remark in delivery.remarks:
+        log.warning("%s", remark)
     if delivery.error_log:
         log.warning("Some trials failed: see %s", delivery.error_log)
     for path in delivery.paths:

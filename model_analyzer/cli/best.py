@@ -21,7 +21,6 @@ from model_analyzer.cli.circumstances import circumstances_option
 from model_analyzer.cli.complete import complete_model
 from model_analyzer.cli.echo import echo, echo_data
 from model_analyzer.cli.miss import allow_miss_option, is_shown
-from model_analyzer.cli.uninterrupted import uninterrupted
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, wrong
 
 if TYPE_CHECKING:
@@ -108,13 +107,12 @@ def _best(
     if wanted is not None and form != _KUBERNETES and output_dir is None:
         raise wrong("--throughput", "only a manifest has replicas: give --format kubernetes")
 
-    with uninterrupted():
-        from model_analyzer.app.delivery.files import results_text
-        from model_analyzer.app.recommend import chosen_subjects, recommend, write
-        from model_analyzer.app.selection.circumstances import run_of
-        from model_analyzer.app.selection.goals import goals_of
-        from model_analyzer.cli.checkpoint.output import found, warn
-        from model_analyzer.reports.write import ExportDirectory
+    from model_analyzer.app.delivery.files import results_text
+    from model_analyzer.app.recommend import chosen_subjects, recommend, write
+    from model_analyzer.app.selection.circumstances import run_of
+    from model_analyzer.app.selection.goals import goals_of
+    from model_analyzer.cli.checkpoint.output import found, warn
+    from model_analyzer.reports.write import ExportDirectory
 
     settings = _settings(ctx, config_file, directory, prefix)
     checkpoint = found(which, settings.checkpoint_directory, settings.checkpoint_prefix)

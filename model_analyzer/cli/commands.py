@@ -14,15 +14,13 @@ from pathlib import Path
 import click
 
 from model_analyzer.cli.table_command import Invocation, table_command
-from model_analyzer.cli.uninterrupted import uninterrupted
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.options import options_of
 from model_analyzer.config.table import ANALYZE, DOCTOR, PROFILE, REPORT
 
 
 def _profile(given: Invocation) -> int:
-    with uninterrupted():
-        from model_analyzer.config.resolve import resolve_profile
+    from model_analyzer.config.resolve import resolve_profile
 
     as_json, dry_run = given.switches["as_json"], given.switches["dry_run"]
     if as_json and not dry_run:
@@ -35,20 +33,17 @@ def _profile(given: Invocation) -> int:
         offline=given.offline,
     )
     if dry_run:
-        with uninterrupted():
-            from model_analyzer.cli.profile import dry_run as preview
+        from model_analyzer.cli.profile import dry_run as preview
 
         return preview(resolved, as_json=as_json)
-    with uninterrupted():
-        from model_analyzer.cli.profile import run
+    from model_analyzer.cli.profile import run
 
     return run(resolved, given.verbosity)
 
 
 def _analyze(given: Invocation) -> int:
-    with uninterrupted():
-        from model_analyzer.cli.analyze import run
-        from model_analyzer.config.resolve import resolve_profile
+    from model_analyzer.cli.analyze import run
+    from model_analyzer.config.resolve import resolve_profile
 
     resolved = resolve_profile(
         given.command_line,
@@ -62,9 +57,8 @@ def _analyze(given: Invocation) -> int:
 
 
 def _report(given: Invocation) -> int:
-    with uninterrupted():
-        from model_analyzer.cli.report import run
-        from model_analyzer.config.resolve import resolve_report
+    from model_analyzer.cli.report import run
+    from model_analyzer.config.resolve import resolve_report
 
     resolved = resolve_report(
         given.command_line,
@@ -77,13 +71,12 @@ def _report(given: Invocation) -> int:
 
 
 def _doctor(given: Invocation) -> int:
-    with uninterrupted():
-        from model_analyzer.app.bench.job import Job
-        from model_analyzer.app.doctor import Asked
-        from model_analyzer.cli.doctor import run
-        from model_analyzer.config.origins import origins
-        from model_analyzer.config.resolve import resolve_profile
-        from model_analyzer.runner.repository import model_names
+    from model_analyzer.app.bench.job import Job
+    from model_analyzer.app.doctor import Asked
+    from model_analyzer.cli.doctor import run
+    from model_analyzer.config.origins import origins
+    from model_analyzer.config.resolve import resolve_profile
+    from model_analyzer.runner.repository import model_names
 
     resolve = functools.partial(
         resolve_profile,

@@ -187,7 +187,7 @@ def _value(ctx: click.Context, key: str) -> str | None:
             if given.get(entry.key) is None and entry.node.is_scalar:
                 given[entry.key] = entry.node.text
         if given.get(key) is None and given.get("config_file") is not None:
-            yaml = read_yaml(Path(str(given["config_file"])).expanduser())
+            yaml = read_yaml(Path(os.path.expanduser(str(given["config_file"]))))
             for entry in yaml.entries if yaml is not None and yaml.is_mapping else ():
                 if entry.key == key and entry.node.is_scalar and not entry.node.is_null:
                     given[key] = entry.node.text

@@ -13,7 +13,7 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console
@@ -24,6 +24,7 @@ from model_analyzer.app.progress.events import Silence, Sink
 from model_analyzer.cli.progress.jsonlines import JsonLines
 from model_analyzer.cli.progress.live import LiveView
 from model_analyzer.cli.progress.plain import Lines
+from model_analyzer.cli.streams import write_now
 from model_analyzer.domain.printable import one_line, printable
 from model_analyzer.domain.secrets import masked_text
 from model_analyzer.domain.settings import ProgressMode
@@ -67,53 +68,6 @@ class _LogHandler(logging.Handler):
         )
 
 
-class Output:
-    """Standard output (or error), as long as somebody takes it.
-
-    A terminal that has gone, a full disk or a closed pipe must not cost a measurement: then
-    nothing more is shown, and the run goes on.
-    """
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._lost = False
-
-    @property
-    def encoding(self) -> str:
-        return self._stream.encoding
-
-    def isatty(self) -> bool:
-        return not self._lost and self._stream.isatty()
-
-    def fileno(self) -> int:
-        return self._stream.fileno()
-
-    def write(self, text: str) -> int:
-        if not self._lost:
-            try:
-                self._stream.write(text)
-            except OSError:
-                self._lose()
-        return len(text)
-
-    def write_line(self, text: str) -> None:
-        """Writes, and does not keep it back."""
-        self.write(text)
-        self.flush()
-
-    def flush(self) -> None:
-        if not self._lost:
-            try:
-                self._stream.flush()
-            except OSError:
-                self._lose()
-
-    def _lose(self) -> None:
-        self._lost = True
-        # what is buffered would raise again at the end of the program
-        os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
-
-
 class View:
     """The terminal, or whatever takes its place: log lines and results.
 
@@ -129,7 +83,7 @@ class View:
         conceal: Callable[[str], str] = masked_text,
     ) -> None:
         self._verbosity = verbosity
-        output = cast(TextIO, Output(sys.stderr if on_stderr else sys.stdout))
+        output = sys.stderr if on_stderr else sys.stdout
         self._console = Console(file=output)
         if not self._console.is_terminal:
             self._console = Console(file=output, width=_LOG_WIDTH)
@@ -148,8 +102,8 @@ class View:
         """A line that matters; safe to call from a signal handler."""
         try:
             log.warning("%s", text)
-        except RuntimeError:
-            pass  # the handler came in the middle of another line: the count still goes on
+        except RuntimeError:  # the handler came in the middle of another line
+            write_now(self._console.file, f"[Model Analyzer] WARNING: {printable(text)}")
 
     @contextmanager
     def hypothetically(self) -> Iterator[None]:
@@ -170,7 +124,7 @@ class View:
         """What shows a run here: see `LiveView` for `clock` and `stopping`."""
         match self._mode(mode):
             case ProgressMode.JSON:
-                return JsonLines(Output(sys.stdout).write_line)
+                return JsonLines(_write_line)
             case ProgressMode.NONE:
                 return Silence()
             case ProgressMode.LIVE:
@@ -210,6 +164,12 @@ class View:
         """A plain line of result."""
         if self._verbosity >= 0:
             self._console.print(Text(printable(text)), soft_wrap=True)
+
+
+def _write_line(text: str) -> None:
+    """Writes to standard output, and does not keep it back."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 def _is_news(record: logging.LogRecord) -> bool:

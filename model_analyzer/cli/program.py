@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from importlib import import_module
 from io import StringIO
@@ -15,12 +14,10 @@ from click.shell_completion import CompletionItem
 
 from model_analyzer import __version__
 from model_analyzer.cli.echo import complain, echo
-from model_analyzer.cli.uninterrupted import uninterrupted
 from model_analyzer.domain.printable import printable
 from model_analyzer.domain.secrets import masked_text
 from model_analyzer.errors import (
     EXIT_OK,
-    EXIT_RUN_FAILED,
     EXIT_USAGE,
     ConfigError,
     ModelAnalyzerError,
@@ -79,8 +76,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
             return None
-        with uninterrupted():
-            module = import_module(f"model_analyzer.cli.{_COMMANDS[name][0]}")
+        module = import_module(f"model_analyzer.cli.{_COMMANDS[name][0]}")
         command: click.Command = getattr(module, name)()
         return command
 
@@ -149,9 +145,8 @@ def run() -> int:
     except click.ClickException as error:
         _show(error)
         status = EXIT_USAGE
-    except click.exceptions.Abort:  # click's word for an interrupt
-        complain("interrupted")
-        status = EXIT_RUN_FAILED
+    except click.exceptions.Abort as error:  # click's word for an interrupt
+        raise KeyboardInterrupt from error
     except ConfigError as error:
         for problem in error.problems:
             complain(str(problem))
@@ -164,10 +159,6 @@ def run() -> int:
             raise
         complain("the current directory does not exist any more: change to another")
         status = EXIT_USAGE
-    except BrokenPipeError:
-        # whoever read our output has gone: say nothing more, also not at shutdown
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = EXIT_RUN_FAILED
     return status if isinstance(status, int) else EXIT_OK
 
 

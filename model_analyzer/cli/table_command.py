@@ -9,14 +9,12 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import click
 
 from model_analyzer.cli.complete import complete_option
 from model_analyzer.cli.echo import echo
-from model_analyzer.cli.uninterrupted import uninterrupted
 from model_analyzer.config.kinds import Boolean
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.options import options_of
@@ -170,9 +168,9 @@ def _invocation(
     command_line: Sequence[Entry], *, verbosity: int, switches: Mapping[str, bool]
 ) -> Invocation:
     """With what the environment adds, and the file that one of them names."""
-    with uninterrupted():
-        from model_analyzer.config.environment import misspelled, read_environment
-        from model_analyzer.config.sources import read_yaml
+    from model_analyzer.config.environment import misspelled, read_environment
+    from model_analyzer.config.kinds import FilePath
+    from model_analyzer.config.sources import read_yaml
 
     for remark in misspelled(os.environ):
         echo(f"model-analyzer: warning: {remark}", err=True)
@@ -182,7 +180,7 @@ def _invocation(
     return Invocation(
         command_line=command_line,
         environment=environment,
-        yaml=read_yaml(Path(files[0].node.text).expanduser()) if files else None,
+        yaml=read_yaml(FilePath().parse(files[0].node)) if files else None,
         verbosity=verbosity,
         offline=mode == "offline",
         switches=switches,

@@ -33,6 +33,7 @@ from model_analyzer.config.nodes import Node, Problems, did_you_mean, nearest
 
 E = TypeVar("E", bound=Enum)
 
+# Of a list of numbers, or of text with commas: to measure so many takes days.
 _MOST_VALUES = 10_000
 
 
@@ -325,6 +326,8 @@ class ListOf:
     def _split_text(node: Node) -> Sequence[Node]:
         if not isinstance(node.value, str) or "," not in node.value:
             return [node]
+        if node.value.count(",") > _MOST_VALUES:
+            raise node.problem(f"more than {_MOST_VALUES} values between commas")
         parts = [Node(part.strip(), node.where) for part in node.value.split(",") if part.strip()]
         if not parts:
             raise node.problem(f"expected values between commas, found {node.describe()}")
@@ -349,6 +352,8 @@ class Integers:
         for item in [node] if node.is_mapping else ListOf.split(node):
             with problems.collect():
                 values.update(self._expand(item))
+            if len(values) > _MOST_VALUES:
+                raise node.problem(f"more than {_MOST_VALUES} numbers")
         problems.raise_any()
         return tuple(sorted(values))
 

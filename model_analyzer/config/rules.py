@@ -41,6 +41,9 @@ _BOUNDS = (
     ("optuna_min_trials", "optuna_max_trials"),
 )
 
+# What adaptive and Optuna searches may try of a model: any of these numbers, at any time.
+_MOST_INSTANCES = 10_000
+
 _TOGETHER = "run_config_profile_models_concurrently_enable"
 _COMPOSING = ("bls_composing_models", "ensemble_composing_models")
 
@@ -189,6 +192,22 @@ def _adaptive(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
                 where=given.where[key],
                 what=f"{key} is for search mode adaptive",
                 hint="run_config_search_mode: adaptive",
+            )
+
+
+def _instances_that_may_be_drawn(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Searches that climb stop where more instances do not help; others try any number at once."""
+    mode = values["run_config_search_mode"]
+    if mode not in (SearchMode.ADAPTIVE, SearchMode.OPTUNA):
+        return
+    for key in ("run_config_search_min_instance_count", "run_config_search_max_instance_count"):
+        if values[key] > _MOST_INSTANCES:
+            yield Problem(
+                where=given.where.get(key, key),
+                what=f"search mode {mode.value} may try any of the instance counts:"
+                f" {_MOST_INSTANCES} at most, found {values[key]}",
+                hint="each is at least a thread of the server; brute and quick climb from the"
+                " smallest",
             )
 
 
@@ -360,6 +379,7 @@ _COMMON_RULES: Sequence[Rule] = (
     _quick_searches_by_itself,
     _composing_in_quick,
     _adaptive,
+    _instances_that_may_be_drawn,
     _bls,
     _together,
     _remote_only,

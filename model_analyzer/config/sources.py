@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import errno
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,9 +12,12 @@ import yaml
 
 from model_analyzer.config.nodes import Entry, Node, Scalar
 from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.reading import read_named
 
 _MOST_BYTES = 16 * 2**20
 _DEEPEST = 40
+# To list more than an option takes at most needs no more values; each costs time and memory.
+_MOST_VALUES = 200_000
 
 _LONGEST_NUMBER = 100
 
@@ -45,17 +49,13 @@ def read_yaml(path: Path) -> Node | None:
     Raises ConfigError with file, line and column for anything that is not safe, plain YAML.
     """
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise ConfigError(
-                Problem(where=str(path), what="larger than 16 MiB: not a configuration")
-            )
-        data = path.read_bytes()
+        data = read_named(path, most_bytes=_MOST_BYTES)
     except OSError as error:
-        raise ConfigError(
-            Problem(
-                where=str(path), what=f"cannot be read: {error.strerror}", hint="check the path"
-            )
-        ) from error
+        if error.errno == errno.EFBIG:
+            what, hint = "larger than 16 MiB: not a configuration", ""
+        else:
+            what, hint = f"cannot be read: {error.strerror}", "check the path"
+        raise ConfigError(Problem(where=str(path), what=what, hint=hint)) from error
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -68,7 +68,7 @@ def read_yaml(path: Path) -> Node | None:
 def parse_yaml(text: str, name: str) -> Node | None:
     """The top-level node of YAML `text`; `name` stands for the file in messages."""
     try:
-        _check_depth(text, name)
+        _check_size(text, name)
         loader = _Loader(text)
         try:
             root = loader.get_single_node()
@@ -93,9 +93,11 @@ def _place(name: str, before: str) -> str:
     return f"{name}:{line}:{column}"
 
 
-def _check_depth(text: str, name: str) -> None:
-    """Refuses nesting before it is composed, which takes stack for each level."""
-    depth = 0
+def _check_size(text: str, name: str) -> None:
+    """Refuses nesting before it is composed, which takes stack for each level, and values without
+    end, which take memory.
+    """
+    depth = values = 0
     for event in yaml.parse(text, Loader=_Loader):
         if isinstance(event, (yaml.SequenceStartEvent, yaml.MappingStartEvent)):
             depth += 1
@@ -105,6 +107,9 @@ def _check_depth(text: str, name: str) -> None:
             mark = event.start_mark
             where = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name
             raise ConfigError(Problem(where=where, what="nested too deeply"))
+        values += isinstance(event, yaml.ScalarEvent)
+        if values > _MOST_VALUES:
+            raise ConfigError(Problem(where=name, what=f"more than {_MOST_VALUES} values"))
 
 
 class _Reader:

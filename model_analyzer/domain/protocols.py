@@ -93,6 +93,9 @@ class Server(Protocol):
     def is_alive(self) -> bool:
         """Whether the server can still answer, as far as is known."""
 
+    def stubs(self) -> Sequence[int]:
+        """The numbers of its processes that run Python models, as far as they are seen here."""
+
     def log_tail(self) -> tuple[str, ...]:
         """The last telling lines of the server's log."""
 

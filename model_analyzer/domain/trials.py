@@ -392,6 +392,7 @@ class FailureReason(Enum):
     LOAD_GENERATOR_BUSY = "perf_analyzer used too much CPU"
     LOAD_GENERATOR_DIED = "perf_analyzer was killed"
     SERVER_DIED = "the server died"
+    MODEL_DIED = "a process of the model died"
     NO_RESULT = "perf_analyzer ended without a result"
 
 

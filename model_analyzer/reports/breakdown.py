@@ -17,6 +17,7 @@ from model_analyzer.reports.plots import (
     NOWHERE,
     Chart,
     Places,
+    evenly,
     load_order,
     vega_lite,
 )
@@ -45,6 +46,8 @@ _STREAMED = frozenset(
     {"time_to_first_token_p99", "time_to_first_token_avg", "output_token_throughput"}
 )
 
+_MOST_BARS = 40  # more have no room for their names
+
 _BATCH = "client batch size"
 _FLAT = 20  # letters below a chart
 _LINE = 32  # letters beside it
@@ -54,10 +57,12 @@ _HALF_LINE = 6  # pixels
 def latency_breakdown(result: VariantResult, *, places: Places = NO_PLACES) -> Chart:
     """Where the time goes, for each load of a variant; without data where nothing was told."""
     items = [item for item in result.measured if phases(item.measurement)]
-    bars = [(load_text(item.trial), item) for item in sorted(items, key=load_order)]
+    chosen = evenly(sorted(items, key=load_order), _MOST_BARS)
+    bars = [(load_text(item.trial), item) for item in chosen]
+    caption = f"Where the time of a request goes on average, by load, for {result.telling_name}."
     return Chart(
         name="latency_breakdown",
-        caption=f"Where the time of a request goes on average, by load, for {result.telling_name}.",
+        caption=caption + _few(len(chosen), len(items), "loads"),
         spec=_bars(bars, places, horizontal=False),
     )
 
@@ -71,12 +76,19 @@ def breakdown_of_variants(
     ]
     if not bars:
         return ()
+    caption = "Where the time of a request goes on average, for each configuration at its best."
+    chosen = bars[:_MOST_BARS]
     chart = Chart(
         name="latency_breakdown",
-        caption="Where the time of a request goes on average, for each configuration at its best.",
-        spec=_bars(bars, places, horizontal=True),
+        caption=caption + _few(len(chosen), len(bars), "configurations"),
+        spec=_bars(chosen, places, horizontal=True),
     )
     return (chart,)
+
+
+def _few(drawn: int, count: int, what: str) -> str:
+    """That not all have a bar, for a caption, where it is so."""
+    return f" Of {count} {what} {drawn} are drawn." if drawn < count else ""
 
 
 def phases(measurement: Measurement) -> Mapping[str, float]:

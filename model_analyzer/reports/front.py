@@ -17,12 +17,15 @@ from model_analyzer.reports.plots import (
     TOKENS_OVER_FIRST,
     Chart,
     Places,
+    cells_of,
+    evenly,
     hollow,
     limit_layers,
     line_layers,
     line_points,
     mark_layers,
     ringed,
+    thinned_out,
     vega_lite,
     what_lines_join,
     x_axis,
@@ -36,6 +39,7 @@ _HEIGHT = 430
 # Of more measurements than this, one for each small cell of the chart is drawn.
 _MOST_POINTS = 800
 _CELLS = 40  # in each direction
+_MOST_ON_FRONT = 1000
 
 
 def front_charts(
@@ -90,8 +94,8 @@ def _front(
 ) -> Chart:
     axes = Axes(ranking.goal, ranking.results)
     on_lines = line_points(shown, plot, axes, places)
-    drawn = {point["row"] for point in on_lines}
-    others = [point for point in points if point[0] not in drawn]
+    of_lines = {places.get(id(item)) for result in shown for item in result.measured}
+    others = [point for point in points if point[0] not in of_lines]
     few = _thinned(others)
     x = x_axis(plot.x_axis, [x for _, x, _ in points], axes)
     y = y_axis(plot.y_axis, axes)
@@ -136,7 +140,7 @@ def _front(
     ]  # fmt: skip
     values = [
         *data("other", few),
-        *data("front", _front_of(points)),
+        *data("front", evenly(_front_of(points), _MOST_ON_FRONT)),
         *({"part": "line", **point} for point in on_lines),
     ]
     caption = (
@@ -148,6 +152,7 @@ def _front(
         + f"the ring marks the {ringed(shown)}"
         + (", dashed lines are constraints." if limits else ".")
     )
+    caption += thinned_out(len(on_lines), shown, plot, axes)
     if len(few) < len(others):
         caption += f" Of {len(others)} grey points {len(few)} are drawn: one for each small area."
     return Chart(name=plot.name, caption=caption, spec=vega_lite(values, layers, height=_HEIGHT))
@@ -157,16 +162,9 @@ def _thinned(points: Sequence[_Point]) -> Sequence[_Point]:
     """The points; of very many, the first in each cell of a grid, with latencies as logarithms."""
     if len(points) <= _MOST_POINTS:
         return points
-    columns = _cells([math.log(max(x, 1e-6)) for _, x, _ in points])
-    rows = _cells([y for _, _, y in points])
+    columns = cells_of([math.log(max(x, 1e-6)) for _, x, _ in points], _CELLS)
+    rows = cells_of([y for _, _, y in points], _CELLS)
     chosen: dict[tuple[int, int], _Point] = {}
     for cell, point in zip(zip(columns, rows, strict=True), points, strict=True):
         chosen.setdefault(cell, point)
     return list(chosen.values())
-
-
-def _cells(values: Sequence[float]) -> Sequence[int]:
-    """The cell of each value along an axis."""
-    low, high = min(values), max(values)
-    width = (high - low) or 1
-    return [int((value - low) / width * _CELLS) for value in values]

@@ -17,8 +17,8 @@ from pathlib import Path
 import markupsafe
 
 from model_analyzer.reports.build import Detail, Summary
-from model_analyzer.reports.explorer import Explorer
-from model_analyzer.reports.plots import Chart, chart_config
+from model_analyzer.reports.images import Drawings
+from model_analyzer.reports.plots import chart_config
 from model_analyzer.reports.tables import Table
 from model_analyzer.reports.templating import render
 
@@ -32,37 +32,32 @@ _MOST_ROWS_OF_ONE = 500
 _MOST_FAILURES = 50
 
 
-def render_summary(report: Summary) -> str:
+def render_summary(report: Summary, drawings: Drawings) -> str:
     """The page of a summary."""
     first = report.explorer.first(_MOST_ROWS)
-    return _render("summary.html.j2", report, report.charts, report.explorer, first)
+    return _render("summary.html.j2", report, drawings, first)
 
 
-def render_detail(report: Detail) -> str:
+def render_detail(report: Detail, drawings: Drawings) -> str:
     """The page of a detailed report."""
     first = report.explorer.first(_MOST_ROWS_OF_ONE)
-    return _render("detailed.html.j2", report, report.charts, report.explorer, first)
+    return _render("detailed.html.j2", report, drawings, first)
 
 
-def _render(
-    template: str,
-    report: Summary | Detail,
-    charts: tuple[Chart, ...],
-    explorer: Explorer,
-    first: Table,
-) -> str:
+def _render(template: str, report: Summary | Detail, drawings: Drawings, first: Table) -> str:
     configs = {"light": chart_config(), "dark": chart_config(dark=True)}
-    specs = {chart.name: chart.spec for chart in charts if chart.has_data}
+    specs = {chart.name: chart.spec for chart in report.charts if chart.has_data}
     scripts = _scripts()
     return render(
         template,
         report=report,
+        drawings=drawings,
         first=first,
         most_failures=_MOST_FAILURES,
         policy=_policy(scripts),
         style=markupsafe.Markup((_STATIC / "report.css").read_text(encoding="utf-8")),
         charts=_as_data(json.dumps({"configs": configs, "specs": specs}, separators=(",", ":"))),
-        rows=_as_data(explorer.to_json()),
+        rows=_as_data(report.explorer.to_json()),
         scripts=[markupsafe.Markup(script) for script in scripts],
     )
 

@@ -1,38 +1,119 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Draws charts: images of their own, or inside a page."""
+"""Pictures of a command: charts as images of their own or inside pages, and pages as PDF.
+
+A picture that cannot be drawn costs neither the others nor what is written besides it.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from functools import lru_cache
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 
 from model_analyzer.domain.printable import drawable, drawable_values
+from model_analyzer.domain.words import counted
+from model_analyzer.reports.engines import PDF, PNG, SVG
+from model_analyzer.reports.plots import Chart
+from model_analyzer.reports.renderer import Limits, Order, Picture, Renderer
 
-_SCALE = 1.5  # pixels of an image for each of the chart's own: sharp on most screens
+# Charts by their name, as they were drawn.
+Drawings = Mapping[str, Picture]
+
+_PDF_S = 300  # a page of many measurements takes its time
+_MOST_NAMES = 3
 
 
-def to_svg(spec: Mapping[str, Any]) -> str:
-    """A Vega-Lite specification as SVG. What texts hold is escaped: the renderer would end the
-    process over what is no character.
+class Images:
+    """Has pictures drawn, and remembers which could not be. A context manager: inside, a process
+    may run that draws.
     """
-    return _drawn(json.dumps(drawable_values(spec)))
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self._charts = Renderer(limits)
+        self._pages = Renderer(limits or Limits(seconds=_PDF_S))
+        self._stack = ExitStack()
+        self._missing: dict[tuple[str, str], list[str]] = {}
+
+    def __enter__(self) -> Images:
+        self._stack.enter_context(self._charts)
+        self._stack.enter_context(self._pages)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def svg(self, charts: Iterable[Chart], about: str) -> Drawings:
+        """The charts with data as SVG, drawn while we go on; `about` says what they show.
+
+        What texts hold is escaped: the engine would end the process over what is no character.
+        """
+        orders = {
+            chart.name: self._charts.order(SVG, json.dumps(drawable_values(chart.spec)))
+            for chart in charts
+            if chart.has_data
+        }
+        return _Drawings(orders, lambda order, name: self._taken(order, f"{name} of {about}"))
+
+    def png(self, drawings: Drawings) -> Drawings:
+        """The same as PNG, without those that could not be drawn."""
+        orders = {
+            name: self._charts.order(PNG, picture.content.decode())
+            for name, picture in drawings.items()
+            if picture.content is not None
+        }
+        return _Drawings(orders, lambda order, name: self._taken(order, f"{name}.png"))
+
+    def pdf(self, page: str, name: str) -> Picture:
+        """A page for paper as PDF."""
+        picture = self._pages.take(self._pages.order(PDF, page))
+        if picture.content is None:
+            self._miss("PDF", name, picture.why)
+        return picture
+
+    def remarks(self) -> Sequence[str]:
+        """What could not be drawn and why: a sentence for each reason."""
+        return [
+            f"{counted(len(names), kind)} not drawn ({_some(names)}): {why}; everything else is"
+            " complete" + (", and pages draw their charts in a browser" if kind == "chart" else "")
+            for (kind, why), names in self._missing.items()
+        ]
+
+    def _taken(self, order: Order, name: str) -> Picture:
+        """What became of a chart that was ordered."""
+        picture = self._charts.take(order)
+        if picture.content is None:
+            self._miss("chart", name, picture.why)
+        elif order.kind == SVG:
+            # an escape in a text may have become what it stands for
+            return Picture(drawable(picture.content.decode()).encode())
+        return picture
+
+    def _miss(self, kind: str, name: str, why: str) -> None:
+        self._missing.setdefault((kind, why), []).append(name)
 
 
-def to_png(spec: Mapping[str, Any]) -> bytes:
-    """A Vega-Lite specification as PNG."""
-    import vl_convert
+class _Drawings(Mapping[str, Picture]):
+    """Charts that are waited for when they are looked at."""
 
-    image: bytes = vl_convert.svg_to_png(to_svg(spec), scale=_SCALE)
-    return image
+    def __init__(self, orders: Mapping[str, Order], take: Callable[[Order, str], Picture]) -> None:
+        self._orders = orders
+        self._take = take
+        self._taken: dict[str, Picture] = {}
+
+    def __getitem__(self, name: str) -> Picture:
+        if name not in self._taken:
+            self._taken[name] = self._take(self._orders[name], name)
+        return self._taken[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._orders)
+
+    def __len__(self) -> int:
+        return len(self._orders)
 
 
-@lru_cache(maxsize=256)
-def _drawn(spec: str) -> str:
-    """A page and images of the same chart are drawn once."""
-    import vl_convert  # at the moment of use: it brings an engine of its own
-
-    svg: str = vl_convert.vegalite_to_svg(spec)
-    return drawable(svg)  # an escape in a text may have become what it stands for
+def _some(names: Sequence[str]) -> str:
+    """The first few names."""
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.metrics import METRICS
@@ -18,6 +18,8 @@ from model_analyzer.domain.trials import Load, LoadKind
 from model_analyzer.reports.axes import Axes, Quantity
 from model_analyzer.reports.loads import load_text
 from model_analyzer.results.ranking import VariantResult
+
+_T = TypeVar("_T")
 
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 _WIDTH, HEIGHT = 820, 380
@@ -29,6 +31,11 @@ NOWHERE = -1
 # Where measurements (by their `id`) stand among the rows of a page.
 Places = Mapping[int, int]
 NO_PLACES: Places = MappingProxyType({})
+
+# Of more measurements than this, a chart draws some of each variant, but at least a few.
+_MOST_POINTS = 1000
+_FEWEST_POINTS = 40
+_CELLS = 150  # in each direction
 
 # latencies that span more than this factor get a logarithmic axis
 _WIDE = 10
@@ -304,9 +311,10 @@ def draw(
     caption = f"{title}{_other_part(results, plot)}; {what_lines_join(results)}"
     caption += hollow(points) + "the ring marks the "
     caption += ringed(results) if len(results) > 1 else "best load"
+    caption += ", dashed lines are constraints." if limits else "."
     return Chart(
         name=plot.name,
-        caption=f"{caption}, dashed lines are constraints." if limits else f"{caption}.",
+        caption=caption + thinned_out(len(points), results, plot, axes),
         spec=vega_lite(points, layers),
     )
 
@@ -339,11 +347,24 @@ def hollow(points: Iterable[Mapping[str, Any]]) -> str:
     return "hollow points miss a constraint; " if is_any else ""
 
 
+def thinned_out(
+    drawn: int, results: Sequence[VariantResult], plot: PlotSettings, axes: Axes
+) -> str:
+    """That only some of the measurements are `drawn` on lines, for a caption, where it is so."""
+    count = sum(len(_points(result, plot, axes)) for result in results)
+    if drawn == count:
+        return ""
+    return f" Of {count} points on lines {drawn} are drawn: one for each small area."
+
+
 def line_points(
     results: Sequence[VariantResult], plot: PlotSettings, axes: Axes, places: Places
 ) -> list[dict[str, Any]]:
-    """The measurements of the variants as data of a chart, in the order of their lines."""
+    """The measurements of the variants as data of a chart, in the order of their lines; of very
+    many those that show their course.
+    """
     x, y = _shown(plot.x_axis, axes), _shown(plot.y_axis, axes)
+    most = max(_FEWEST_POINTS, _MOST_POINTS // max(1, len(results)))
     points: list[dict[str, Any]] = [
         {
             "variant": result.telling_name,
@@ -356,13 +377,50 @@ def line_points(
             "row": places.get(id(item), NOWHERE),
         }
         for result in results
-        for item in _points(result, plot, axes)
+        for item in _thinned(_points(result, plot, axes), x, y, result.best, most)
     ]
     for order, point in enumerate(points):
         point["order"] = order
         if point["line"] is None:
             point["line"] = f"alone {order}"
     return points
+
+
+def evenly(items: Sequence[_T], most: int) -> Sequence[_T]:
+    """The items; of more than `most`, so many with the same number left out between them."""
+    if len(items) <= most:
+        return items
+    return [items[index * (len(items) - 1) // (most - 1)] for index in range(most)]
+
+
+def cells_of(values: Sequence[float], count: int) -> Sequence[int]:
+    """The cell of each value along an axis that has so many."""
+    low, high = min(values), max(values)
+    width = (high - low) or 1
+    return [int((value - low) / width * count) for value in values]
+
+
+def _thinned(
+    items: Sequence[MeasuredTrial],
+    x: Quantity | str,
+    y: Quantity | str,
+    best: MeasuredTrial,
+    most: int,
+) -> Sequence[MeasuredTrial]:
+    """The measurements of a variant; of more than `most`, the first in each cell of a grid, and
+    the best.
+    """
+    if len(items) <= most:
+        return items
+    over, up = ([value_of(item, axis) or 0 for item in items] for axis in (x, y))
+    if _scale(over)["type"] == "log":
+        over = [math.log(value) for value in over]
+    chosen: dict[tuple[int, int], MeasuredTrial] = {}
+    columns, rows = cells_of(over, _CELLS), cells_of(up, _CELLS)
+    for item, column, row in zip(items, columns, rows, strict=True):
+        chosen.setdefault((column, row), item)
+    kept = {id(best), *map(id, evenly(list(chosen.values()), most - 1))}
+    return [item for item in items if id(item) in kept]
 
 
 def _line(item: MeasuredTrial, plot: PlotSettings) -> int | None:

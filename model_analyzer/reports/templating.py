@@ -11,7 +11,7 @@ from typing import Any
 import jinja2
 import markupsafe
 
-from model_analyzer.reports.images import to_svg
+from model_analyzer.reports.renderer import Picture
 from model_analyzer.reports.tables import show
 from model_analyzer.results.rows import Cell
 
@@ -45,6 +45,8 @@ def _shown(cell: Cell) -> markupsafe.Markup:
     return broken.replace(",", markupsafe.Markup(",<wbr>"))
 
 
-def _svg(spec: dict[str, Any]) -> markupsafe.Markup:
-    """The chart as SVG, whose texts the renderer has escaped."""
-    return markupsafe.Markup(to_svg(spec))
+def _svg(picture: Picture) -> markupsafe.Markup:
+    """The chart as SVG, whose texts the renderer has escaped; or why there is none."""
+    if picture.content is None:
+        return markupsafe.Markup('<p class="missing">Not drawn: {}.</p>').format(picture.why)
+    return markupsafe.Markup(picture.content.decode())

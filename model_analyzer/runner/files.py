@@ -4,16 +4,74 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
 
 from model_analyzer.errors import RepositoryError
+from model_analyzer.reading import blocks_of, check_regular, open_regular
 
 CONFIG = "config.pbtxt"
 IGNORED = ("__pycache__", ".git")
+
+# No model has more. Links to directories may multiply, and some files of the system have no end.
+_MOST_FILES = 1_000_000
+_DEEPEST = 100
+_LARGEST_BYTES = 16 * 2**40
+
+
+def files_under(path: Path) -> Iterator[Path]:
+    """Every file below `path`, relative to it, in a fixed order, without directories that nobody
+    needs. Links are followed.
+
+    Raises RepositoryError where something is neither file nor directory, or has no end: a FIFO
+    would block whoever reads it.
+    """
+    with _as_repository_error(path):
+        for count, relative in enumerate(_walk(path, Path(), ()), start=1):
+            if count > _MOST_FILES:
+                raise OSError(errno.EFBIG, f"Holds more than {_MOST_FILES} files", str(path))
+            yield relative
+
+
+def _walk(root: Path, inside: Path, above: tuple[os.stat_result, ...]) -> Iterator[Path]:
+    """`above` are the directories that this one is in."""
+    directory = root / inside
+    own = os.stat(directory)
+    if any(os.path.samestat(own, other) for other in above):
+        raise OSError(errno.ELOOP, "Is a link to a directory that it is in", str(directory))
+    if len(above) > _DEEPEST:
+        raise OSError(errno.ELOOP, "Is nested too deeply", str(directory))
+    directories = []
+    for name in sorted(os.listdir(directory)):
+        status = os.stat(directory / name)
+        check_regular(status.st_mode, directory / name)
+        if stat.S_ISREG(status.st_mode):
+            if status.st_size > _LARGEST_BYTES:
+                raise OSError(errno.EFBIG, "Is larger than 16 TiB", str(directory / name))
+            yield inside / name
+        elif name not in IGNORED:
+            directories.append(inside / name)
+    for below in directories:
+        yield from _walk(root, below, (*above, own))
+
+
+def why_unreadable(path: Path) -> str:
+    """Why a file, or the files of a directory, cannot be read; "" if nothing speaks against it."""
+    try:
+        with _as_repository_error(path):
+            if not path.is_dir():
+                open_regular(path).close()
+        for _ in files_under(path) if path.is_dir() else ():
+            pass
+    except RepositoryError as error:
+        return str(error)
+    return ""
 
 
 def copy_writable(source: Path, target: Path) -> None:
@@ -27,7 +85,8 @@ def copy_writable(source: Path, target: Path) -> None:
         if entry.is_dir():
             copy_writable(Path(entry.path), target / entry.name)
         else:
-            shutil.copyfile(entry.path, target / entry.name)
+            with open(target / entry.name, "wb") as copy:
+                copy.writelines(blocks_of(Path(entry.path)))
 
 
 def fingerprint_files(path: Path) -> str:
@@ -35,33 +94,30 @@ def fingerprint_files(path: Path) -> str:
     at its top. `path` may be a single file.
     """
     digest = hashlib.sha256()
-    try:
-        if path.is_file():
+    with _as_repository_error(path):
+        if not path.is_dir():
             _digest_file(path, digest)
         else:
-            for root, directories, files in os.walk(path, followlinks=True, onerror=_raise):
-                directories[:] = sorted(name for name in directories if name not in IGNORED)
-                for name in sorted(files):
-                    file = Path(root, name)
-                    relative = file.relative_to(path)
-                    if str(relative) != CONFIG:
-                        digest.update(os.fsencode(relative) + b"\0")
-                        _digest_file(file, digest)
+            for relative in files_under(path):
+                if str(relative) != CONFIG:
+                    digest.update(os.fsencode(relative) + b"\0")
+                    _digest_file(path / relative, digest)
+    return digest.hexdigest()[:32]
+
+
+@contextmanager
+def _as_repository_error(path: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise RepositoryError(
             f"{error.filename or path}: cannot be read: {error.strerror}"
         ) from error
-    return digest.hexdigest()[:32]
-
-
-def _raise(error: OSError) -> NoReturn:
-    raise error
 
 
 def _digest_file(path: Path, digest: hashlib._Hash) -> None:
-    with open(path, "rb") as file:
-        while block := file.read(2**20):
-            digest.update(block)
+    for block in blocks_of(path):
+        digest.update(block)
 
 
 def words_of(error: OSError | shutil.Error) -> str:

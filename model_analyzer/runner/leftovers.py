@@ -14,6 +14,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
 
@@ -23,6 +24,7 @@ from model_analyzer.runner.owner import has_ended, name_has_ended, name_of_this_
 log = logging.getLogger(__name__)
 
 VARIABLE = "MODEL_ANALYZER_GUARD"
+GUARD = Path(__file__).with_name("guard.py")
 
 _REGION = re.compile(r"ma_([0-9]+-[0-9]+-[0-9]+)_.+")
 
@@ -34,8 +36,10 @@ def shm_prefix(token: str) -> str:
 
 def remove_leftovers(prefix: str = "") -> None:
     """Ends processes whose guard was killed, and removes shared memory that they have left; also
-    that with a `prefix` which nobody uses any more.
+    that with a `prefix` which nobody uses any more. A guard that was stopped goes on: it ends its
+    processes itself, if it has to.
     """
+    _wake_guards()
     for process in _without_guard():
         regions = regions_of([process.pid])
         try:
@@ -46,6 +50,19 @@ def remove_leftovers(prefix: str = "") -> None:
         log.info("Ended process %d (%s) that a killed run has left", process.pid, name)
         remove_shared_memory("", regions)
     remove_shared_memory(prefix, {name for name in shared_memory() if _is_left(name)})
+
+
+def _wake_guards() -> None:
+    for process in psutil.process_iter():
+        try:
+            if (
+                process.status() == psutil.STATUS_STOPPED
+                and process.uids().real == os.getuid()
+                and str(GUARD) in process.cmdline()
+            ):
+                process.resume()
+        except psutil.Error:
+            continue  # it has just ended
 
 
 def _without_guard() -> Iterator[psutil.Process]:

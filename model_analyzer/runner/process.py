@@ -9,16 +9,18 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
 import psutil
 
-from model_analyzer.runner.leftovers import VARIABLE, remove_leftovers
+from model_analyzer.runner.leftovers import GUARD, VARIABLE, remove_leftovers
 from model_analyzer.runner.owner import owner_of
 
-_GUARD = Path(__file__).with_name("guard.py")
+# Of a command that is only asked something.
+_MOST_OUTPUT = 16 * 2**20
 
 
 class Process:
@@ -45,7 +47,7 @@ class Process:
             with open(output, "ab") as log:
                 # -I and -S: no site-packages and no PYTHON* variables, so that it starts at once
                 self._guard = subprocess.Popen(
-                    [sys.executable, "-I", "-S", str(_GUARD), str(lifeline), str(ended)],
+                    [sys.executable, "-I", "-S", str(GUARD), str(lifeline), str(ended)],
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,
@@ -107,6 +109,7 @@ class Process:
         if self._lifeline >= 0:
             os.close(self._lifeline)
             self._lifeline = -1
+        self._guard.send_signal(signal.SIGCONT)  # somebody may have stopped it
         if self._guard.wait() < 0:  # somebody has killed the guard: nobody else cleans up
             remove_leftovers(self._shm_prefix)
         if self._ended >= 0:
@@ -154,21 +157,45 @@ def run(
 ) -> tuple[int, str]:
     """Runs a command to its end; its exit status and both its streams as text.
 
-    A command that cannot be started, or does not end in time, gives 127 and why.
+    A command that cannot be started, does not end in time, or prints without end gives 127 and why.
     """
     try:
-        done = subprocess.run(
+        with subprocess.Popen(
             command,
             env=environment,
             cwd=directory,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=timeout_s,
-            check=False,
-        )
-    except OSError as error:
-        return 127, f"{command[0]}: {error.strerror}"
+        ) as child:
+            try:
+                output = _output_of(child, time.monotonic() + timeout_s)
+            except BaseException:
+                child.kill()
+                raise
+    except _Endless:
+        return 127, f"{command[0]}: prints more than {_MOST_OUTPUT // 2**20} MiB"
     except subprocess.TimeoutExpired:
         return 127, f"{command[0]}: still running after {timeout_s:g} s"
-    return done.returncode, done.stdout.decode(errors="replace")
+    except OSError as error:
+        return 127, f"{command[0]}: {error.strerror}"
+    return child.returncode, output.decode(errors="replace")
+
+
+class _Endless(Exception):
+    """A program prints more than anybody reads."""
+
+
+def _output_of(child: subprocess.Popen[bytes], deadline: float) -> bytes:
+    """What the child prints until it ends."""
+    assert child.stdout is not None, "its output is a pipe"
+    output = bytearray()
+    while select.select([child.stdout], [], [], max(deadline - time.monotonic(), 0))[0]:
+        block = os.read(child.stdout.fileno(), 2**16)
+        if not block:
+            child.wait(max(deadline - time.monotonic(), 0))
+            return bytes(output)
+        output += block
+        if len(output) > _MOST_OUTPUT:
+            raise _Endless
+    raise subprocess.TimeoutExpired(child.args, deadline)

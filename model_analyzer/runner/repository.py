@@ -8,6 +8,7 @@ and symbolic links, because the Python backend writes byte code next to a model.
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,13 +18,25 @@ from pathlib import Path
 
 from model_analyzer.domain.models import ModelConfig, ModelFacts, ModelVariant, step_models
 from model_analyzer.errors import OutputError, RepositoryError
-from model_analyzer.runner.files import CONFIG, IGNORED, copy_writable, fingerprint_files, words_of
+from model_analyzer.reading import read_regular
+from model_analyzer.runner.files import (
+    CONFIG,
+    IGNORED,
+    copy_writable,
+    files_under,
+    fingerprint_files,
+    words_of,
+)
 from model_analyzer.runner.model_config import is_complete, parse_text, to_text
 from model_analyzer.runner.output_directory import note_entry
 
 # Gives the whole configuration of a model that leaves some of it to the server: its name and what
 # its file says.
 Complete = Callable[[str, ModelConfig], ModelConfig]
+
+# The parser takes seconds for it; a usual one has some KiB.
+_MOST_CONFIG_BYTES = 2**19
+_TOO_LARGE = " (put long values of parameters into files)"
 
 
 class ModelRepository:
@@ -61,6 +74,8 @@ class ModelRepository:
         if name in above:
             raise RepositoryError(f"ensemble {name} contains itself: {' > '.join((*above, name))}")
         directory = self._model(name)
+        for _ in files_under(directory):
+            pass  # refuses what nobody could read
         config = self._config(name)
         steps = step_models(config)
         if "" in steps:
@@ -85,7 +100,7 @@ class ModelRepository:
         directory = self.path / name
         with _readable(directory):
             is_there = os.path.isdir(directory)
-            models = sorted(path.name for path in self.path.iterdir() if path.is_dir())
+            models = sorted(path.name for path in self.path.iterdir() if os.path.isdir(path))
         if not is_there:
             near = get_close_matches(name, models, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"it holds: {', '.join(models[:12])}"
@@ -96,11 +111,14 @@ class ModelRepository:
         """What the file says, which may be nothing."""
         path = self.path / name / CONFIG
         try:
-            text = path.read_text(encoding="utf-8")
+            text = read_regular(path, most_bytes=_MOST_CONFIG_BYTES).decode("utf-8")
         except FileNotFoundError:
             text = ""
-        except (OSError, UnicodeDecodeError) as error:
+        except UnicodeDecodeError as error:
             raise RepositoryError(f"{path}: cannot be read: {error}") from error
+        except OSError as error:
+            hint = _TOO_LARGE if error.errno == errno.EFBIG else ""
+            raise RepositoryError(f"{path}: cannot be read: {words_of(error)}{hint}") from error
         config = parse_text(text, str(path))
         if config.get("name", name) != name:
             raise RepositoryError(
@@ -195,9 +213,10 @@ def check_apart(output: Path, repository: Path) -> None:
     """Refuses an output repository that is a model, is inside one, or holds one (where the
     repository only links to it): models would be deleted with old variants.
     """
-    real = output.resolve()
+    # Path.resolve raises RuntimeError for links that go round
+    real = Path(os.path.realpath(output))
     for entry in repository.iterdir():
-        model = entry.resolve()
+        model = Path(os.path.realpath(entry))
         is_inside = _is_model(model) and (real == model or model in real.parents)
         holds = entry.is_symlink() and real in (model, *model.parents)
         if is_inside or holds:
@@ -208,7 +227,7 @@ def check_apart(output: Path, repository: Path) -> None:
 
 
 def _is_model(path: Path) -> bool:
-    if not path.is_dir():
+    if not os.path.isdir(path):
         return False
     return any(one == CONFIG or one.isdecimal() for one in os.listdir(path))
 
@@ -247,7 +266,7 @@ def links_outside(path: Path) -> dict[Path, Path]:
                 target = Path(os.path.normpath(beside / os.readlink(entry)))
                 known = any(target.is_relative_to(place) for place in (path, *found))
                 if entry.exists() and not known:
-                    found[target] = entry.resolve()
+                    found[target] = Path(os.path.realpath(entry))
                     pending.append((target, found[target]))
     return found
 
@@ -261,7 +280,7 @@ def link_tree(source: Path, target: Path) -> None:
         if entry.is_dir():
             link_tree(Path(entry.path), target / entry.name)
         else:
-            (target / entry.name).symlink_to(Path(entry.path).resolve())
+            (target / entry.name).symlink_to(os.path.realpath(entry.path))
 
 
 @contextmanager

@@ -24,6 +24,7 @@ _SPOILS_SERVER = frozenset(
         FailureReason.REQUEST_FAILED,
         FailureReason.TIMEOUT,
         FailureReason.SERVER_DIED,
+        FailureReason.MODEL_DIED,
         FailureReason.LOAD_TIMEOUT,
         FailureReason.NO_REQUESTS,
     }
@@ -31,7 +32,13 @@ _SPOILS_SERVER = frozenset(
 
 
 # Somebody may have killed the process. If it happens again, it is the variant.
-_MAY_BE_CHANCE = frozenset({FailureReason.SERVER_DIED, FailureReason.LOAD_GENERATOR_DIED})
+_MAY_BE_CHANCE = frozenset(
+    {
+        FailureReason.SERVER_DIED,
+        FailureReason.MODEL_DIED,
+        FailureReason.LOAD_GENERATOR_DIED,
+    }
+)
 
 
 class TrialRunner:

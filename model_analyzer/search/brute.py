@@ -21,7 +21,7 @@ from model_analyzer.domain.models import ModelVariant, VariantNames
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.trials import Failure, Trial
-from model_analyzer.search.plan import Plan, Subject, load_values
+from model_analyzer.search.plan import Plan, Subject, legal_workloads, load_values
 from model_analyzer.search.variants import (
     brute_groups,
     count_brute_variants,
@@ -86,12 +86,10 @@ class BruteSearch:
     def trials(self) -> Iterator[Trial]:
         """Every trial in its order, as it comes where no rule stops anything."""
         default = self._names.default(self._model.facts)
-        for variant in chain([default], chain.from_iterable(self._groups())):
-            for batch_size in self._model.settings.batch_sizes:
-                for value in load_values(self._model, self._settings):
-                    trial = self._trial(variant, value, batch_size)
-                    if trial.is_legal:
-                        yield trial
+        groups = chain.from_iterable(brute_groups(self._model, self._settings))
+        for variant in chain([default], map(self._variant, groups)):
+            for work in legal_workloads(self._model, variant, self._settings):
+                yield self._subject.trial(work)
 
     def plan(self) -> Plan:
         log.info("")

@@ -202,3 +202,17 @@ def load_bounds(model: SearchedModel, settings: SearchSettings) -> tuple[int, in
 def load_values(model: SearchedModel, settings: SearchSettings) -> Sequence[int]:
     """The listed loads of the model, or the doubling series between the search's bounds."""
     return model.settings.loads or doubling(*load_bounds(model, settings))
+
+
+def legal_workloads(
+    model: SearchedModel, variant: ModelVariant, settings: SearchSettings
+) -> Iterator[Workload]:
+    """The variant under every load that a server could run. What is illegal with a batch size is
+    so with larger ones, whatever the load.
+    """
+    for batch_size in model.settings.batch_sizes:
+        for value in load_values(model, settings):
+            work = model.workload(variant, value, batch_size)
+            if not work.is_legal:
+                return
+            yield work

@@ -10,15 +10,26 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterator, Sequence
-from itertools import chain, product
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from model_analyzer.domain.models import ModelVariant, VariantNames
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.trials import Trial, Workload
-from model_analyzer.search.plan import Plan, SearchedModel, Subject, load_values
-from model_analyzer.search.variants import brute_groups, is_manual, make_variant
+from model_analyzer.search.plan import (
+    Plan,
+    SearchedModel,
+    Subject,
+    legal_workloads,
+    load_values,
+)
+from model_analyzer.search.variants import (
+    brute_groups,
+    count_brute_variants,
+    is_manual,
+    make_variant,
+)
 
 log = logging.getLogger(__name__)
 
@@ -28,63 +39,71 @@ class ProductSearch:
 
     def __init__(self, subject: Subject, settings: SearchSettings, names: VariantNames) -> None:
         self._subject = subject
+        self._settings = settings
         self._is_manual = all(is_manual(model, settings) for model in subject.models)
-        self._defaults = [
-            _workloads(model, [names.default(model.facts)], settings) for model in subject.models
-        ]
-        self._others = [
-            _workloads(model, _variants(model, settings, names), settings)
-            for model in subject.models
-        ]
+        self._defaults = [[names.default(model.facts)] for model in subject.models]
+        self._others = [_Variants(model, settings, names) for model in subject.models]
 
     @property
     def most_trials(self) -> int:
         """How many trials there are, if none is illegal and none comes to the same as another."""
-        return sum(math.prod(map(len, group)) for group in (self._defaults, self._others))
+        loads = math.prod(
+            len(model.settings.batch_sizes) * len(load_values(model, self._settings))
+            for model in self._subject.models
+        )
+        return loads * (1 + math.prod(map(len, self._others)))
 
     def trials(self) -> Iterator[Trial]:
-        """Every trial in its order."""
-        return (trial for trial in self._combinations() if trial.is_legal)
+        """Every trial in its order; what comes to the same is one."""
+        known = set()
+        for variants in (self._defaults, self._others):
+            for workloads in self._combinations(variants):
+                trial = self._subject.trial(*workloads)
+                if trial.key not in known:
+                    known.add(trial.key)
+                    yield trial
 
     def plan(self) -> Plan:
         log.info("Starting %s brute search", "manual" if self._is_manual else "automatic")
         records = []
-        for trial in self._combinations():
-            if not trial.is_legal:
-                log.info("Skipping illegal run configuration: %s", trial)
-                continue
+        for trial in self.trials():
             outcome = yield trial
             records.append(TrialRecord(trial=trial, outcome=outcome))
         log.info("Done with brute mode search.")
         return records
 
-    def _combinations(self) -> Iterator[Trial]:
-        """Every trial, legal or not; what comes to the same is one."""
-        known = set()
-        for workloads in chain(product(*self._defaults), product(*self._others)):
-            trial = self._subject.trial(*workloads)
-            if trial.key not in known:
-                known.add(trial.key)
-                yield trial
+    def _combinations(
+        self, variants: Sequence[Iterable[ModelVariant]]
+    ) -> Iterator[tuple[Workload, ...]]:
+        """The workloads of as many models as there are `variants`, which are too many for a list:
+        the last model varies fastest.
+        """
+        if not variants:
+            yield ()
+            return
+        *others, own = variants
+        model = self._subject.models[len(others)]
+        for before in self._combinations(others):
+            for variant in own:
+                for work in legal_workloads(model, variant, self._settings):
+                    yield (*before, work)
 
 
-def _variants(
-    model: SearchedModel, settings: SearchSettings, names: VariantNames
-) -> Sequence[ModelVariant]:
-    """Every variant of the model; the default one where nothing is varied."""
-    groups = brute_groups(model, settings)
-    variants = [
-        make_variant(model.facts, parameters, names) for group in groups for parameters in group
-    ]
-    return variants or [names.default(model.facts)]
+class _Variants:
+    """Every variant of a model, made as it is reached; the default one where nothing is varied."""
 
+    def __init__(self, model: SearchedModel, settings: SearchSettings, names: VariantNames) -> None:
+        self._count = max(count_brute_variants(model, settings), 1)
+        self._made: list[ModelVariant] = []
+        parameters = chain.from_iterable(brute_groups(model, settings))
+        self._further = (make_variant(model.facts, one, names) for one in parameters)
+        self._default = names.default(model.facts)
 
-def _workloads(
-    model: SearchedModel, variants: Sequence[ModelVariant], settings: SearchSettings
-) -> Sequence[Workload]:
-    return [
-        model.workload(variant, value, batch_size)
-        for variant in variants
-        for batch_size in model.settings.batch_sizes
-        for value in load_values(model, settings)
-    ]
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[ModelVariant]:
+        for position in range(len(self)):
+            if position == len(self._made):
+                self._made.append(next(self._further, self._default))
+            yield self._made[position]

@@ -41,6 +41,9 @@ _INSTANCES = Quantity.INSTANCES.value
 _BATCHING = "dynamic_batching"
 _CLIENT_BATCH = "batch_sizes"
 
+# Values without an order: what is learnt of one says nothing about others.
+_MOST_CHOICES = 1000
+
 # What a coordinate stands for: value by parameter, by model.
 Point = Mapping[str, Mapping[str, Any]]
 
@@ -190,6 +193,15 @@ class TrialSpace:
             batching = _usable_batching(model, _batch_limit(model.facts, widest))
             for field, listed in _several(model).items():
                 values = batching if field == _BATCHING else listed
+                if len(values) > _MOST_CHOICES:
+                    raise ConfigError(
+                        Problem(
+                            where=f"model_config_parameters of {name}",
+                            what=f"{field} has {len(values)} values, and this search takes at most"
+                            f" {_MOST_CHOICES}",
+                            hint="list fewer, or use run_config_search_mode: brute",
+                        )
+                    )
                 yield Axis(model=name, parameter=field, values=values, is_ordered=False)
 
     def _clients(self, widest: Point) -> Iterator[Axis]:

@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import Protocol
 
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.checkpoint import Checkpoint, Header, read_bytes
+from model_analyzer.state.checkpoint import Checkpoint, read_bytes
+from model_analyzer.state.header import Header
 
 
 class Checkpointer(Protocol):

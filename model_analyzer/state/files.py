@@ -7,12 +7,10 @@
 
 from __future__ import annotations
 
-import errno
 import gc
 import hashlib
-import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -22,16 +20,31 @@ from uuid import UUID
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.models import thaw
+from model_analyzer.domain.profiles import Device, TrialRecord
 from model_analyzer.errors import CheckpointError
+from model_analyzer.reading import open_regular
 from model_analyzer.state.codec import (
+    CONCLUSION,
     DEFINITIONS,
+    FORMAT,
+    HEADER,
+    METADATA,
     OUTCOMES,
+    SEARCH,
+    SERVER_ONLY,
     Encoder,
-    decode_conclusion,
-    decode_server_only,
-    encode_device,
+    encode_server_only,
 )
 from model_analyzer.state.copies import COPY, inflated, restored
+from model_analyzer.state.decoder import (
+    decode_conclusion,
+    decode_contents,
+    decode_copy,
+    decode_metadata,
+    decode_search,
+    decode_server_only,
+)
+from model_analyzer.state.header import Header, decode_header, header_entry
 from model_analyzer.state.legacy import SEED, is_upstream, read_upstream
 from model_analyzer.state.lines import (
     MOST_BYTES,
@@ -44,17 +57,9 @@ from model_analyzer.state.lines import (
     split,
     without_serial,
 )
-from model_analyzer.state.losses import Losses, contents_lines
+from model_analyzer.state.losses import MOST_NAMED, Losses, contents_lines, in_words, outcome_of
 from model_analyzer.state.records import CONTENTS, Records
 
-FORMAT = 3
-
-HEADER = "header"
-METADATA = "metadata"
-SEARCH = "search"
-MODE = "search.mode"  # of a search, as it is kept
-BASES = "bases"  # of a search, the models as they were: see `Workload.base`
-GOALS = "goals"  # of a search, a list with one for each model; there were none at first
 _END = "end"
 
 # the metadata that hold what only upstream has a use for
@@ -78,7 +83,7 @@ class Content:
     `is_endless`, its end is missing.
     """
 
-    header: Mapping[str, Any] = field(default_factory=dict)
+    header: Header | None = None
     records: Records = field(default_factory=Records)
     server_only: Mapping[str, Values] | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
@@ -112,39 +117,28 @@ class Content:
             case kind if kind in OUTCOMES:
                 self.records.take(entry, without_serial(line) if "serial" in entry else line)
             case kind if kind == COPY:
-                self.copies.append(entry)
+                self.copies.append(decode_copy(entry))
             case kind if kind == CONTENTS:
-                self.contents = entry.get("outcomes")
-            case "header":
+                self.contents = decode_contents(entry)
+            case kind if kind == HEADER:
                 _check_format(entry, where)
-                self.header = entry
-            case "server-only":
+                self.header = decode_header(entry)
+            case kind if kind == SERVER_ONLY:
                 self.server_only = decode_server_only(entry)
-            case "metadata":
-                self.metadata[str(entry.get("key"))] = entry.get("value")
-            case "search":
-                self.searches[str(entry.get("subject"))] = entry
-            case "conclusion":
-                subject, conclusion = decode_conclusion(entry)
-                self.conclusions[subject] = conclusion
+            case kind if kind == METADATA:
+                key, self.metadata[key] = decode_metadata(entry)
+            case kind if kind == SEARCH:
+                subject, self.searches[subject] = decode_search(entry)
+            case kind if kind == CONCLUSION:
+                subject, self.conclusions[subject] = decode_conclusion(entry)
             case kind:
                 raise ValueError(f"unknown kind of entry {kind!r}")
-
-
-def open_file(path: Path) -> BinaryIO:
-    """Opens a file for reading. Raises OSError, also where it is none: a device may never end,
-    and a pipe never begin.
-    """
-    mode = path.stat().st_mode
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # what a directory is, opening it tells
-        raise OSError(errno.EINVAL, "Not a regular file")
-    return open(path, "rb")
 
 
 def read_checkpoint(path: Path) -> Content:
     """A numbered checkpoint; of a damaged one, what is intact."""
     try:
-        with open_file(path) as file:
+        with open_regular(path) as file:
             return read_checkpoint_from(file, str(path))
     except OSError as error:
         return Content(damage=f"cannot be read: {error.strerror}")
@@ -200,8 +194,8 @@ def _repaired(
     again = Content()
     again.records.prepare(_definitions(lines))
     losses = read(file, where, again)
-    if not again.header:
-        again.header = next((entry for entry, _ in _headers(lines)), {})
+    if again.header is None:
+        again.header = next(_headers(lines), None)
     listed = inflated(again.contents, most_bytes=2 * size + _SOME_BYTES)
     contents = contents_lines(listed) if listed else ()
     if contents or again.is_complete:
@@ -230,25 +224,48 @@ def _read_upstream(file: BinaryIO, where: str) -> Content:
         return Content(damage=f"more than {_MOST_OF_UPSTREAM >> 20} MiB in one line")
     try:
         read = read_upstream(raw, where)
-    except CheckpointError as error:
+        content = Content(
+            header=decode_header(header_entry(_upstream_header(raw, where, read.profile.devices))),
+            server_only=decode_server_only(encode_server_only(read.profile.server_only)),
+            remarks=read.remarks,
+        )
+    except (CheckpointError, ValueError) as error:
         return Content(damage=str(error).removeprefix(f"{where}: "))
-    content = Content(server_only=read.profile.server_only, remarks=read.remarks)
-    number = Path(where).stem
-    content.header = {
-        "uuid": str(UUID(bytes=hashlib.sha256(raw).digest()[:16])),
-        "index": int(number) if number.isdecimal() else None,
-        "tool": "Triton Model Analyzer",
-        "devices": [encode_device(device) for device in read.profile.devices],
-    }
-    encoder = Encoder()
+    encoder, lost = Encoder(), []
     for record in read.profile.records:
-        for entry in encoder.record(record.trial.key, record):
-            content.records.take(entry, encode(entry))
-            content.intact += 1
+        reason = _take_record(content, encoder, record)
+        if reason:
+            content.damage = content.damage or f"{record.trial}: {reason}"
+            lost.append(record.trial.variants)
+    content.lost, content.announced = len(lost), content.intact + len(lost)
+    if lost:
+        content.lost_outcomes = in_words(map(outcome_of, lost[:MOST_NAMED]), len(lost))
     kept = {**thaw(read.others), **({} if read.seed is None else {SEED: read.seed})}
     if kept:
         content.metadata[UPSTREAM] = kept
     return content
+
+
+def _upstream_header(raw: bytes, where: str, devices: Sequence[Device]) -> Header:
+    number = Path(where).stem
+    return Header(
+        uuid=str(UUID(bytes=hashlib.sha256(raw).digest()[:16])),
+        index=int(number) if number.isdecimal() else None,
+        tool="Triton Model Analyzer",
+        devices=tuple(devices),
+    )
+
+
+def _take_record(content: Content, encoder: Encoder, record: TrialRecord) -> str:
+    """Takes a record as if we had written it; why it cannot be used, or ""."""
+    reason = ""
+    for entry in encoder.record(record.trial.key, record):
+        try:
+            content.records.take(entry, encode(entry))
+            content.intact += 1
+        except ValueError as error:
+            reason = reason or str(error)
+    return reason
 
 
 def _announced(last: Entry) -> int | None:
@@ -269,12 +286,17 @@ def _damage(last: Entry, digest: str) -> str:
 def read_journal(path: Path) -> Content:
     """A journal, or nothing if there is none; a torn last line is left out and named."""
     try:
-        with open_file(path) as file:
-            return _repaired(file, str(path), _read_journal_once)
+        with open_regular(path) as file:
+            return read_journal_from(file, str(path))
     except FileNotFoundError:
         return Content()
     except OSError as error:
         return Content(damage=f"cannot be read: {error.strerror}")
+
+
+def read_journal_from(file: BinaryIO, where: str) -> Content:
+    """The same from an open file; `where` names it in messages."""
+    return _repaired(file, where, _read_journal_once)
 
 
 def _read_journal_once(file: BinaryIO, where: str, content: Content) -> Losses:
@@ -359,8 +381,11 @@ def _definitions(lines: Iterable[bytes]) -> Iterator[tuple[Entry, bytes]]:
     return ((entry, line) for entry, line in _decoded(lines) if entry["entry"] in DEFINITIONS)
 
 
-def _headers(lines: Iterable[bytes]) -> Iterator[tuple[Entry, bytes]]:
-    return ((entry, line) for entry, line in _decoded(lines) if entry["entry"] == HEADER)
+def _headers(lines: Iterable[bytes]) -> Iterator[Header]:
+    for entry, _ in _decoded(lines):
+        if entry["entry"] == HEADER:
+            with suppress(ValueError):
+                yield decode_header(entry)
 
 
 def _decoded(lines: Iterable[bytes]) -> Iterator[tuple[Entry, bytes]]:
@@ -372,10 +397,11 @@ def _decoded(lines: Iterable[bytes]) -> Iterator[tuple[Entry, bytes]]:
 
 def _check_format(header: Entry, where: str) -> None:
     version = header.get("format", FORMAT)
-    if not isinstance(version, int) or version > FORMAT:
+    if type(version) is int and version > FORMAT:
+        tool = str(header.get("tool", "unknown"))[:40]
         raise CheckpointError(
-            f"{where}: written in format {version} by a newer model-analyzer"
-            f" ({header.get('tool', 'unknown')}); this one reads up to format {FORMAT}: update it"
+            f"{where}: written in format {version} by a newer model-analyzer ({tool}); this one"
+            f" reads up to format {FORMAT}: update it"
         )
 
 

@@ -17,7 +17,6 @@ from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import (
     SORTS,
     Checkpoint,
-    Header,
     in_order,
     load_existing,
     read_file,
@@ -25,6 +24,7 @@ from model_analyzer.state.checkpoint import (
     sort_value,
 )
 from model_analyzer.state.checkpointer import Checkpointer, newest_first
+from model_analyzer.state.header import Header
 from model_analyzer.state.layout import Layout
 
 T = TypeVar("T")

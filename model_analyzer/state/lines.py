@@ -19,7 +19,7 @@ import orjson
 _MARK = b',"crc":"'
 _TAIL = len(_MARK) + 8 + len(b'"}')
 _MARK_END = len(_MARK) - _TAIL
-_SERIAL = re.compile(rb',"serial":[0-9]+\Z')
+_SERIAL = re.compile(rb',"serial":[1-9][0-9]{0,17}\Z')
 # what stands in the place of a line end, between a checksum and the next line
 _LINE_END = re.compile(rb'(?<=,"crc":"[0-9a-f]{8}"\}).?(?=\{")', re.DOTALL)
 MOST_BYTES = 64 * 2**20
@@ -59,8 +59,11 @@ def with_serial(line: bytes, serial: int) -> bytes:
 
 
 def without_serial(line: bytes) -> bytes:
-    """The line before `with_serial`."""
-    return _sealed(_SERIAL.sub(b"", line[: -_TAIL - 1]))
+    """The line before `with_serial`. Raises ValueError where it has its number elsewhere."""
+    body, replaced = _SERIAL.subn(b"", line[: -_TAIL - 1])
+    if not replaced:
+        raise ValueError("its serial number is not at its end")
+    return _sealed(body)
 
 
 def pieces(line: bytes) -> Sequence[bytes]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from model_analyzer.state.codec import OUTCOMES
 from model_analyzer.state.lines import Entry, checksum_of
 
-_MOST_NAMED = 3
+MOST_NAMED = 3
 
 # Each outcome has all of these once, and nothing else has one: a fault in one leaves the others.
 _MARKS = (b'"setup":"', b'"workloads":[', b'"started":')
@@ -26,7 +26,8 @@ class Losses:
 
     def __init__(self, first: int | None = 1) -> None:
         """`first` is the number that the first outcome has; None where reading begins later."""
-        self._lost: list[str] = []
+        self._lost: list[str] = []  # no more than are named
+        self._number = 0
         self._damaged: list[tuple[int, bytes]] = []  # since the last outcome
         self._next = first
         self._intact: set[str] = set()
@@ -37,9 +38,11 @@ class Losses:
             return False
         self._intact.add(checksum_of(line))
         missing = self._missing(entry.get("serial"))
-        told = self._told_by_damaged()
-        self._lost += told + [f"an outcome before line {number}"] * (missing - len(told))
-        self._damaged = []
+        if missing or self._damaged:
+            told = self._told_by_damaged()
+            self._lose(told, len(told))
+            self._lose([f"an outcome before line {number}"] * MOST_NAMED, missing - len(told))
+            self._damaged = []
         return missing > 0
 
     def see_damaged(self, number: int, line: bytes) -> None:
@@ -50,7 +53,7 @@ class Losses:
         """An intact line that cannot be used."""
         if entry["entry"] in OUTCOMES:
             self._intact.discard(checksum_of(line))
-            self._lost.append(_named(line, number))
+            self._lose([_named(line, number)], 1)
 
     def in_words(self, contents: Iterable[str] = ()) -> str:
         """The lost outcomes. `contents` has the checksum and the name of each that was written,
@@ -58,17 +61,22 @@ class Losses:
         """
         listed = [text.split(" ", 1) for text in contents]
         if listed:
-            lost = [_of(name) for checksum, name in listed if checksum not in self._intact]
+            lost = [outcome_of(name) for checksum, name in listed if checksum not in self._intact]
+            number = len(lost)
         else:
-            lost = self._lost + self._told_by_damaged()
-        if not lost:
-            return "no outcome"
-        named = ", ".join(lost[:_MOST_NAMED])
-        return f"{named} and {len(lost) - _MOST_NAMED} more" if len(lost) > _MOST_NAMED else named
+            told = self._told_by_damaged()
+            lost, number = self._lost + told, self._number + len(told)
+        return in_words(lost[:MOST_NAMED], number) if lost else "no outcome"
+
+    def _lose(self, names: Sequence[str], number: int) -> None:
+        """Counts outcomes; a file may say that there were more than memory holds."""
+        if number > 0:
+            self._number += number
+            self._lost += names[: min(number, MOST_NAMED - len(self._lost))]
 
     def _missing(self, serial: object) -> int:
         """How many outcomes are missing before the one with this number; a run begins with 1."""
-        if not isinstance(serial, int) or serial < 1:
+        if type(serial) is not int or serial < 1:
             return 0
         first = 1 if self._next is not None and serial < self._next else self._next
         self._next = serial + 1
@@ -82,6 +90,12 @@ class Losses:
         begins = [(number, line) for number, line in self._damaged if _MARKS[1] in line]
         told = [_named(line, number) for number, line in begins or self._damaged[:1]]
         return told + ["an outcome"] * (count - len(told))
+
+
+def in_words(named: Iterable[str], number: int) -> str:
+    """The first lost outcomes of so many."""
+    more = f" and {number - MOST_NAMED} more" if number > MOST_NAMED else ""
+    return ", ".join(named) + more
 
 
 def contents_text(outcomes: Iterable[tuple[bytes, str]]) -> str:
@@ -98,8 +112,8 @@ def contents_lines(text: bytes) -> Sequence[str]:
 def _named(line: bytes, number: int) -> str:
     match = _NAME.search(line)
     name = match[1].decode(errors="replace") if match else ""
-    return f"{_of(name)} (line {number})"
+    return f"{outcome_of(name)} (line {number})"
 
 
-def _of(name: str) -> str:
+def outcome_of(name: str) -> str:
     return f"an outcome of {name}" if name.isprintable() and name else "an outcome"

@@ -18,9 +18,11 @@ from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.profiles import Device, TrialRecord
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.checkpoint import Header, header_entry, load
+from model_analyzer.reading import open_regular
+from model_analyzer.state.checkpoint import load
 from model_analyzer.state.codec import Encoder
-from model_analyzer.state.files import Content, open_file, read_checkpoint, read_journal, take_lines
+from model_analyzer.state.files import Content, read_checkpoint, read_journal, take_lines
+from model_analyzer.state.header import Header, header_entry
 from model_analyzer.state.journal import Journal
 from model_analyzer.state.layout import Layout
 from model_analyzer.state.lock import Lock
@@ -129,7 +131,7 @@ class Follower:
         """Adds what is new and intact; a line that is still being written comes next time."""
         content = Content(records=records)
         try:
-            with open_file(self._path) as file:
+            with open_regular(self._path) as file:
                 file.seek(self._position - len(self._last))
                 if file.read(len(self._last)) != self._last:  # its owner has begun it anew
                     self._position, self._last = 0, b""

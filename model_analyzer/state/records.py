@@ -9,14 +9,15 @@ without making them again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Trial
-from model_analyzer.state.codec import DEFINITIONS, Decoder
+from model_analyzer.state.codec import DEFINITIONS
 from model_analyzer.state.copies import COPY, copy_entries, deflated
+from model_analyzer.state.decoder import Decoder
 from model_analyzer.state.lines import Entry, decode_again
 from model_analyzer.state.losses import contents_text
 
@@ -28,6 +29,9 @@ CONTENTS = "contents"
 
 # Trial key and names of the variants: one measurement may stand for several names.
 _Name = tuple[str, str]
+
+# Of a definition: as long as no other kind of definition has it.
+_Key = tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -44,8 +48,8 @@ class Records(Collection[TrialRecord]):
 
     def __init__(self) -> None:
         self._decoder = Decoder()
-        self._definitions: dict[str, bytes] = {}
-        self._uses: Counter[str] = Counter()  # of definitions, by outcomes
+        self._definitions: dict[_Key, bytes] = {}
+        self._uses: Counter[_Key] = Counter()  # of definitions, by outcomes
         self._lines: dict[_Name, bytes] = {}
         self._newest: dict[str, _Name] = {}  # by trial key
         self._read: dict[_Name, TrialRecord] = {}
@@ -84,25 +88,19 @@ class Records(Collection[TrialRecord]):
             return
         if entry["entry"] in DEFINITIONS:
             self._decoder.define(entry)
-            self._definitions.setdefault(_key(entry["entry"], entry["id"], entry.get("name")), line)
+            self._definitions.setdefault(_key(entry), line)
             return
+        record = self._decoder.record(entry)
+        name = (entry["key"], record.trial.variants)
+        self._place(name, line)
         if len(self._read) < _KEPT:
-            record = self._decoder.record(entry)
-            name = (entry["key"], record.trial.variants)
-            is_unverified = record.trial.is_unverified
-            self._place(name, line)
             self._read[name] = record
-        else:
-            variants = self._decoder.check(entry)
-            name = (entry["key"], ",".join([variant.name for variant in variants]))
-            is_unverified = not all(variant.files for variant in variants)
-            self._place(name, line)
-        if self._unverified or is_unverified:
-            self._verify(name, self._record(name).trial)
+        if self._unverified or record.trial.is_unverified:
+            self._verify(name, record.trial)
         self._uses.update(_uses(entry))
-        node = entry.get("node")
+        node = record.node
         if node:
-            self._nodes[node] = max(entry.get("number", 0), self._nodes.get(node, 0))
+            self._nodes[node] = max(record.number, self._nodes.get(node, 0))
 
     def update(self, newer: Records) -> None:
         """Takes over all that `newer` has."""
@@ -225,14 +223,20 @@ class Records(Collection[TrialRecord]):
         return record
 
 
-def _key(kind: str, identity: str, name: object = None) -> str:
-    return f"{kind} {identity} {name or ''}"
+def _key(entry: Entry) -> _Key:
+    match entry["entry"]:
+        case "setup":
+            return (entry["id"],)
+        case "variant":
+            return entry["id"], entry["name"]
+    return entry["id"], "", ""
 
 
-def _uses(entry: Entry) -> Iterator[str]:
+def _uses(entry: Entry) -> Sequence[_Key]:
     """The keys of the definitions that an outcome names itself."""
-    yield _key("setup", entry["setup"])
+    keys: list[_Key] = [(entry["setup"],)]
     for work in entry["workloads"]:
-        yield _key("variant", work["variant"], work["name"])
+        keys.append((work["variant"], work["name"]))
         if "generator" in work:
-            yield _key("generator", work["generator"])
+            keys.append((work["generator"], "", ""))
+    return keys

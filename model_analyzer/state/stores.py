@@ -29,12 +29,20 @@ def open_store(url: str, prefix: str = "") -> Checkpointer:
     """
     scheme, separator, rest = url.partition("://")
     if not separator:
-        return DirectoryCheckpointer(Path(url).expanduser(), prefix)
+        return DirectoryCheckpointer(_expanded(url), prefix)
     for point in entry_points(group=GROUP, name=scheme):
         return _factory(point)(url, prefix)
     if scheme == "file":
         return DirectoryCheckpointer(Path(rest), prefix)
     return StorageCheckpointer(url, prefix)
+
+
+def _expanded(text: str) -> Path:
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        problem = Problem(where="", what=f"cannot expand {text!r}: {error}")
+        raise ConfigError(problem) from error
 
 
 def _factory(point: EntryPoint) -> Factory:

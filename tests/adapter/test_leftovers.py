@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -46,9 +47,8 @@ def until(condition) -> None:
         time.sleep(0.01)
 
 
-@pytest.fixture
-def killed(tmp_path: Path, mark) -> tuple[int, Path]:
-    """A run that was killed together with its guard: a process of it, and its shared memory."""
+def started(tmp_path: Path, mark) -> tuple[subprocess.Popen[str], int, int, Path]:
+    """A run in a process of its own: that, the guard, a process behind it, its shared memory."""
     source = PARENT.format(script="sleep 300 &", output=str(tmp_path / "output.txt"))
     parent = subprocess.Popen(
         [sys.executable, "-c", source], env=mark.environment, stdout=subprocess.PIPE, text=True
@@ -59,12 +59,24 @@ def killed(tmp_path: Path, mark) -> tuple[int, Path]:
     until(region.exists)
     until(lambda: len(psutil.Process(int(guard)).children(recursive=True)) == 2)
     [stub] = psutil.Process(int(guard)).children(recursive=True)[1:]
-    os.kill(int(guard), 9)  # first: it would clean up if its parent were gone
+    return parent, int(guard), stub.pid, region
+
+
+def end(parent: subprocess.Popen[str]) -> None:
+    assert parent.stdout is not None
     parent.kill()
     parent.wait()
     parent.stdout.close()
-    until(lambda: not psutil.pid_exists(int(guard)) or is_zombie(int(guard)))
-    return stub.pid, region
+
+
+@pytest.fixture
+def killed(tmp_path: Path, mark) -> tuple[int, Path]:
+    """A run that was killed together with its guard: a process of it, and its shared memory."""
+    parent, guard, stub, region = started(tmp_path, mark)
+    os.kill(guard, 9)  # first: it would clean up if its parent were gone
+    end(parent)
+    until(lambda: not psutil.pid_exists(guard) or is_zombie(guard))
+    return stub, region
 
 
 def is_zombie(pid: int) -> bool:
@@ -85,6 +97,26 @@ def test_what_a_killed_run_and_its_killed_guard_left_goes_at_the_next_start(
         pass
 
     until(lambda: is_zombie(stub))
+    assert mark.gone()
+    assert not region.exists()
+
+
+@pytest.mark.parametrize("has_ended", [False, True])
+def test_a_guard_that_was_stopped_cleans_up_at_the_next_start(
+    tmp_path: Path, mark, has_ended: bool
+) -> None:
+    parent, guard, stub, region = started(tmp_path, mark)
+    os.kill(guard, signal.SIGSTOP)
+    until(lambda: psutil.Process(guard).status() == psutil.STATUS_STOPPED)
+    if has_ended:
+        for child in psutil.Process(guard).children(recursive=True):
+            child.kill()
+    end(parent)
+    until(lambda: is_zombie(stub) == has_ended)
+
+    with Workspace():
+        pass
+
     assert mark.gone()
     assert not region.exists()
 

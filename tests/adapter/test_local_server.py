@@ -314,6 +314,16 @@ def test_what_fails_beside_another_variant_is_tried_on_a_fresh_server(pretend, m
     assert started(pretend) == 2
 
 
+def test_a_load_whose_process_ended_is_tried_once_more(pretend, make: Make) -> None:
+    server = make(pretend.tritonserver())
+
+    failure = server.serve([variants(fake="killed")[0]], ServerSetup())
+
+    assert isinstance(failure, Failure)
+    assert "the model's process ended" in failure.hint
+    assert started(pretend) == len(loads(pretend)) == 2
+
+
 def test_what_fails_on_a_fresh_server_is_not_tried_again(pretend, make: Make) -> None:
     server = make(pretend.tritonserver())
 

@@ -6,7 +6,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import signal
+import subprocess
 import time
+import tracemalloc
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,6 +49,9 @@ class AliveServer:
     def statistics(self, variants: Any) -> ServerStatistics:
         return {}
 
+    def stubs(self) -> list[int]:
+        return []
+
     def log_tail(self) -> tuple[str, ...]:
         return ("the last words of the server",)
 
@@ -59,7 +67,12 @@ class DyingServer(AliveServer):
 @pytest.fixture
 def make(tmp_path: Path):
     def build(
-        program: Path, *, genai_perf: Any = None, transcript: Any = None, **settings: Any
+        program: Path,
+        *,
+        genai_perf: Any = None,
+        transcript: Any = None,
+        most_bytes: int = 2**32,
+        **settings: Any,
     ) -> PerfAnalyzer:
         defaults: dict[str, Any] = {
             "model_type": ModelType.GENERIC, "keep_output": False, "output": None,
@@ -74,6 +87,7 @@ def make(tmp_path: Path):
             user_directory=tmp_path,
             genai_perf=genai_perf,
             transcript=transcript,
+            most_bytes=most_bytes,
         )
 
     return build
@@ -313,6 +327,72 @@ def test_a_dead_server_ends_the_run_at_once(pretend, make) -> None:
     assert time.monotonic() - began < 60
 
 
+@pytest.fixture
+def stub() -> Iterator[subprocess.Popen[bytes]]:
+    """A process that stands for one of a Python model; nobody asks how it ended."""
+    process = subprocess.Popen(["sleep", "600"])
+    yield process
+    process.kill()
+    process.wait()
+
+
+class ServerWithStub(AliveServer):
+    """Its model's process is killed as soon as a perf_analyzer runs, which `is_measuring` says."""
+
+    def __init__(self, stub: subprocess.Popen[bytes], is_measuring: Callable[[], object]) -> None:
+        self._stub = stub
+        self._is_measuring = is_measuring
+
+    @property
+    def is_alive(self) -> bool:
+        if self._is_measuring():
+            os.kill(self._stub.pid, signal.SIGKILL)  # unlike kill(), it collects nothing
+        return True
+
+    def stubs(self) -> list[int]:
+        return [self._stub.pid]
+
+
+DIED = re.compile(
+    r"Python backend process .*died (during|before) the measurement \(killed by SIGKILL\)"
+)
+
+
+def test_a_run_whose_models_process_died_does_not_wait_for_its_time_to_be_up(
+    pretend, make, stub
+) -> None:
+    program = pretend.perf_analyzer({"hang": True, "deaf": True})
+    server = ServerWithStub(stub, lambda: pretend.launches)
+    began = time.monotonic()
+
+    failure = make(program).generate([work(1), work(2)], server)
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.MODEL_DIED
+    assert DIED.search(failure.message)
+    assert failure.log == ("the last words of the server",)
+    assert failure.commands
+    assert time.monotonic() - began < 60  # five seconds on a machine at rest; else five minutes
+
+
+@pytest.mark.parametrize("step", [{"status": 99, "text": "Thread [0] had error: not healthy"}, {}])
+def test_a_run_that_ended_after_its_models_process_died_is_no_measurement(
+    pretend, make, step
+) -> None:
+    stub = subprocess.Popen(["/bin/sh", "-c", "kill -9 $$"])
+
+    class WithoutIt(AliveServer):
+        def stubs(self) -> list[int]:
+            return [stub.pid]
+
+    failure = make(pretend.perf_analyzer(step)).generate([work()], WithoutIt())
+    stub.wait()
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.MODEL_DIED
+    assert DIED.search(failure.message)
+
+
 def test_a_run_that_takes_too_much_cpu_is_stopped(pretend, make) -> None:
     program = pretend.perf_analyzer({"burn": 60})
 
@@ -521,3 +601,102 @@ def test_a_transcript_is_added_to_its_file(tmp_path: Path) -> None:
     assert path.read_text() == "before\none\ntwo\n"
     with pytest.raises(OutputError, match="check --perf-output-path"):
         Transcript(tmp_path / "missing" / "pa.txt")
+
+
+def test_the_death_of_a_models_process_inside_is_noticed_too(pretend, make) -> None:
+    """It is a child of perf_analyzer's, and there only after the model was loaded."""
+    program = pretend.perf_analyzer({"stub": "sleep 2; kill -9 $$", "hang": True})
+    began = time.monotonic()
+
+    failure = make(program).generate([work()], Inside())
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.MODEL_DIED
+    assert failure.message == (
+        "the Python backend process of model m died during the measurement (killed by SIGKILL)"
+    )
+    assert time.monotonic() - began < 60
+
+
+def test_temporary_files_that_somebody_removes_end_the_run_in_one_line(
+    pretend, make, tmp_path: Path
+) -> None:
+    program = pretend.perf_analyzer({"stub": f"rm -rf {tmp_path / 'work'}", "throughput": 1.0})
+
+    with pytest.raises(OutputError, match=r"/work, the directory for temporary files, was removed"):
+        make(program).generate([work()], AliveServer())
+
+
+# -- more than anybody reads ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def memory():
+    """The most memory that was taken at once, in MiB, since the test began."""
+    tracemalloc.start()
+    yield lambda: tracemalloc.get_traced_memory()[1] / 2**20
+    tracemalloc.stop()
+
+
+def test_two_gigabytes_of_output_are_read_at_their_ends_alone(pretend, make, memory) -> None:
+    program = pretend.perf_analyzer({"hole": 2 * 2**30, "throughput": 123.4})
+    texts: list[str] = []
+
+    reading = make(program, transcript=texts.append).generate([work()], AliveServer())
+
+    assert isinstance(reading, Reading)
+    assert reading.models[0].values["perf_throughput"] == 123.4
+    assert "\n[… 2040 MiB left out …]\n" in texts[0]
+    assert memory() < 100
+
+
+@pytest.mark.parametrize("words", ["loaded", "refused"])
+def test_much_output_of_a_server_inside_are_looked_at_in_pieces(
+    pretend, make, memory, words: str
+) -> None:
+    says = ["E0101 failed to load 'm' version 1: Internal: no memory"] if words == "refused" else []
+    program = pretend.perf_analyzer(
+        {"hole": 2**27, "server_says": says, "loads": not says, "sleep_s": 0.7, "hang": bool(says)}
+    )
+
+    outcome = make(program).generate([work()], Inside())
+
+    if says:
+        assert isinstance(outcome, Failure)
+        assert outcome.reason is FailureReason.MODEL_NOT_LOADED
+    else:
+        assert isinstance(outcome, Reading)
+    assert memory() < 80
+
+
+def test_a_program_that_prints_for_ever_is_stopped_with_a_reason(pretend, make) -> None:
+    program = pretend.perf_analyzer({"babbles": True})
+
+    failure = make(program, most_bytes=2**24).generate([work()], AliveServer())
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.NO_RESULT
+    assert failure.message == (
+        "perf_analyzer was stopped: it wrote more than 0.0156 GiB for m_config_0"
+    )
+
+
+def test_a_table_without_end_is_no_table(pretend, make, memory) -> None:
+    program = pretend.perf_analyzer({"table": "Concurrency," * 2**18})
+
+    failure = make(program).generate([work()], AliveServer())
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.NO_RESULT
+
+
+@pytest.mark.parametrize(
+    "export", ["[]", '{"experiments": 5}', "[" * 10**6, '{"experiments": [1]}']
+)
+def test_an_export_that_is_none_is_a_failure(pretend, make, export: str) -> None:
+    program = pretend.perf_analyzer({"export": export})
+
+    failure = make(program).generate([replace(work(), times_tokens=True)], AliveServer())
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.NO_RESULT

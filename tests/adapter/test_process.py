@@ -148,6 +148,14 @@ def test_what_a_dead_child_leaves_in_its_group_is_killed(tmp_path: Path, mark) -
         assert mark.gone()
 
 
+def test_a_guard_that_somebody_has_stopped_does_not_hold_us_up(tmp_path: Path, mark) -> None:
+    with start(tmp_path, STUBBORN, mark) as process:
+        wait_for(mark, 3)
+        os.kill(process._guard.pid, signal.SIGSTOP)
+        process.stop(0)
+    assert mark.gone()
+
+
 def test_killing_twice_is_fine(tmp_path: Path, mark) -> None:
     process = start(tmp_path, "sleep 300", mark)
     process.kill()
@@ -274,3 +282,7 @@ def test_shared_memory_that_the_python_backend_leaves_mapped_is_removed(
         assert Path("/dev/shm", another).exists()
     finally:
         Path("/dev/shm", another).unlink(missing_ok=True)
+
+
+def test_a_command_that_prints_without_end_is_ended_with_a_reason() -> None:
+    assert run(["yes"], timeout_s=60) == (127, "yes: prints more than 16 MiB")

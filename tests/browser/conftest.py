@@ -15,9 +15,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from model_analyzer.reports.build import Detail, Summary
-from model_analyzer.reports.html import render_detail, render_summary
 from tests.browser.pages import PAGES
+from tests.drawn import page_of
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = (
@@ -53,10 +52,6 @@ class Opened:
     complaints: list[str] = field(default_factory=list)
 
 
-def render(report: Summary | Detail) -> str:
-    return render_summary(report) if isinstance(report, Summary) else render_detail(report)
-
-
 @pytest.fixture(scope="session")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """The file of one of the PAGES."""
@@ -65,7 +60,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     @cache
     def write(name: str) -> Path:
         path = directory / f"{name}.html"
-        path.write_text(render(PAGES[name]()))
+        path.write_text(page_of(PAGES[name]()))
         return path
 
     return write

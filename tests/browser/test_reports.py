@@ -17,8 +17,9 @@ from playwright.sync_api import Page, expect
 from model_analyzer.reports.build import build_summary
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.answer import answer_of
-from tests.browser.conftest import Opened, render
+from tests.browser.conftest import Opened
 from tests.browser.pages import PAGES, detail, hostile, met, summary
+from tests.drawn import page_of
 from tests.unit.builders import origin, ranking, record, variant
 
 Open = Callable[..., Page]
@@ -296,13 +297,13 @@ def test_whatever_a_model_is_called_is_text(
     export = tmp_path / "here" / "export"
     directory = ExportDirectory(export)
     paths = [
-        directory.write(render(report), "reports", name, "page.html")
+        directory.write(page_of(report), "reports", name, "page.html")
         for report in (summary(found), detail(found))
     ]
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [paths[0]]
     assert paths[0].resolve().is_relative_to(export.resolve())
     for report in (summary(found), detail(found)):
-        path = directory.write(render(report), "page.html")
+        path = directory.write(page_of(report), "page.html")
         page = open_file(path).page
         draw_all(page)
         expect(page.locator("h1")).to_contain_text(name)
@@ -318,7 +319,7 @@ def test_a_text_that_looks_like_a_formula_stays_a_text_in_csv(
     found = ranking(record(evil, met().measured[0].measurement))
     path = tmp_path / "page.html"
     path.write_text(
-        render(
+        page_of(
             build_summary(answer_of(found), best=1, origin=origin(), difference="", complete=True)
         )
     )

@@ -27,7 +27,6 @@ import yaml
 
 from conftest import without_charts
 from model_analyzer.cli.main import main
-from model_analyzer.reports import images
 from model_analyzer.runner.monitors import neighbours
 
 
@@ -220,7 +219,6 @@ def in_process(
         redirect_stdout(output),
         redirect_stderr(errors),
     ):
-        images._drawn.cache_clear()
         try:
             main()
         except SystemExit as end:
@@ -273,6 +271,7 @@ def own_signals() -> Iterator[None]:
     """Gives signals back to those who had them before."""
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
     before = {number: signal.getsignal(number) for number in numbers}
+    hook = sys.unraisablehook
     try:
         yield
     finally:
@@ -281,6 +280,7 @@ def own_signals() -> Iterator[None]:
         wakeup = signal.set_wakeup_fd(-1)
         if wakeup >= 0:
             os.close(wakeup)
+        sys.unraisablehook = hook
 
 
 @contextmanager

@@ -176,7 +176,9 @@ def test_show_prints_plain_words(call: Run, checkpoints: Path) -> None:
     }
     with ProfileState(checkpoints) as state:
         state.record_search("m", search, goal())
-        other = variant("m_config_9", default_model_filename="x", optimization={"cuda": True})
+        other = variant(
+            "m_config_9", default_model_filename="x", optimization={"eager_batching": True}
+        )
         state.record(trial(other), measurement(1.0))
         state.save()
 

@@ -17,8 +17,9 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.printable import one_line, printable
-from model_analyzer.reports.images import to_png, to_svg
+from model_analyzer.reports.plots import Chart
 from model_analyzer.state.layout import Layout
+from tests.drawn import images, svg_of
 from tests.fakes.wrong_answers import WrongServer, answer, content, endless
 
 # sets a title, clears the screen, rings, goes back, turns the direction, ends a string
@@ -145,10 +146,13 @@ def chart(text: str) -> dict[str, Any]:
 
 
 def test_a_chart_of_hostile_texts_is_drawn() -> None:
-    svg = to_svg(chart(HOSTILE + "\ud800\ufffe\uffff"))
+    hostile = Chart(name="c", caption="", spec=chart(HOSTILE + "\ud800\ufffe\uffff"))
+    svg = svg_of(hostile)
     xml.etree.ElementTree.fromstring(svg)
     assert is_clean(svg)
-    assert to_png(chart(HOSTILE + "\ud800\ufffe\uffff")).startswith(b"\x89PNG")
+    image = images().png(images().svg([hostile], "a test"))["c"].content
+    assert image is not None
+    assert image.startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(

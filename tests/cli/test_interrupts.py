@@ -267,6 +267,31 @@ def test_an_interrupt_that_python_drops_is_not_lost() -> None:
     assert done.stdout.split("\n") == ["left", "in peace", ""]
 
 
+DROPPED = """
+import os, signal, sys
+from model_analyzer.cli.uninterrupted import hear_interrupts
+
+class Interrupted:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+
+hear_interrupts()
+try:
+    Interrupted()
+    print("goes on")
+except KeyboardInterrupt:
+    print("raised")
+"""
+
+
+def test_an_interrupt_in_a_destructor_of_any_command_is_raised_after_it() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", DROPPED], capture_output=True, text=True, timeout=300, check=False
+    )
+
+    assert (done.stdout, done.stderr) == ("raised\n", "")
+
+
 INTERRUPTED_IMPORT = """
 import os, signal, sys
 
@@ -330,6 +355,12 @@ PROFILE = ("profile", "-m", ".", "--profile-models", "m", "--run-config-search-m
         ("numpy", PROFILE),
         ("numpy", ("best",)),
         ("numpy", ("checkpoint", "best")),
+        ("model_analyzer.state.find", ("compare", "checkpoints", "checkpoints")),
+        ("orjson", ("checkpoint", "list")),
+        ("yaml", ("config", "validate", "config.yaml")),
+        ("model_analyzer.config.json_schema", ("config", "schema")),
+        ("model_analyzer.runner.runtime", ("runtime", "show")),
+        ("model_analyzer.runner.install", ("runtime", "remove")),
     ],
 )
 @pytest.mark.parametrize(("is_script", "is_ignored"), [(True, False), (False, False), (True, True)])

@@ -29,6 +29,7 @@ OF_OTHERS = {
         "--model-repository",
     },
     "docker": {"--gpus", "--shm-size"},
+    "soak": {"--minutes", "--rounds", "--seed", "--only-round"},
     "any": {"--flag"},
     "gh": {"--body-file", "--repo"},
     "pip": {"--generate-hashes", "--hash", "--isolated", "--require-hashes"},

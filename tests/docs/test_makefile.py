@@ -42,10 +42,14 @@ def test_the_quick_start_installs_what_a_user_needs() -> None:
 
 
 @pytest.mark.parametrize(
-    "target", ["test", "fast", "check", "fix", "qa", "fuzz", "coverage", "site", "package"]
+    "target", ["test", "fast", "check", "fix", "qa", "soak", "fuzz", "coverage", "site", "package"]
 )
 def test_what_developers_run_installs_its_tools(target: str) -> None:
     assert '-e ".[dev]"' in commands_of(target)
+
+
+def test_qa_ends_with_five_minutes_of_soak() -> None:
+    assert "qa/soak.py --minutes 5 " in commands_of("qa")
 
 
 def test_help_is_the_default_and_says_what_every_target_does() -> None:

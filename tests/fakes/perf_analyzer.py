@@ -13,7 +13,9 @@ text to write), `sleep_s` (before anything else), `until` (a file: waits for it)
 `p99_us`, `requests`, `windows` (throughputs of the passes), `signal` (kills itself), `hang` (never
 ends), `deaf` (ignores SIGINT and SIGTERM), `burn` (uses CPU for that many seconds), `server_says`
 (what a server inside says while it loads the model; a list of lines), `loads` (false: it never
-has), `export` (the text of the profile export).
+has), `export` (the text of the profile export), `stub` (a process of a Python model that it runs:
+the text of a shell script), `hole` (bytes of output that take no disk space, before all other
+output), `babbles` (prints for ever).
 """
 
 from __future__ import annotations
@@ -43,8 +45,14 @@ def main() -> int:
     if step.get("deaf"):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if "hole" in step:
+        os.truncate(1, step["hole"])
+    while step.get("babbles"):
+        os.write(1, b"all work and no play\n" * 50_000)
     for line in step.get("server_says", ()):
         print(line, file=sys.stderr, flush=True)
+    if "stub" in step:
+        start_stub(step["stub"])
     if step.get("loads", True):
         print("*** Measurement Settings ***", flush=True)
     time.sleep(step.get("sleep_s", 0))
@@ -77,6 +85,16 @@ def main() -> int:
         with open(option("-f", "missing.csv"), "w") as file:
             file.write(text)
     return int(step.get("status", 0))
+
+
+def start_stub(script: str) -> None:
+    """Runs the script under the name of Triton's stub, with the file of a model as its argument."""
+    os.makedirs("served/m/1")
+    with open("served/m/1/model.py", "w") as file:
+        file.write(script)
+    os.symlink("/bin/sh", "triton_python_backend_stub")
+    words = ["triton_python_backend_stub", os.path.abspath("served/m/1/model.py")]
+    os.spawnv(os.P_NOWAIT, "triton_python_backend_stub", words)
 
 
 def next_step() -> dict:

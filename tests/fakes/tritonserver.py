@@ -12,10 +12,10 @@ to configuration: what a load without one makes of a model, if auto-completion i
 (models that are there from the start), `polls` (refuses to load and unload), `header` (NAME:VALUE;
 calls without it are refused), `mute` (keeps its statistics to itself).
 
-What a load does is told by the model configuration's parameter `fake`: `fail`, `refuse` (as for
-a configuration that is not valid), `hang`, `die` (the server ends), `empty` (answers without
-values), `crowded` (fails unless it is the first load of this server), `lonely` (the server ends
-where two requests meet).
+What a load does is told by the model configuration's parameter `fake`: `fail`, `killed` (the
+model's process is, while it loads), `refuse` (as for a configuration that is not valid), `hang`,
+`die` (the server ends), `empty` (answers without values), `crowded` (fails unless it is the first
+load of this server), `lonely` (the server ends where two requests meet).
 """
 
 from __future__ import annotations
@@ -111,6 +111,12 @@ class Models:
                 grpc.StatusCode.INVALID_ARGUMENT,
                 f"load failed for model '{name}': version 1 is at UNAVAILABLE state: Internal:"
                 " ModuleNotFoundError: No module named 'nosuch'\n\nAt:\n  model.py(1): <module>;",
+            )
+        if fake == "killed":
+            raise Refusal(
+                grpc.StatusCode.INVALID_ARGUMENT,
+                f"load failed for model '{name}': version 1 is at UNAVAILABLE state: Internal:"
+                f" Stub process '{name}_0_0' is not healthy.;",
             )
         self.configs[name] = config
         self.counts[name] = 0

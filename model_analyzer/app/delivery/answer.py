@@ -26,6 +26,7 @@ from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import OutputFormat, ProfileSettings
 from model_analyzer.reports.build import Origin, Summary, build_summary
+from model_analyzer.reports.images import Images
 from model_analyzer.reports.tables import (
     Table,
     answer_table,
@@ -49,14 +50,16 @@ class Delivery:
     """What was written, and what there is to show of it.
 
     `answers` are those of the models; `summaries` each with its table, the one across models last;
-    `tables` have a title. `paths` are the files that people want to open. `deployments` are
-    commands that print manifests, by name of model.
+    `tables` have a title. `paths` are the files that people want to open, `remarks` are about
+    pictures that are missing in them. `deployments` are commands that print manifests, by name of
+    model.
     """
 
     answers: Sequence[Answer]
     summaries: Sequence[tuple[Summary, Table]]
     tables: Sequence[tuple[str, Table]]
     paths: Sequence[Path]
+    remarks: Sequence[str]
     error_log: Path | None
     deployments: Sequence[tuple[str, str]]
 
@@ -106,11 +109,9 @@ def deliver(
     for answer in answers:
         difference = configuration_difference(answer.ranking, originals)
         deployable += write_best(directory, answer, difference, "best")
-    paths = _write_summaries(
-        directory, answers, summaries, tables, settings, origin, complete=complete
+    paths, remarks = _write_reports(
+        directory, rankings, answers, summaries, tables, settings, origin, complete=complete
     )
-    if not settings.export.skip_summary:
-        _write_details(rankings, settings, directory, origin)
     return Delivery(
         answers=answers,
         summaries=[
@@ -119,6 +120,7 @@ def deliver(
         ],
         tables=[(title, table) for title, _, table in tables],
         paths=(*paths, *(path for path in deployable if path.suffix == ".pbtxt")),
+        remarks=remarks,
         error_log=write_error_log(directory, rankings),
         deployments=[
             (
@@ -164,8 +166,9 @@ def _answer_table(answer: Answer, settings: ProfileSettings, *, gpus: int) -> Ta
     return answer_table(shown, ranking.goal, gpus=gpus)
 
 
-def _write_summaries(
+def _write_reports(
     directory: ExportDirectory,
+    rankings: Sequence[Ranking],
     answers: Sequence[Answer],
     summaries: Sequence[Summary],
     tables: Sequence[tuple[str, str, Table]],
@@ -173,18 +176,23 @@ def _write_summaries(
     origin: Origin,
     *,
     complete: bool | None,
-) -> Sequence[Path]:
-    """Tables, results for programs and a page for each model; their paths."""
+) -> tuple[Sequence[Path], Sequence[str]]:
+    """Tables, results for programs, and pages; the paths that people want to open, and remarks
+    about pictures that are missing.
+    """
     export = settings.export
     if export.skip_summary:
-        return ()
+        return (), ()
     paths: list[Path] = []
-    if OutputFormat.CSV in export.formats:
-        paths += _write_tables(directory, tables)
-    paths += write_results(directory, answers, origin, export.formats, complete=complete)
-    for summary in summaries:
-        paths += write_summary(directory, summary, export.formats)
-    return paths
+    with Images() as images:
+        drawn = [images.svg(summary.charts, summary.model) for summary in summaries]
+        if OutputFormat.CSV in export.formats:
+            paths += _write_tables(directory, tables)
+        paths += write_results(directory, answers, origin, export.formats, complete=complete)
+        for summary, drawings in zip(summaries, drawn, strict=True):
+            paths += write_summary(directory, summary, images, drawings, export.formats)
+        _write_details(rankings, settings, directory, origin, images)
+        return paths, images.remarks()
 
 
 def _deploy_command(
@@ -277,6 +285,7 @@ def _write_details(
     settings: ProfileSettings,
     directory: ExportDirectory,
     origin: Origin,
+    images: Images,
 ) -> None:
     export = settings.export
     for ranking in rankings:
@@ -300,6 +309,7 @@ def _write_details(
                 result,
                 ranking.goal,
                 origin,
+                images,
                 plots=export.plots,
                 offline=settings.offline,
                 always_gpus=settings.monitors.always_gpus,

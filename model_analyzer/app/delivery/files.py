@@ -8,8 +8,9 @@ import difflib
 import json
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from model_analyzer import __version__
 from model_analyzer.domain.goals import Goal
@@ -22,9 +23,9 @@ from model_analyzer.domain.settings import OutputFormat, PlotSettings
 from model_analyzer.reports import html, markdown, parquet, pdf
 from model_analyzer.reports.build import Detail, Origin, Summary, build_detail
 from model_analyzer.reports.document import results_document, variant_document
-from model_analyzer.reports.images import to_png, to_svg
-from model_analyzer.reports.plots import Chart
+from model_analyzer.reports.images import Drawings, Images
 from model_analyzer.reports.remarks import miss_text
+from model_analyzer.reports.renderer import Picture
 from model_analyzer.reports.rows import to_csv
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.answer import Answer
@@ -45,7 +46,7 @@ def check_installed(formats: Collection[OutputFormat]) -> None:
     Raises OutputError, with what to install.
     """
     if OutputFormat.PDF in formats:
-        pdf.library()
+        pdf.check_library()
     if OutputFormat.PARQUET in formats:
         parquet.library()
 
@@ -162,17 +163,23 @@ def write_variants(
 
 
 def write_summary(
-    directory: ExportDirectory, summary: Summary, formats: Collection[OutputFormat]
+    directory: ExportDirectory,
+    summary: Summary,
+    images: Images,
+    drawings: Drawings,
+    formats: Collection[OutputFormat],
 ) -> Sequence[Path]:
-    """The summary of one model, with its charts as images beside it; the paths of its pages."""
-    _write_charts(directory, summary.charts, formats, "simple", summary.model)
-    pages: Mapping[OutputFormat, Callable[[Summary], str | bytes]] = {
-        OutputFormat.HTML: html.render_summary,
-        OutputFormat.PDF: pdf.render_summary,
-        OutputFormat.MARKDOWN: markdown.render_summary,
-    }
+    """The summary of one model, with its charts (as `drawings`) as images beside it; the paths of
+    its pages.
+    """
+    pictures = _pictures(images, drawings, formats)
+    renderers = _Renderers(
+        html=html.render_summary, paper=pdf.paper_of_summary, markdown=markdown.render_summary
+    )
     place = ("summaries", summary.model, "result_summary")
-    return _write_pages(directory, summary, pages, formats, place)
+    paths = _write_pages(directory, summary, images, drawings, renderers, formats, place)
+    _write_charts(directory, drawings, pictures, "simple", summary.model)
+    return paths
 
 
 def write_detail(
@@ -180,6 +187,7 @@ def write_detail(
     result: VariantResult,
     goal: Goal,
     origin: Origin,
+    images: Images,
     *,
     plots: Sequence[PlotSettings],
     offline: bool,
@@ -198,22 +206,35 @@ def write_detail(
         offline=offline,
         always_gpus=always_gpus,
     )
-    breakdown, *others = detail.charts
-    _write_charts(directory, [breakdown], formats, "detailed", result.folder)
-    _write_charts(directory, others, formats, "simple", result.folder)
-    pages: Mapping[OutputFormat, Callable[[Detail], str | bytes]] = {
-        OutputFormat.HTML: html.render_detail,
-        OutputFormat.PDF: pdf.render_detail,
-        OutputFormat.MARKDOWN: markdown.render_detail,
-    }
+    drawings = images.svg(detail.charts, detail.variant)
+    pictures = _pictures(images, drawings, formats)
+    renderers = _Renderers(
+        html=html.render_detail, paper=pdf.paper_of_detail, markdown=markdown.render_detail
+    )
     place = ("detailed", result.folder, "detailed_report")
-    return _write_pages(directory, detail, pages, formats, place)
+    paths = _write_pages(directory, detail, images, drawings, renderers, formats, place)
+    breakdown, *others = (chart.name for chart in detail.charts)
+    for kind, names in (("detailed", [breakdown]), ("simple", others)):
+        chosen = {name: drawings[name] for name in names if name in drawings}
+        _write_charts(directory, chosen, pictures, kind, result.folder)
+    return paths
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Renderers(Generic[_R]):
+    """What makes a report a page for the browser, for paper, and for a pull request."""
+
+    html: Callable[[_R, Drawings], str]
+    paper: Callable[[_R, Drawings], str]
+    markdown: Callable[[_R], str]
 
 
 def _write_pages(
     directory: ExportDirectory,
     report: _R,
-    pages: Mapping[OutputFormat, Callable[[_R], str | bytes]],
+    images: Images,
+    drawings: Drawings,
+    renderers: _Renderers[_R],
     formats: Collection[OutputFormat],
     place: tuple[str, str, str],
 ) -> Sequence[Path]:
@@ -221,27 +242,49 @@ def _write_pages(
     name of what it is about, and its file without the ending.
     """
     folder, name, file = place
-    return [
-        directory.write(render(report), "reports", folder, name, f"{file}.{form.value}")
-        for form, render in pages.items()
-        if form in (OutputFormat.HTML, *formats)
-    ]
+
+    def parts(form: OutputFormat) -> Sequence[str]:
+        return "reports", folder, name, f"{file}.{form.value}"
+
+    page = renderers.html(report, drawings)
+    paths = [directory.write(page, *parts(OutputFormat.HTML))]
+    if OutputFormat.PDF in formats:
+        printed = images.pdf(renderers.paper(report, drawings), f"{file} of {name}")
+        paths += _write_picture(directory, printed, *parts(OutputFormat.PDF))
+    if OutputFormat.MARKDOWN in formats:
+        paths.append(directory.write(renderers.markdown(report), *parts(OutputFormat.MARKDOWN)))
+    return paths
+
+
+# Charts as the images that are written, by the form of these.
+_Pictures = Mapping[OutputFormat, Drawings]
+
+
+def _pictures(images: Images, drawings: Drawings, formats: Collection[OutputFormat]) -> _Pictures:
+    pictures: dict[OutputFormat, Drawings] = {}
+    if OutputFormat.PNG in formats:
+        pictures[OutputFormat.PNG] = images.png(drawings)
+    if OutputFormat.SVG in formats:
+        pictures[OutputFormat.SVG] = drawings
+    return pictures
 
 
 def _write_charts(
-    directory: ExportDirectory,
-    charts: Sequence[Chart],
-    formats: Collection[OutputFormat],
-    kind: str,
-    name: str,
+    directory: ExportDirectory, drawings: Drawings, pictures: _Pictures, kind: str, name: str
 ) -> None:
-    for chart in charts:
-        if not chart.has_data:
-            continue
-        if OutputFormat.PNG in formats:
-            directory.write(to_png(chart.spec), "plots", kind, name, f"{chart.name}.png")
-        if OutputFormat.SVG in formats:
-            directory.write(to_svg(chart.spec), "plots", kind, name, f"{chart.name}.svg")
+    """The charts as images, below a folder for their kind and one for what they are about."""
+    for form, images in pictures.items():
+        for chart, drawing in drawings.items():
+            picture = images.get(chart, drawing)
+            _write_picture(directory, picture, "plots", kind, name, f"{chart}.{form.value}")
+
+
+def _write_picture(directory: ExportDirectory, picture: Picture, *parts: str) -> Sequence[Path]:
+    """Writes what was drawn; its path, none where it could not be drawn."""
+    if picture.content is None:
+        directory.remove(*parts)  # what an earlier run drew is no longer true
+        return []
+    return [directory.write(picture.content, *parts)]
 
 
 def write_results(

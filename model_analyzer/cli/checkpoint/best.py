@@ -18,7 +18,6 @@ from model_analyzer.cli.checkpoint.options import (
 from model_analyzer.cli.circumstances import circumstances_option
 from model_analyzer.cli.complete import complete_model
 from model_analyzer.cli.miss import allow_miss_option, is_shown
-from model_analyzer.cli.uninterrupted import uninterrupted
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
 
 if TYPE_CHECKING:
@@ -60,16 +59,15 @@ def best(
     Example:
       model-analyzer checkpoint best --constraint 'perf_latency_p99<20' --output-dir deploy
     """
-    with uninterrupted():
-        from model_analyzer.app.delivery.files import write_variants
-        from model_analyzer.app.recommend import chosen_subjects, recommend
-        from model_analyzer.app.selection.goals import goals_of
-        from model_analyzer.cli.checkpoint.output import found, warn
-        from model_analyzer.cli.console import View
-        from model_analyzer.reports.build import build_summary
-        from model_analyzer.reports.tables import answer_table
-        from model_analyzer.reports.write import ExportDirectory
-        from model_analyzer.results.selection import top_with_default
+    from model_analyzer.app.delivery.files import write_variants
+    from model_analyzer.app.recommend import chosen_subjects, recommend
+    from model_analyzer.app.selection.goals import goals_of
+    from model_analyzer.cli.checkpoint.output import found, warn
+    from model_analyzer.cli.console import View
+    from model_analyzer.reports.build import build_summary
+    from model_analyzer.reports.tables import answer_table
+    from model_analyzer.reports.write import ExportDirectory
+    from model_analyzer.results.selection import top_with_default
 
     checkpoint = found(which, directory, prefix)
     goals, remarks = goals_of(checkpoint, chosen_subjects(checkpoint, model, several=True), asked)

@@ -205,7 +205,7 @@ def show(which: str, directory: Path, prefix: str, shown: str) -> None:
 def _settings(search: Mapping[str, Any]) -> Mapping[str, Any]:
     """What trials were chosen by, without what other modes are told."""
     from model_analyzer.domain.settings import SearchMode
-    from model_analyzer.state.files import MODE
+    from model_analyzer.state.codec import MODE
 
     others = {mode.value for mode in SearchMode} - {search.get(MODE)}
     return {

@@ -11,12 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from model_analyzer.domain.models import ModelFacts
+from model_analyzer.reading import read_regular
 from model_analyzer.runner.checks.finding import Finding, ok, problem
 from model_analyzer.runner.process import run
 from model_analyzer.runner.runtime import Program
 from model_analyzer.runner.wheels import isolated
 
 _LOOK_S = 30.0
+_MOST_SOURCE_BYTES = 4 * 2**20
 
 # What the backend itself gives to models.
 _GIVEN = frozenset({"triton_python_backend_utils", "c_python_backend_utils"})
@@ -79,7 +81,8 @@ def _needed(directory: Path, facts: ModelFacts) -> frozenset[str]:
     for path in sorted(directory.glob(f"[0-9]*/{file}")):
         beside = {one.stem if one.is_file() else one.name for one in path.parent.iterdir()}
         try:
-            names |= imported(path.read_text(encoding="utf-8")) - beside - _GIVEN
+            source = read_regular(path, most_bytes=_MOST_SOURCE_BYTES).decode("utf-8")
+            names |= imported(source) - beside - _GIVEN
         except (OSError, UnicodeDecodeError):
             continue  # what cannot be read is told by the check of the repository
     return names

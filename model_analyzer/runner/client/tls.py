@@ -8,9 +8,11 @@ import logging
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.reading import open_regular
 
 log = logging.getLogger(__name__)
 
@@ -95,6 +97,7 @@ def _load(
 ) -> None:
     """Has `context` use the files that these flags name."""
     if ca in flags:
+        _must_be_readable(ca, flags[ca])
         try:
             context.load_verify_locations(flags[ca])
         except (OSError, ssl.SSLError) as error:
@@ -116,8 +119,7 @@ def _load(
 
 def _must_be_readable(flag: str, path: str) -> None:
     try:
-        with open(path, "rb"):
-            pass
+        open_regular(Path(path)).close()
     except OSError as error:
         raise _unusable(flag, path, error, "") from error
 

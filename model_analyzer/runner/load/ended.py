@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.trials import Failure, FailureReason
+from model_analyzer.reading import read_ends, read_regular
 from model_analyzer.runner.load.genai_perf import parse_genai_table
 from model_analyzer.runner.load.output import (
     Report,
@@ -28,9 +31,19 @@ from model_analyzer.runner.load.profile_export import token_metrics
 from model_analyzer.runner.process import describe_status
 from model_analyzer.runner.server.log import error_lines, hint
 
+log = logging.getLogger(__name__)
+
 TABLE = "results.csv"
 OUTPUT = "output.txt"
 EXPORT = "export.json"
+
+# What is kept of the output: beginning and end, which tell everything.
+_MOST_OUTPUT_BYTES = 8 * 2**20
+# Millions of responses; to parse them takes several times as much memory.
+_MOST_EXPORT_BYTES = 512 * 2**20
+# A line for each load, and there is one; a table for each composing model.
+_MOST_TABLE_BYTES = 2**20
+_MOST_TABLES = 1000
 
 _UNCOUNTED_HINT = "is each of bls_composing_models called? One that gets no request breaks it"
 
@@ -40,7 +53,8 @@ _GENAI_TABLE = "profile_export_genai_perf.csv"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """One perf_analyzer that has ended, or was stopped: `stopped` says why.
+    """One perf_analyzer that has ended, or was stopped: `stopped` says why. `death` tells of a
+    process of a model that died meanwhile, if any did.
 
     `tokens` holds the metrics of a language model. A server that was `embedded` in it has
     written into the same output.
@@ -54,6 +68,7 @@ class Ended:
     composing: Mapping[str, Values]
     embedded: bool
     stopped: FailureReason | None
+    death: str
 
     @property
     def verdict(self) -> Verdict:
@@ -76,37 +91,47 @@ def collect(
     *,
     embedded: bool,
     stopped: FailureReason | None,
+    death: str,
 ) -> Ended:
-    """What a perf_analyzer left in the directory in which it ran."""
-    table, composing = None, {}
-    for path in sorted(directory.glob(f"*{TABLE}")):
-        text = path.read_text(errors="replace")
+    """What a perf_analyzer left in the directory in which it ran; of what it printed, the
+    beginning and the end.
+    """
+    table = directory / TABLE
+    composing = {}
+    for path in islice(directory.glob(f"*_v*.{TABLE}"), _MOST_TABLES):
         model = composing_model(path.name, TABLE)
-        if path.name == TABLE:
-            table = parse_table(text)
-        elif model is not None:
-            values = parse_composing_table(text)
-            if values:
-                composing[model] = values
+        values = parse_composing_table(_text(path, _MOST_TABLE_BYTES))
+        if model is not None and values:
+            composing[model] = values
     return Ended(
         command=command,
         status=137 if status is None else status,
-        output=(directory / OUTPUT).read_text(errors="replace"),
-        table=table,
+        output=read_ends(directory / OUTPUT, most_bytes=_MOST_OUTPUT_BYTES),
+        table=parse_table(_text(table, _MOST_TABLE_BYTES)) if table.exists() else None,
         tokens=_tokens(directory),
-        composing=composing,
+        composing=dict(sorted(composing.items())),
         embedded=embedded,
         stopped=stopped,
+        death=death,
     )
 
 
 def _tokens(directory: Path) -> Values | None:
     export = directory / EXPORT
     if export.exists():
-        return token_metrics(export.read_text(errors="replace"))
+        return token_metrics(_text(export, _MOST_EXPORT_BYTES))
     for path in directory.glob(f"*/{_GENAI_TABLE}"):
-        return parse_genai_table(path.read_text(errors="replace"))
+        return parse_genai_table(_text(path, _MOST_TABLE_BYTES))
     return None
+
+
+def _text(path: Path, most_bytes: int) -> str:
+    """The content of a file; nothing of what is no regular file, or larger than that."""
+    try:
+        return read_regular(path, most_bytes=most_bytes).decode(errors="replace")
+    except OSError as error:
+        log.warning("%s of perf_analyzer: %s", path.name, error.strerror)
+        return ""
 
 
 def failure_of(name: str, one: Ended) -> Failure:

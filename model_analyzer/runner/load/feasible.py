@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +21,12 @@ from model_analyzer.domain.settings import (
     ServerSettings,
 )
 from model_analyzer.errors import Problem
+from model_analyzer.reading import read_regular
+from model_analyzer.runner.files import why_unreadable
 from model_analyzer.runner.load.command import named_files
+
+_MOST_INTERVALS_BYTES = 16 * 2**20
+_MOST_SHOWN = 12
 
 _SHAPE = re.compile(r"(.+):(\d+(?:,\d+)*)")
 
@@ -83,8 +89,10 @@ def _largest_batch(model: ModelSettings, facts: ModelFacts, search: SearchSettin
 def _files(where: str, flags: Mapping[str, Flag], user_directory: Path) -> Iterator[Problem]:
     for name, path in named_files(flags):
         found = user_directory / path
-        if not found.exists():
+        if not os.path.exists(found):
             yield Problem(where=where, what=f"perf_analyzer flag {name}: {found} does not exist")
+        elif reason := why_unreadable(found):
+            yield Problem(where=where, what=f"perf_analyzer flag {name}: {reason}")
         elif name == "request-intervals" and not _are_intervals(found):
             yield Problem(
                 where=where,
@@ -95,7 +103,7 @@ def _files(where: str, flags: Mapping[str, Flag], user_directory: Path) -> Itera
 
 def _are_intervals(path: Path) -> bool:
     try:
-        words = path.read_text().split()
+        words = read_regular(path, most_bytes=_MOST_INTERVALS_BYTES).decode().split()
     except (OSError, UnicodeDecodeError):
         return False
     return bool(words) and all(word.isdecimal() for word in words)
@@ -132,9 +140,11 @@ def without_effect(
     largest = _largest_batch(model, facts, search)
     left_out = [str(size) for size in model.batch_sizes if size > largest]
     if left_out:
+        shown = ", ".join(left_out[:_MOST_SHOWN])
+        more = len(left_out) - _MOST_SHOWN
         yield (
-            f"model {model.name}: batch_sizes {', '.join(left_out)} left out: no variant takes more"
-            f" than {largest}"
+            f"model {model.name}: batch_sizes {shown}{f' and {more} more' if more > 0 else ''} left"
+            f" out: no variant takes more than {largest}"
         )
     inputs = _inputs(facts)
     names = {tensor["name"] for tensor in inputs}

@@ -9,8 +9,8 @@ import math
 import os
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -29,6 +29,8 @@ from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol
 from model_analyzer.domain.statistics import ServerStatistics, counted_between
 from model_analyzer.domain.trials import Failure, FailureReason, Workload
 from model_analyzer.domain.windows import Window
+from model_analyzer.errors import OutputError
+from model_analyzer.reading import open_regular
 from model_analyzer.runner.client.interface import has_fixed_shapes
 from model_analyzer.runner.load.command import build_command
 from model_analyzer.runner.load.ended import (
@@ -51,6 +53,7 @@ from model_analyzer.runner.load.output import (
 from model_analyzer.runner.process import Process
 from model_analyzer.runner.runtime import Program
 from model_analyzer.runner.server.log import error_lines
+from model_analyzer.runner.stubs import StubWatch, stubs_among
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +65,12 @@ _STRICT_LAUNCHES = 3
 
 # What a larger window is expected to mend.
 _TOO_SMALL = (Verdict.TOO_SHORT, Verdict.UNCOUNTED)
+
+# Of output, tables and exports of one launch: the longest ones, with verbose flags, take a tenth.
+_MOST_BYTES = 4 * 2**30
+
+# How much of the output is looked at in one piece, and how much of it again with the next piece.
+_LOOKED_AT, _LONGEST_LINE = 2**20, 2**14
 
 # Launches whose requests the server may not have counted, before that is taken for what it says.
 _UNCOUNTED_LAUNCHES = 2
@@ -83,7 +92,8 @@ class PerfAnalyzer:
     """The load generator: one perf_analyzer for each workload, started together.
 
     Workloads that ask for it run by `genai_perf`. `transcript`, where given, gets the command and
-    the output of the last launch of each trial.
+    the output of the last launch of each trial. A program that writes more than `most_bytes` is
+    stopped.
     """
 
     def __init__(
@@ -96,6 +106,7 @@ class PerfAnalyzer:
         user_directory: Path,
         genai_perf: Program | None = None,
         transcript: Callable[[str], None] | None = None,
+        most_bytes: int = _MOST_BYTES,
     ) -> None:
         self._program = program
         self._settings = settings
@@ -104,6 +115,7 @@ class PerfAnalyzer:
         self._user_directory = user_directory
         self._genai_perf = genai_perf
         self._transcript = transcript
+        self._most_bytes = most_bytes
         self._running: Sequence[_Child] = ()
         # enlarged windows that proved stable, by what is loaded: the next load starts with them
         self._learned: dict[tuple[str, int], Window] = {}
@@ -118,7 +130,8 @@ class PerfAnalyzer:
         unstable = uncounted = 0
         for launch in range(1, self._settings.max_launches + 1):
             before = server.statistics(variants)
-            ended = self._launch(workloads, windows, server)
+            with self._in_place():
+                ended = self._launch(workloads, windows, server)
             uncounted += any(one.verdict is Verdict.UNCOUNTED for one in ended)
             may_be_late = uncounted < _UNCOUNTED_LAUNCHES
             outcome = self._outcome(workloads, windows, ended, server, may_be_late=may_be_late)
@@ -138,6 +151,21 @@ class PerfAnalyzer:
             for one in ended:
                 self._transcript(one.transcript)
         return outcome
+
+    @contextmanager
+    def _in_place(self) -> Iterator[None]:
+        """Raises OutputError where somebody removes the directory that launches work in."""
+        try:
+            yield
+        except FileNotFoundError as error:
+            if self._work_directory.exists() and not str(error.filename).startswith(
+                str(self._work_directory)
+            ):
+                raise
+            raise OutputError(
+                f"{self._work_directory}, the directory for temporary files, was removed while it"
+                " was used; the same command goes on from what was measured"
+            ) from error
 
     def _enlarge(self, work: Workload, window: Window, ended: Ended, *, accept: bool) -> Window:
         rates = ended.report.windows
@@ -161,13 +189,14 @@ class PerfAnalyzer:
         self, workloads: Sequence[Workload], windows: Sequence[Window], server: Server
     ) -> list[Ended]:
         """Starts one perf_analyzer for each workload, and waits for all of them."""
+        stubs = StubWatch(server.stubs())
         with ExitStack() as stack:
             children = []
             for work, window in zip(workloads, windows, strict=True):
                 directory = stack.enter_context(
                     tempfile.TemporaryDirectory(dir=self._work_directory)
                 )
-                child = self._start(work, window, server, Path(directory))
+                child = self._start(work, window, server, Path(directory), stubs)
                 stack.enter_context(child.process)
                 children.append(child)
             self._running = children
@@ -182,11 +211,14 @@ class PerfAnalyzer:
                     child.process.status,
                     embedded=child.embeds_server,
                     stopped=stopped,
+                    death=child.stubs.final_death(),
                 )
                 for child in children
             ]
 
-    def _start(self, work: Workload, window: Window, server: Server, directory: Path) -> _Child:
+    def _start(
+        self, work: Workload, window: Window, server: Server, directory: Path, stubs: StubWatch
+    ) -> _Child:
         route = server.route(work.variant, self._protocol)
         if work.genai_perf and self._genai_perf is not None:
             program = self._genai_perf
@@ -221,7 +253,15 @@ class PerfAnalyzer:
             output=directory / OUTPUT,
             directory=directory,
         )
-        return _Child(process, shown, directory, route, self._settings.most_cpu_percent)
+        return _Child(
+            process,
+            shown,
+            directory,
+            route,
+            stubs,
+            self._settings.most_cpu_percent,
+            self._most_bytes,
+        )
 
     def _wait(self, children: Sequence[_Child], server: Server) -> FailureReason | None:
         """Waits for all to end; kills them when time is up or the server is gone."""
@@ -256,7 +296,7 @@ class PerfAnalyzer:
         commands = tuple(one.command for one in ended)
         hopeless = {Verdict.FAILED} if may_be_late else {Verdict.FAILED, Verdict.UNCOUNTED}
         for work, one in zip(workloads, ended, strict=True):
-            if one.stopped is not None or one.verdict in hopeless:
+            if one.stopped is not None or one.death or one.verdict in hopeless:
                 return replace(self._failure(work.variant.name, one, server), commands=commands)
             if one.verdict is Verdict.DONE and work.times_tokens and one.tokens is None:
                 return replace(no_tokens(work.variant.name, one), commands=commands)
@@ -272,6 +312,14 @@ class PerfAnalyzer:
                 message=f"the server died while {name} was measured",
                 log=server.log_tail(),
             )
+        if one.death:
+            return Failure(
+                reason=FailureReason.MODEL_DIED,
+                message=one.death,
+                log=(*deciding_lines(one.output), *server.log_tail()),
+                hint="its last words, if any, are in the server's log (--triton-output-path);"
+                " where memory was short, `dmesg` tells",
+            )
         if one.stopped is FailureReason.TIMEOUT:
             return Failure(
                 reason=FailureReason.TIMEOUT,
@@ -285,6 +333,14 @@ class PerfAnalyzer:
                 message=f"{name} was not loaded in time",
                 log=error_lines(one.output.splitlines()),
                 hint="--model-load-timeout gives it more",
+            )
+        if one.stopped is FailureReason.NO_RESULT:
+            size = f"{self._most_bytes / 2**30:.3g} GiB"
+            return Failure(
+                reason=FailureReason.NO_RESULT,
+                message=f"perf_analyzer was stopped: it wrote more than {size} for {name}",
+                log=deciding_lines(one.output),
+                hint="fewer verbose flags, or a shorter measurement-interval, let it write less",
             )
         if one.stopped is FailureReason.LOAD_GENERATOR_BUSY:
             return Failure(
@@ -339,30 +395,54 @@ class _Child:
         command: str,
         directory: Path,
         route: Route,
+        stubs: StubWatch,
         most_cpu_percent: float | None,
+        most_bytes: int,
     ) -> None:
         self.process = process
         self.command = command
         self.directory = directory
+        self.stubs = stubs
         self.embeds_server = route.load_timeout_s is not None
         usual = math.inf if self.embeds_server else _CPU_PERCENT * (os.cpu_count() or 1)
         self._most_cpu_percent = most_cpu_percent or usual
+        self._most_bytes = most_bytes
+        self._looked_at = 0
         self._loads_until = time.monotonic() + (route.load_timeout_s or 0)
         self._is_loading = self.embeds_server
         self._used = (time.monotonic(), 0.0)
 
     def trouble(self) -> FailureReason | None:
         """Why it is to be stopped, if it is."""
+        if _bytes_below(self.directory) > self._most_bytes:
+            return FailureReason.NO_RESULT
         if self._is_loading:
-            output = (self.directory / OUTPUT).read_text(errors="replace")
-            self._is_loading = not is_loaded(output)
-            if self._is_loading and why_not_loaded(output):
+            if self._says_not_loaded():
                 return FailureReason.MODEL_NOT_LOADED
             if self._is_loading and time.monotonic() > self._loads_until:
                 return FailureReason.LOAD_TIMEOUT
+            if not self._is_loading:
+                self.stubs = StubWatch([stub.pid for stub in stubs_among(self.process.tree())])
+        elif self.stubs.death():
+            return FailureReason.MODEL_DIED
         elif self._cpu_percent() > self._most_cpu_percent:
             return FailureReason.LOAD_GENERATOR_BUSY
         return None
+
+    def _says_not_loaded(self) -> bool:
+        """Whether what it has printed since the last look says that the model does not load; that
+        it has loaded is remembered.
+        """
+        with open_regular(self.directory / OUTPUT) as file:
+            size = os.fstat(file.fileno()).st_size
+            while self._is_loading and self._looked_at < size:
+                file.seek(max(self._looked_at - _LONGEST_LINE, 0))
+                output = file.read(_LOOKED_AT).decode(errors="replace")
+                self._looked_at = file.tell()
+                self._is_loading = not is_loaded(output)
+                if self._is_loading and why_not_loaded(output):
+                    return True
+        return False
 
     def _cpu_percent(self) -> float:
         """Of it and its children, since the last look, if that was a second ago."""
@@ -372,6 +452,19 @@ class _Child:
         used = sum(map(_cpu_seconds, self.process.tree()))
         self._used = (now, used)
         return (used - before) / (now - then) * 100
+
+
+def _bytes_below(directory: Path) -> int:
+    """What the files below take on disk."""
+    sizes = (
+        os.lstat(os.path.join(root, name)).st_blocks * 512
+        for root, _, names in os.walk(directory)
+        for name in names
+    )
+    try:
+        return sum(sizes)
+    except FileNotFoundError:
+        return 0  # it has just been removed
 
 
 def _cpu_seconds(process: psutil.Process) -> float:

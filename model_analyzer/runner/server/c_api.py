@@ -71,6 +71,10 @@ class EmbeddedServer:
         """What dies is perf_analyzer."""
         return True
 
+    def stubs(self) -> Sequence[int]:
+        """None: they are perf_analyzer's."""
+        return ()
+
     def route(self, variant: ModelVariant, protocol: Protocol) -> Route:
         """By the library and the variant's repository; no protocol is spoken."""
         return Route(

@@ -27,6 +27,7 @@ from model_analyzer.runner.process import describe_status
 from model_analyzer.runner.server.command import GRACE_S
 from model_analyzer.runner.server.endpoints import Endpoints
 from model_analyzer.runner.server.log import ServerLog, hint
+from model_analyzer.runner.stubs import stubs_among
 
 log = logging.getLogger(__name__)
 
@@ -38,12 +39,10 @@ _SETTLE_S = 15.0
 _ANSWER_S = 60.0
 _WARM_UP_S = 5.0
 _MOST_WARM_UPS = 32
-_STUB = "triton_python_backend_stub"
 _TAG = "model_analyzer_variant"
 
-# What had been loaded before may have been the reason. To wait again for a load that hangs is not
-# worth it, and a dead server is the runner's to try again.
-_WORTH_ANOTHER_SERVER = frozenset({FailureReason.MODEL_NOT_LOADED})
+# How the server says that the process of a Python model has ended.
+_STUB_ENDED = "is not healthy"
 
 
 class Running(Interface):
@@ -177,14 +176,15 @@ class TritonServer:
         """Loads what is not in place yet, composing variants first.
 
         A load that fails where something else had been loaded before is tried once more on a
-        fresh server: two variants side by side may just have been too much.
+        fresh server: two variants side by side may just have been too much. So is one in which a
+        process ended: somebody may have killed it.
         """
         wanted = {part.model: part for variant in variants for part in _parts_first(variant)}
         if self._must_restart(wanted, setup):
             self._stop(GRACE_S)
         was_fresh = not self._loaded
         failure = self._load(wanted, setup)
-        if failure is not None and not was_fresh and failure.reason in _WORTH_ANOTHER_SERVER:
+        if failure is not None and _is_worth_another_server(failure, was_fresh=was_fresh):
             self.discard()
             failure = self._load(wanted, setup)
         return failure
@@ -255,6 +255,10 @@ class TritonServer:
     def processes(self) -> Sequence[psutil.Process]:
         """The server with the processes of its models."""
         return self._process.tree() if self._process is not None else []
+
+    def stubs(self) -> Sequence[int]:
+        """Those of the server's own processes that run Python models."""
+        return [stub.pid for stub in stubs_among(self.processes())]
 
     # -- starting and stopping ------------------------------------------------------------------
 
@@ -421,9 +425,15 @@ class TritonServer:
         )
         deadline = time.monotonic() + _SETTLE_S
         while time.monotonic() < deadline and self._process is not None:
-            stubs = [one for one in self.processes() if _name_of(one) == _STUB[:15]]
-            if len(stubs) <= expected or self._process.wait(0.05) is not None:
+            if len(self.stubs()) <= expected or self._process.wait(0.05) is not None:
                 return
+
+
+def _is_worth_another_server(failure: Failure, *, was_fresh: bool) -> bool:
+    """A load that hangs is not, and a dead server is the runner's to try again."""
+    if failure.reason is not FailureReason.MODEL_NOT_LOADED:
+        return False
+    return not was_fresh or _STUB_ENDED in failure.message
 
 
 def _marked(variant: ModelVariant) -> ModelConfig:
@@ -470,10 +480,3 @@ def _load_reason(message: str, lines: Sequence[str]) -> str:
     last = [line for line in reason.splitlines() if line.strip()]
     # a Python traceback says what happened in its first line
     return (last or [message])[0][:300]
-
-
-def _name_of(process: psutil.Process) -> str:
-    try:
-        return str(process.name())[:15]
-    except psutil.Error:
-        return ""

@@ -59,6 +59,8 @@ _BELIEVED = 0.5
 # A lower load of the best is worth a measurement if it may be as good, up to this much of the
 # score, with this probability.
 _AS_GOOD, _MAY_BE = 0.03, 0.05
+# Of an axis with more values, only so many are tried beside a leader.
+_MOST_VALUES = 200
 # What is tried of a load: the lower ones that cost half and a quarter of it.
 _PARTS_OF_A_LOAD = (4, 2)
 
@@ -470,9 +472,9 @@ class Knowledge:
                 yield row
 
     def _near(self, coordinate: Coordinate) -> Iterator[Coordinate]:
-        """All that differ in one value only."""
+        """All that differ in one value only; of many values, those beside it and some far away."""
         for position, axis in enumerate(self._space.axes):
-            for index in range(len(axis.values)):
+            for index in _spread(coordinate[position], len(axis.values)):
                 near = (*coordinate[:position], index, *coordinate[position + 1 :])
                 if self._is_legal(near):
                     yield near
@@ -481,3 +483,12 @@ class Knowledge:
         if coordinate not in self._legal:
             self._legal[coordinate] = self._space.is_legal(coordinate)
         return self._legal[coordinate]
+
+
+def _spread(index: int, count: int) -> Sequence[int]:
+    """Indices of `count` values: all of them, or those around `index`, and as many over all."""
+    if count <= _MOST_VALUES:
+        return range(count)
+    around = _MOST_VALUES // 4
+    near = range(max(index - around, 0), min(index + around + 1, count))
+    return sorted({*near, *range(0, count, -(-count // (2 * around))), count - 1})

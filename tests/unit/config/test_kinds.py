@@ -323,6 +323,26 @@ def test_an_endless_looking_range_ends_where_it_is_allowed_to() -> None:
     assert len(Integers(1).parse(flag("1:10000"))) == 10_000
 
 
+@pytest.mark.parametrize(
+    "node",
+    [
+        yaml(f"[{','.join(map(str, range(1, 10_002)))}]"),
+        yaml("[{start: 1, stop: 10000}, {start: 10001, stop: 10001}]"),
+        yaml("['1:10000', 10001]"),
+        flag(",".join(map(str, range(1, 10_002)))),
+    ],
+    ids=["list", "ranges", "range and number", "text"],
+)
+def test_a_list_has_a_limit_too(node: Node) -> None:
+    assert parse_problem(Integers(1), node).what == "more than 10000 numbers"
+
+
+def test_text_with_commas_has_a_limit() -> None:
+    assert parse_problem(Integers(1), flag("1," * 10_001)).what == (
+        "more than 10000 values between commas"
+    )
+
+
 def test_every_wrong_number_is_reported_where_it_stands() -> None:
     problems = parse_problems(Integers(1), yaml("[1, 0, 4, x, [2]]"))
     assert [(problem.where, problem.what) for problem in problems] == [

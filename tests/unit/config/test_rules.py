@@ -161,6 +161,25 @@ def test_a_quick_search_takes_lists_of_models_that_others_call(listed: str) -> N
     assert settings(f"{QUICK}{listed}\n{models}")
 
 
+@pytest.mark.parametrize("mode", ["adaptive", "optuna"])
+@pytest.mark.parametrize("bound", ["min", "max"])
+def test_a_search_that_tries_any_number_of_instances_has_a_limit(mode: str, bound: str) -> None:
+    text = f"run_config_search_mode: {mode}\nrun_config_search_{bound}_instance_count: 10001\n"
+
+    with pytest.raises(ConfigError, match="instance counts: 10000 at most, found 10001") as raised:
+        check_file(yaml(text), CWD)
+
+    # the upper bound follows a lower one that is above it
+    assert raised.value.problems[0].where.startswith("f.yaml:2:")
+    check_file(yaml(text.replace("10001", "10000")), CWD)
+
+
+@pytest.mark.parametrize("mode", ["brute", "quick"])
+def test_a_search_that_climbs_has_none(mode: str) -> None:
+    text = f"run_config_search_mode: {mode}\nrun_config_search_max_instance_count: 2147483647\n"
+    check_file(yaml(text), CWD)
+
+
 def test_a_quick_search_is_not_disabled() -> None:
     (problem,) = profile_problems(QUICK + "run_config_search_disable: true")
     assert problem.startswith("f.yaml:2:28: run_config_search_disable leaves nothing")

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -208,6 +209,29 @@ def test_a_huge_file_is_not_even_read(tmp_path: Path) -> None:
     with path.open("wb") as file:
         file.truncate(16 * 2**20 + 1)
     assert problem_of_file(path).what == "larger than 16 MiB: not a configuration"
+
+
+def test_values_without_end_are_refused_before_they_take_memory() -> None:
+    listed = ",".join(["1"] * 200_001)
+    assert problem_of(f"concurrency: [{listed}]").what == "more than 200000 values"
+
+
+def test_what_blocks_or_never_ends_is_no_configuration(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero")):
+        assert problem_of_file(path).what == "cannot be read: Not a regular file"
+
+
+def test_a_pipe_of_the_shell_is_a_configuration() -> None:
+    reader, writer = os.pipe()
+    os.write(writer, b"a: 1")
+    os.close(writer)
+
+    node = read_yaml(Path(f"/dev/fd/{reader}"))
+
+    assert node is not None
+    assert plain(node) == {"a": 1}
+    os.close(reader)
 
 
 @pytest.mark.parametrize("opening", ["[", "- ", "{a: "])

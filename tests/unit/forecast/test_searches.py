@@ -202,6 +202,32 @@ def test_what_nobody_can_list_has_numbers_all_the_same(mode: SearchMode) -> None
         assert found.size > 2**31
 
 
+MANY = tuple(range(1, 10_001))
+
+
+def test_what_is_illegal_is_passed_over_without_trying_it_under_all_loads() -> None:
+    loads = MANY[:1000]
+    found = of(subject(loads=loads, batch_sizes=MANY), limits(instances=(1, 3), batch=(1, 1)))
+
+    assert found.trials is not None
+    # 3 variants and the default, which takes batches up to 8
+    assert len(found.trials) == 1000 * (3 + 8)
+
+
+def test_several_models_have_no_list_in_memory_of_what_nobody_can_list() -> None:
+    parameters = {"max_batch_size": tuple(range(1, 100_001))}
+    what = together(
+        subject(model("m"), loads=MANY, batch_sizes=MANY, parameters=parameters),
+        subject(model("n"), loads=MANY, parameters=parameters),
+    )
+
+    found = of(what, limits(instances=(1, 2**31 - 1)))
+
+    assert found.trials is None
+    # the defaults with each other, and the others with each other
+    assert found.size == 10**12 * (1 + 10**10)
+
+
 def test_other_fields_are_told_with_their_values() -> None:
     batching = ({"max_queue_delay_microseconds": 0}, {"max_queue_delay_microseconds": 100})
     found = of(subject(parameters={**counts(1, 2), "dynamic_batching": batching}))

@@ -15,8 +15,8 @@ import pytest
 from model_analyzer.domain.measurements import Notice, NoticeKind
 from model_analyzer.domain.profiles import Device
 from model_analyzer.reports.build import Origin, build_detail, build_summary
-from model_analyzer.reports.html import render_detail, render_summary
 from model_analyzer.results.answer import answer_of
+from tests.drawn import page_of
 from tests.unit.builders import (
     at_most,
     failure,
@@ -112,7 +112,7 @@ def report_on(name: str) -> tuple[Page, Page]:
         plots=(),
         offline=False,
     )
-    return Page(render_summary(summary)), Page(render_detail(detail))
+    return Page(page_of(summary)), Page(page_of(detail))
 
 
 @pytest.fixture(scope="module")
@@ -219,7 +219,7 @@ def plain() -> tuple[Page, Page]:
         plots=(),
         offline=False,
     )
-    return Page(render_summary(summary)), Page(render_detail(detail))
+    return Page(page_of(summary)), Page(page_of(detail))
 
 
 def test_the_summary_shows_answer_table_chart_difference_and_failures(
@@ -260,7 +260,7 @@ def test_a_summary_of_nothing_is_a_page_too() -> None:
     report = build_summary(
         answer_of(ranking()), best=3, origin=origin(), difference="", complete=True, offline=False
     )
-    page = Page(render_summary(report))
+    page = Page(page_of(report))
     assert "Nothing was measured of m." in page.text("p")
     assert "svg" not in page.elements
     assert "table" not in page.elements

@@ -11,8 +11,8 @@ import pytest
 from model_analyzer.errors import OutputError
 from model_analyzer.reports import pdf
 from model_analyzer.reports.build import build_detail, build_summary
-from model_analyzer.reports.templating import render
 from model_analyzer.results.answer import answer_of
+from tests.drawn import NOT_DRAWN, images
 from tests.unit.builders import failure, measurement, origin, ranking, record, variant
 
 
@@ -20,13 +20,13 @@ def test_without_its_library_one_line_says_how_to_get_it(monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, "weasyprint", None)
 
     with pytest.raises(OutputError, match=r"pip install weasyprint") as raised:
-        pdf.library()
+        pdf.check_library()
     assert "\n" not in str(raised.value)
 
 
 def test_both_reports_can_be_printed_whatever_a_name_holds() -> None:
     try:
-        pdf.library()
+        pdf.check_library()
     except OutputError as error:
         pytest.skip(str(error))
     evil = '<img src="http://evil.example/x">'
@@ -42,7 +42,12 @@ def test_both_reports_can_be_printed_whatever_a_name_holds() -> None:
     )
     detail = build_detail(found.results[0], goal=found.goal, origin=origin(), configuration=evil)
 
-    for document in (pdf.render_summary(summary), pdf.render_detail(detail)):
+    for page in (
+        pdf.paper_of_summary(summary, images().svg(summary.charts, "m")),
+        pdf.paper_of_detail(detail, images().svg(detail.charts, "m")),
+    ):
+        document = images().pdf(page, "a test").content
+        assert document is not None
         assert document.startswith(b"%PDF-")
 
 
@@ -53,8 +58,22 @@ def test_paper_says_what_parameters_changed_and_how_it_was_measured() -> None:
     )
     summary = build_summary(answer_of(found), best=3, origin=origin(), difference="", complete=True)
 
-    page = render("print_summary.html.j2", report=summary, title="Result summary", subject="m")
+    page = pdf.paper_of_summary(summary, NOT_DRAWN)
 
     assert "<h2>What each parameter changed</h2>" in page
     assert "<h3>Max batch size <small>+150 %</small></h3>" in page
     assert "<dt>Requests behind a p99</dt>" in page
+
+
+def test_paper_has_some_of_very_many_measurements_and_says_so() -> None:
+    best = variant("m_config_0", max_batch_size=4)
+    found = ranking(
+        *(record(best, measurement(100, load), concurrency=load) for load in range(1, 2001))
+    )
+    detail = build_detail(found.results[0], goal=found.goal, origin=origin(), configuration="")
+
+    page = pdf.paper_of_detail(detail, NOT_DRAWN)
+
+    assert "500 of 2000 measurements" in page
+    assert len(detail.table.rows) == 2000
+    assert page.count("<tr>") < 520

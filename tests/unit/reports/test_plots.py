@@ -20,7 +20,6 @@ from model_analyzer.reports.breakdown import (
     unexplained,
 )
 from model_analyzer.reports.front import front_charts
-from model_analyzer.reports.images import to_svg
 from model_analyzer.reports.loads import load_text
 from model_analyzer.reports.plots import (
     THROUGHPUT_OVER_LATENCY,
@@ -30,6 +29,7 @@ from model_analyzer.reports.plots import (
     summary_charts,
 )
 from model_analyzer.results.ranking import Ranking
+from tests.drawn import svg_of
 from tests.unit.builders import (
     at_least,
     at_most,
@@ -135,7 +135,7 @@ def test_the_breakdown_has_a_bar_for_each_load_in_order() -> None:
     (layer,) = chart.spec["layer"]
     assert layer["encoding"]["x"]["sort"] == ["concurrency=2", "concurrency=10"]
     assert layer["encoding"]["x"]["title"] == "Concurrent requests"
-    assert ">10<" in to_svg(chart.spec)  # below the bar: what is concurrent, the axis says
+    assert ">10<" in svg_of(chart)  # below the bar: what is concurrent, the axis says
     assert "m_config_0" in chart.caption
 
 
@@ -250,7 +250,7 @@ def test_long_names_beside_bars_are_broken_rather_than_cut() -> None:
     (chart,) = breakdown_of_variants(found.results)
     assert points(chart)[0]["bar"].split("\n") == [name, "_config_12"]
     assert chart.spec["padding"]["left"] > len(name)
-    assert name in to_svg(chart.spec)
+    assert name in svg_of(chart)
 
 
 def test_times_outside_the_server_are_told_apart_from_those_inside() -> None:
@@ -417,3 +417,64 @@ def test_a_bound_on_one_of_several_models_is_drawn_over_that_model() -> None:
     assert axis_titles(chart) == ("p99 Latency (ms)", "Throughput (infer/sec)")
     assert rules(chart) == []
     assert [point["misses"] for point in points(chart)] == [True, True, False]
+
+
+def many(loads: int) -> Ranking:
+    """A variant under very many loads, where the curve bends among the first few."""
+    return ranking(
+        *(
+            record(
+                BEST,
+                measurement(1000 * load / (load + 5), 5 + load, perf_server_queue=1.5),
+                concurrency=load,
+            )
+            for load in range(1, loads + 1)
+        )
+    )
+
+
+def test_very_many_loads_are_thinned_out_on_lines_and_the_caption_says_so() -> None:
+    (chart,) = detailed_charts(many(5000).results[0], (THROUGHPUT_OVER_LATENCY,), offline=False)
+    loads = [point["load"] for point in points(chart)]
+    assert len(loads) <= 1000
+    assert loads[:8] == [f"concurrency={load}" for load in range(1, 9)]  # where it is steep
+    assert [point for point in points(chart) if point["best"]]
+    assert f"Of 5000 points on lines {len(loads)} are drawn" in chart.caption
+
+
+def test_noise_is_thinned_out_as_well() -> None:
+    noisy = ranking(
+        *(
+            record(BEST, measurement(load * 7919 % 1009, 5 + load * 104729 % 997), concurrency=load)
+            for load in range(1, 5001)
+        )
+    )
+    (chart,) = detailed_charts(noisy.results[0], (THROUGHPUT_OVER_LATENCY,), offline=False)
+    assert len(points(chart)) <= 1000
+    assert [point for point in points(chart) if point["best"]]
+
+
+def test_as_many_loads_as_a_search_has_are_all_drawn() -> None:
+    found = many(40)
+    (chart,) = detailed_charts(found.results[0], (THROUGHPUT_OVER_LATENCY,), offline=False)
+    assert len(points(chart)) == 40
+    breakdown = latency_breakdown(found.results[0])
+    assert len(points(breakdown)) == 40
+    assert "drawn" not in chart.caption + breakdown.caption
+
+
+def test_the_breakdown_of_very_many_loads_has_bars_from_the_first_to_the_last() -> None:
+    chart = latency_breakdown(many(3000).results[0])
+    bars = [point["bar"] for point in points(chart)]
+    assert (len(bars), bars[0], bars[-1]) == (40, "concurrency=1", "concurrency=3000")
+    assert chart.caption.endswith("Of 3000 loads 40 are drawn.")
+
+
+def test_the_front_of_very_many_loads_is_bounded_and_none_of_them_is_grey() -> None:
+    found = many(5000)
+    places = {id(item): place for place, item in enumerate(found.measured)}
+    (chart,) = front_charts(found, found.results, places)
+    parts = [point["part"] for point in points(chart)]
+    assert parts.count("front") <= 1000
+    assert parts.count("line") <= 1000
+    assert parts.count("other") == 0

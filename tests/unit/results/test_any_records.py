@@ -24,6 +24,7 @@ from model_analyzer.reports.document import results_document, results_schema
 from model_analyzer.reports.html import render_summary
 from model_analyzer.results.answer import Answer, Verdict, answer_of
 from model_analyzer.results.ranking import Ranking, rank, rank_across
+from tests.drawn import NOT_DRAWN
 from tests.unit.builders import at_least, at_most, failure, objectives, origin, variant
 from tests.unit.builders import together as measured_together
 
@@ -137,7 +138,7 @@ def check(answer: Answer) -> None:
     if ranking.any_passes:
         assert ranking.results[0].passes
     assert "0 % better" not in summary.sentence.replace("00 % better", "")
-    assert ">None</td>" not in render_summary(summary)
+    assert ">None</td>" not in render_summary(summary, NOT_DRAWN)
 
 
 @pytest.mark.parametrize("names", [("m",), ("a", "b")])

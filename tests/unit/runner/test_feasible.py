@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,19 @@ def test_files_that_are_not_there_are_named_from_where_the_user_stands(tmp_path:
 
     assert f"input-data: {tmp_path}/in.json does not exist" in first
     assert f"request-intervals: {tmp_path}/times.txt does not exist" in second
+
+
+def test_files_that_nobody_can_read_are_refused(tmp_path: Path) -> None:
+    flags = "perf_analyzer_flags: {input-data: [pipe, directory], request-intervals: zeros}"
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "directory").mkdir()
+    os.mkfifo(tmp_path / "directory" / "pipe")
+    (tmp_path / "zeros").symlink_to("/dev/zero")
+
+    found = problems(flags, tmp_path)
+
+    for problem, name in zip(found, ("pipe", "directory/pipe", "zeros"), strict=True):
+        assert f"{tmp_path}/{name}: cannot be read: Not a regular file" in problem
 
 
 @pytest.mark.parametrize(("text", "count"), [("100\n250\n", 0), ("", 1), ("1.5\n", 1), ("x", 1)])

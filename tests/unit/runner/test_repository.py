@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -326,3 +327,131 @@ def test_copies_of_read_only_models_can_be_changed(make_model, tmp_path: Path) -
 
     assert (tmp_path / "copy").stat().st_mode & 0o200
     assert (tmp_path / "copy" / "config.pbtxt").stat().st_mode & 0o200
+
+
+# -- what nobody can read --------------------------------------------------------------------------
+
+
+def _fifo(model: Path) -> Path:
+    os.mkfifo(model / "1" / "weights")
+    return model / "1" / "weights"
+
+
+def _fifo_as_configuration(model: Path) -> Path:
+    (model / "config.pbtxt").unlink()
+    os.mkfifo(model / "config.pbtxt")
+    return model / "config.pbtxt"
+
+
+def _link_to_zeros(model: Path) -> Path:
+    (model / "1" / "weights").symlink_to("/dev/zero")
+    return model / "1" / "weights"
+
+
+def _zeros_as_configuration(model: Path) -> Path:
+    (model / "config.pbtxt").unlink()
+    (model / "config.pbtxt").symlink_to("/dev/zero")
+    return model / "config.pbtxt"
+
+
+def _link_to_itself(model: Path) -> Path:
+    (model / "1" / "weights").symlink_to("weights")
+    return model / "1" / "weights"
+
+
+def _links_that_multiply(model: Path) -> Path:
+    for name in "ab":
+        (model / "1" / name).symlink_to("..")
+    return model / "1" / "a"
+
+
+def _link_to_nothing(model: Path) -> Path:
+    (model / "1" / "weights").symlink_to("gone")
+    return model / "1" / "weights"
+
+
+def _deep(model: Path) -> Path:
+    directory = model.joinpath(*["1"] * 101)
+    directory.mkdir(parents=True)
+    return directory
+
+
+BROKEN = [
+    _fifo, _fifo_as_configuration, _link_to_zeros, _zeros_as_configuration, _link_to_itself,
+    _links_that_multiply, _link_to_nothing, _deep,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("break_model", BROKEN)
+def test_a_model_that_nobody_can_read_is_refused_with_its_path(make_model, break_model) -> None:
+    models = make_model("m")
+    path = break_model(models / "m")
+
+    # whether files are hashed or not, as in a dry run
+    for repository in (ModelRepository(models), ModelRepository(models, fingerprint=lambda _: "")):
+        with pytest.raises(RepositoryError, match=f"^{re.escape(str(path))}: cannot be read: "):
+            repository.facts("m")
+
+
+@pytest.mark.parametrize("break_model", BROKEN)
+def test_another_model_that_nobody_can_read_is_in_nobodys_way(
+    make_model, tmp_path: Path, break_model
+) -> None:
+    make_model("m")
+    models = make_model("other")
+    break_model(models / "other")
+    os.mkfifo(models / "pipe")
+    (models / "round").symlink_to("round")
+    source = ModelRepository(models)
+    facts = source.facts("m")
+
+    staged = stage(source, [facts], tmp_path / "staged")
+    output = tmp_path / "output"
+    create_output(output, override=False)
+    check_apart(output, models)
+    OutputRepository(output, source).write(VariantNames().default(facts))
+
+    assert (staged / "m" / "config.pbtxt").exists()
+    assert (output / "m_config_default" / "config.pbtxt").exists()
+
+
+@pytest.mark.parametrize("break_tree", [_fifo, _link_to_zeros, _links_that_multiply])
+def test_files_that_have_no_end_are_not_hashed(tmp_path: Path, break_tree) -> None:
+    (tmp_path / "data" / "1").mkdir(parents=True)
+    path = break_tree(tmp_path / "data")
+
+    with pytest.raises(RepositoryError, match=f"^{re.escape(str(path))}: "):
+        fingerprint_files(tmp_path / "data")
+    if not path.is_dir():
+        with pytest.raises(RepositoryError, match=f"^{re.escape(str(path))}: "):
+            fingerprint_files(path)
+
+
+def test_a_file_that_grows_is_copied_as_long_as_it_was(tmp_path: Path) -> None:
+    """Some files of the system say that they are empty, and never end."""
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "endless").symlink_to("/proc/self/pagemap")
+
+    copy_writable(tmp_path / "m", tmp_path / "copy")
+
+    assert (tmp_path / "copy" / "endless").read_bytes() == b""
+
+
+def test_a_configuration_that_takes_too_long_to_parse_is_refused(make_model) -> None:
+    models = make_model("m")
+    with (models / "m" / "config.pbtxt").open("a") as file:
+        file.write('parameters { key: "k" value { string_value: "v" } }\n' * 300_000)
+
+    with pytest.raises(RepositoryError, match=r"config.pbtxt: cannot be read: Larger than 512 KiB"):
+        ModelRepository(models).facts("m")
+
+
+@pytest.mark.parametrize("nested", ["[", "{", 'parameters { key: "k" value {'])
+def test_what_is_wrong_with_a_long_line_is_told_in_short(make_model, nested: str) -> None:
+    models = make_model("m")
+    with (models / "m" / "config.pbtxt").open("a") as file:
+        file.write("output " + nested * (400_000 // len(nested)))
+
+    with pytest.raises(RepositoryError, match="not a model configuration") as raised:
+        ModelRepository(models).facts("m")
+    assert len(str(raised.value)) < 1000

@@ -78,9 +78,11 @@ def test_loading_is_a_part_of_what_a_trial_takes(run) -> None:
     assert outcome.duration_s == LOADING_S + MEASURING_S
 
 
-def test_a_first_attempt_that_failed_is_not_counted_as_measuring(run) -> None:
-    died = Failure(reason=FailureReason.SERVER_DIED, message="killed")
+@pytest.mark.parametrize("reason", [FailureReason.SERVER_DIED, FailureReason.MODEL_DIED])
+def test_a_first_attempt_that_failed_is_not_counted_as_measuring(run, reason) -> None:
+    died = Failure(reason=reason, message="killed")
     outcome = run(died, measurement())
 
+    assert isinstance(outcome, Measurement)
     assert outcome.duration_s == 2 * (LOADING_S + MEASURING_S)
     assert outcome.duration_s - outcome.loading_s == MEASURING_S

@@ -27,6 +27,7 @@ from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.protocols import Search
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode
 from model_analyzer.domain.trials import LoadKind, Trial
+from model_analyzer.errors import ConfigError
 from model_analyzer.results.ranking import rank
 from model_analyzer.search.adaptive.knowledge import Knowledge
 from model_analyzer.search.adaptive.search import LOAD_STEPS
@@ -603,3 +604,28 @@ def test_it_says_by_how_much_the_closest_misses(caplog: pytest.LogCaptureFixture
     assert "Closest: m_config_" in text
     assert ", which misses them by " in text
     assert len(trials) <= 0.06 * 440
+
+
+def test_of_long_lists_a_part_is_thought_about_at_a_time() -> None:
+    many = tuple(range(1, 10_001))
+    what = subject(loads=many, batch_sizes=many)
+    where = limits(mode=SearchMode.ADAPTIVE, instances=(1, 10_000), batch=(1, 2**14))
+    space = TrialSpace(what, where, use_formula=False, load_steps=LOAD_STEPS)
+    known = Knowledge(what, space, VariantNames(), 0)
+    middle = tuple(len(axis.values) // 2 for axis in space.axes)
+    for coordinate in (space.smallest, middle):
+        step = known.measure(coordinate)
+        trial = next(step)
+        with pytest.raises(StopIteration):
+            step.send(saturating(trial))
+
+    assert known.best_guess() is not None
+    assert len(known.view().rows) < 10_000
+
+
+def test_values_without_an_order_have_a_limit() -> None:
+    delays = [{"max_queue_delay_microseconds": delay} for delay in range(1001)]
+    what = subject(parameters={"dynamic_batching": delays})
+
+    with pytest.raises(ConfigError, match="dynamic_batching has 1001 values, and this search"):
+        TrialSpace(what, ADAPTIVE, use_formula=False)

@@ -17,8 +17,9 @@ from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import load
-from model_analyzer.state.codec import decode_conclusion, encode_conclusion
-from model_analyzer.state.files import FORMAT, checkpoint_lines
+from model_analyzer.state.codec import FORMAT, encode_conclusion
+from model_analyzer.state.decoder import decode_conclusion
+from model_analyzer.state.files import checkpoint_lines
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.writing import replace_file
 from tests.unit.builders import conclusion, goal

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.state.files import FORMAT
+from model_analyzer.state.codec import FORMAT
 from model_analyzer.state.layout import Layout
 from model_analyzer.state.lines import encode
 from model_analyzer.state.profile_state import ProfileState

@@ -1,0 +1,98 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reading files that anybody may have made: nothing blocks, and nothing is read without end.
+
+A FIFO may never begin, a device never end, and a program may print whatever it likes.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+_MIB = 2**20
+_BLOCK = _MIB
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Opens a file for reading. Raises OSError, also where it is no regular file."""
+    check_regular(os.stat(path).st_mode, path)  # to open a device may change it
+    file = open(path, "rb", opener=_open_at_once)  # noqa: SIM115  the caller closes it
+    try:
+        check_regular(os.fstat(file.fileno()).st_mode, path)
+    except OSError:
+        file.close()
+        raise
+    return file
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
+
+
+def check_regular(mode: int, path: Path) -> None:
+    """Raises OSError for anything but a file or a directory (which opening it tells)."""
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise OSError(errno.EINVAL, "Not a regular file", str(path))
+
+
+def blocks_of(path: Path) -> Iterator[bytes]:
+    """The content of a file, as far as its size says when it is opened. Raises OSError."""
+    with open_regular(path) as file:
+        left = os.fstat(file.fileno()).st_size
+        while left > 0 and (block := file.read(min(left, _BLOCK))):
+            left -= len(block)
+            yield block
+
+
+def read_regular(path: Path, *, most_bytes: int) -> bytes:
+    """The content of a file. Raises OSError, also where it is larger than that."""
+    with open_regular(path) as file:
+        return _read(file, path, most_bytes)
+
+
+def read_named(path: Path, *, most_bytes: int) -> bytes:
+    """The same of a file that the user named, which may be an open file of this process, such as
+    `/dev/stdin`, or `/dev/null`.
+    """
+    if is_open_here(path) or os.path.samefile(path, os.devnull):
+        with open(path, "rb") as file:
+            return _read(file, path, most_bytes)
+    return read_regular(path, most_bytes=most_bytes)
+
+
+def is_open_here(path: Path) -> bool:
+    """Whether the path stands for an open file of this process."""
+    return os.path.realpath(path).startswith(f"/proc/{os.getpid()}/fd/")
+
+
+def _read(file: BinaryIO, path: Path, most_bytes: int) -> bytes:
+    data = file.read(most_bytes + 1)
+    if len(data) > most_bytes:
+        raise OSError(errno.EFBIG, f"Larger than {_size(most_bytes)}", str(path))
+    return data
+
+
+def read_ends(path: Path, *, most_bytes: int) -> str:
+    """The text of a file; of a larger one its first and last part, half of that each, with a line
+    between them that says how much is left out. Raises OSError.
+    """
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size <= most_bytes:
+            return file.read(most_bytes).decode(errors="replace")
+        head = file.read(most_bytes // 2)
+        file.seek(size - most_bytes // 2)
+        tail = file.read(most_bytes // 2)
+    cut = f"\n[… {_size(size - len(head) - len(tail))} left out …]\n"
+    return head.decode(errors="replace") + cut + tail.decode(errors="replace")
+
+
+def _size(count: int) -> str:
+    if count < 2**10:
+        return f"{count} bytes"
+    return f"{count / _MIB:.0f} MiB" if count >= _MIB else f"{count / 2**10:.0f} KiB"

@@ -1,0 +1,238 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The child process that runs engines.py: what ends it costs one picture, and nothing of ours."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import select
+import signal
+import subprocess
+import sys
+from collections import deque
+from dataclasses import dataclass
+from itertools import takewhile
+
+from model_analyzer.domain.printable import one_line
+from model_analyzer.reports.engines import SVG, append
+
+# With the parent's path, it finds the same packages wherever they are: in an environment, a
+# directory of PYTHONPATH or an archive.
+_PROGRAM = """\
+import json, sys
+sys.path[:] = json.loads(sys.argv[1])
+from model_analyzer.reports.engines import main
+main(*map(int, sys.argv[2:]))
+"""
+
+_LONGEST_REASON = 200
+_RESERVED = 70 * 10**9  # bytes of addresses that V8 sets aside, and hardly uses
+_MOST_SAID = 65536  # bytes of what the child says before it ends
+_OUT_OF_MEMORY = ("out of memory", "memoryerror", "cannot allocate", "failed to map", "bad_alloc")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Of a child: how long one picture takes, how much memory (bytes) it has, and how often it is
+    started again after it ended too soon.
+    """
+
+    seconds: float = 60
+    memory: int = 4 << 30
+    starts: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What was drawn, or None and why it was not."""
+
+    content: bytes | None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Order:
+    """Something to be drawn: an engine's kind, and what it needs."""
+
+    kind: str
+    text: str
+
+
+class Renderer:
+    """Draws in a child process, which the first order starts. A context manager: leaving it ends
+    the child.
+
+    Orders are drawn one after the other while we do something else. Whatever ends the child costs
+    the picture that it was at; a new child goes on with the next, up to a limit.
+    """
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self._limits = limits or Limits()
+        self._child: _Child | None = None
+        self._waiting: deque[Order] = deque()
+        self._drawn: dict[Order, Picture] = {}
+        self._starts = 0
+        self._gave_up = ""
+
+    def __enter__(self) -> Renderer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    def order(self, kind: str, text: str) -> Order:
+        """Has something drawn, and does not wait for it."""
+        order = Order(kind, text)
+        if self._gave_up:
+            self._drawn[order] = Picture(None, self._gave_up)
+            return order
+        self._waiting.append(order)
+        if self._child is None:
+            self._start()
+        else:
+            self._child.send(order)
+        return order
+
+    def take(self, order: Order) -> Picture:
+        """What became of an order: once."""
+        while order not in self._drawn:
+            self._receive()
+        return self._drawn.pop(order)
+
+    def _receive(self) -> None:
+        """What became of the order that has waited longest."""
+        assert self._child is not None
+        picture = self._child.receive(self._limits.seconds)
+        if picture is not None:
+            self._drawn[self._waiting.popleft()] = picture
+            if not self._waiting:
+                self._child.forget()
+            return
+        self._lose(self._child.why_it_ended(self._waiting[0], self._limits))
+
+    def _lose(self, why: str) -> None:
+        """Gives up the order that the child was at, and all others where it has ended too often."""
+        self._end()
+        self._drawn[self._waiting.popleft()] = Picture(None, why)
+        if self._starts >= self._limits.starts:
+            self._gave_up = why
+            for order in self._waiting:
+                self._drawn[order] = Picture(None, why)
+            self._waiting.clear()
+        elif self._waiting:
+            self._start()
+
+    def _start(self) -> None:
+        self._starts += 1
+        try:
+            self._child = _Child(self._limits.memory)
+        except OSError as error:
+            self._lose(f"the renderer cannot be started: {error.strerror}")
+            return
+        for order in self._waiting:
+            self._child.send(order)
+
+    def _end(self) -> None:
+        if self._child is not None:
+            self._child.end()
+            self._child = None
+
+
+class _Child:
+    """A running engines.py, with files for what it is to draw, what it has drawn and what it says.
+
+    Files in memory: both sides may write as much as they like without waiting for each other.
+    """
+
+    def __init__(self, memory: int) -> None:
+        self._orders, self._results, self._said = (
+            os.memfd_create(f"model-analyzer-{name}") for name in ("orders", "results", "said")
+        )
+        self._is_late = False
+        numbers = (self._orders, self._results, os.getpid(), memory)
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-c", _PROGRAM, json.dumps(sys.path), *map(str, numbers)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._said,
+                bufsize=0,
+                pass_fds=(self._orders, self._results),
+                start_new_session=True,  # an interrupt is for us: the answer is still written
+            )
+        except OSError:
+            self._close()
+            raise
+
+    def send(self, order: Order) -> None:
+        content = order.text.encode()
+        line = f"{order.kind} {append(self._orders, content)} {len(content)}\n"
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(line.encode())
+        except BrokenPipeError:
+            pass  # it has ended: that is noticed where its answer is missing
+
+    def receive(self, within_s: float) -> Picture | None:
+        """What it answers next, None if nothing comes any more."""
+        assert self._process.stdout is not None
+        if not select.select([self._process.stdout], [], [], within_s)[0]:
+            self._is_late = True
+            return None
+        words = self._process.stdout.readline().decode().split()
+        if not words:
+            return None
+        content = os.pread(self._results, int(words[2]), int(words[1]))
+        return Picture(content) if words[0] == "done" else Picture(None, _short(content.decode()))
+
+    def forget(self) -> None:
+        """Makes room: everything that it was to draw has been taken."""
+        os.ftruncate(self._orders, 0)
+        os.ftruncate(self._results, 0)
+
+    def why_it_ended(self, order: Order, limits: Limits) -> str:
+        """Why it gave no answer to an order."""
+        if self._is_late:
+            return f"it took longer than {limits.seconds:g} s"
+        status = self._process.wait()
+        said = os.pread(self._said, _MOST_SAID, 0).decode(errors="replace").lower()
+        if status == -signal.SIGKILL or any(sign in said for sign in _OUT_OF_MEMORY):
+            return f"the renderer ran out of memory ({_memory_limit(order, limits)})"
+        if status < 0:
+            return f"the renderer was ended by {signal.Signals(-status).name}"
+        return f"the renderer ended with status {status}"
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                stream.close()
+        self._close()
+
+    def _close(self) -> None:
+        for file in (self._orders, self._results, self._said):
+            os.close(file)
+
+
+def _memory_limit(order: Order, limits: Limits) -> str:
+    """The limit that it probably met."""
+    addresses, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if addresses == resource.RLIM_INFINITY:
+        return f"limit {_gigabytes(limits.memory)} GB"
+    limit = f"ulimit -v is {_gigabytes(addresses)} GB"
+    if order.kind == SVG and addresses < _RESERVED:
+        return f"{limit}; V8, which draws charts, needs about 70 GB of addresses"
+    return limit
+
+
+def _gigabytes(count: int) -> str:
+    return f"{count / 1e9:.1f}"
+
+
+def _short(reason: str) -> str:
+    """What an engine says, without the places in its code."""
+    lines = takewhile(lambda line: not line.startswith("at "), map(str.strip, reason.splitlines()))
+    return one_line(" ".join(lines))[:_LONGEST_REASON]

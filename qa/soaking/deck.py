@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which fault comes in which round, and when: all of it follows from the seed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+TRIALS = 6
+_LONGEST_TRIAL_S = 0.8
+_WINDING_UP_S = 3.0
+
+
+@dataclass(frozen=True)
+class Moment:
+    """So many seconds after so many acknowledged outcomes: on a slow machine, too, in the same
+    phase of the run.
+    """
+
+    outcomes: int
+    delay_s: float
+
+    def __str__(self) -> str:
+        return f"{self.outcomes} outcomes + {self.delay_s:.3f} s"
+
+
+@dataclass(frozen=True)
+class Card:
+    """What happens in one round. Everything else that is left to chance comes from `dice`."""
+
+    number: int
+    fault: str
+    moment: Moment
+    seed: str
+
+    @property
+    def dice(self) -> random.Random:
+        """A new generator, always the same for this round."""
+        return random.Random(f"{self.seed} dice")
+
+
+def draw(number: int, faults: Mapping[str, int], seed: int) -> Card:
+    """The card of a round, from 1, of faults with the most outcomes that may be acknowledged before
+    they come. A deck has each fault once and is shuffled anew when it is empty: no fault is more
+    than one round ahead of another.
+    """
+    deck, position = divmod(number - 1, len(faults))
+    fault = random.Random(f"{seed} deck {deck}").sample(list(faults), len(faults))[position]
+    name = f"{seed} round {number}"
+    dice = random.Random(name)
+    outcomes = dice.randint(0, faults[fault])
+    longest = _WINDING_UP_S if outcomes == TRIALS else _LONGEST_TRIAL_S
+    return Card(number, fault, Moment(outcomes, round(dice.uniform(0, longest), 3)), name)

@@ -1,0 +1,364 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is done to a run. Each fault says whether there was still something to do it to."""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from qa.soaking.deck import TRIALS
+from qa.soaking.program import GUARD_OF, Program, find, send
+from qa.soaking.scene import Scene
+
+_MAIN = "model-analyzer"
+_SERVER = "tritonserver"
+_LOAD = "perf_analyzer"
+_ROLES = (_MAIN, _SERVER, "stub", _LOAD, GUARD_OF + _SERVER, GUARD_OF + _LOAD)
+
+_WHILE_MEASURING = TRIALS - 2
+_LATEST = {_LOAD: _WHILE_MEASURING, GUARD_OF + _LOAD: _WHILE_MEASURING}
+
+_ENDS_S = 90.0
+_LEAVES_S = 20.0  # after a third interrupt
+_ROOM = "64m"  # for a whole run
+# without these, root may write where nobody may
+_AS_A_USER = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
+
+
+@dataclass(frozen=True)
+class Strike:
+    """A run, where it happens, and what is left to chance."""
+
+    scene: Scene
+    run: Program
+    dice: random.Random
+
+    def reach(self, role: str, number: signal.Signals) -> list[psutil.Process]:
+        """Signals the processes in that role, as soon as there are any; those that it reached."""
+        reached: list[psutil.Process] = []
+
+        def is_reached() -> bool:
+            reached.extend(send(self._find(role), number))
+            return bool(reached)
+
+        self.run.until(is_reached)
+        return reached
+
+    def _find(self, role: str) -> list[psutil.Process]:
+        if role != _MAIN:
+            return find(role, self.scene.mark)
+        return [] if self.run.has_ended else [psutil.Process(self.run.pid)]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """`strike` does it, and says whether it hit. The run must end `within_s`, with one of the
+    `statuses`, or of the `statuses_early` where it had not begun. With `is_swept_later`, the next
+    start removes what stays behind. After more than `latest` outcomes it would come too late.
+    """
+
+    strike: Callable[[Strike], bool]
+    statuses: frozenset[int] = frozenset({0, 1})
+    statuses_early: frozenset[int] = frozenset()
+    within_s: float = _ENDS_S
+    is_swept_later: bool = False
+    latest: int = TRIALS
+    prepare: Callable[[Scene], None] = lambda scene: None
+    unavailable: Callable[[], str] = lambda: ""
+
+
+_KILLED = frozenset({-signal.SIGKILL})
+
+# -- signals -------------------------------------------------------------------------------------
+
+
+def _kill(role: str) -> Fault:
+    return Fault(
+        lambda strike: bool(strike.reach(role, signal.SIGKILL)),
+        statuses=_KILLED if role == _MAIN else frozenset({0, 1}),
+        latest=_LATEST.get(role, TRIALS),
+    )
+
+
+def _kill_with_guards(strike: Strike) -> bool:
+    """One after the other, whoever comes first: a guard that is alone for a moment cleans up."""
+    if not strike.run.until(lambda: find(GUARD_OF + _SERVER, strike.scene.mark)):
+        return False
+    guards = [
+        guard for role in (_SERVER, _LOAD) for guard in find(GUARD_OF + role, strike.scene.mark)
+    ]
+    return _kill_in_any_order([*guards, psutil.Process(strike.run.pid)], strike)
+
+
+def _stop_guards_and_kill(strike: Strike) -> bool:
+    guards = strike.reach(GUARD_OF + _SERVER, signal.SIGSTOP)
+    guards += send(find(GUARD_OF + _LOAD, strike.scene.mark), signal.SIGSTOP)
+    strike.run.process.kill()
+    return bool(guards)
+
+
+def _kill_everything(strike: Strike) -> bool:
+    """As a batch system ends a job."""
+    processes = [process for role in _ROLES[1:] for process in find(role, strike.scene.mark)]
+    return _kill_in_any_order([*processes, psutil.Process(strike.run.pid)], strike)
+
+
+def _kill_in_any_order(processes: list[psutil.Process], strike: Strike) -> bool:
+    strike.dice.shuffle(processes)
+    is_in_time = not strike.run.has_ended
+    send(processes, signal.SIGKILL)
+    return is_in_time
+
+
+def _pause(role: str) -> Fault:
+    def strike(strike: Strike) -> bool:
+        stopped = strike.reach(role, signal.SIGSTOP)
+        time.sleep(strike.dice.uniform(0.2, 3))
+        send(stopped, signal.SIGCONT)
+        return bool(stopped)
+
+    return Fault(strike, latest=_LATEST.get(role, TRIALS))
+
+
+def _stop(role: str) -> Fault:
+    """The process never goes on: somebody waits a little, and then interrupts three times."""
+
+    def strike(strike: Strike) -> bool:
+        stopped = strike.reach(role, signal.SIGSTOP)
+        time.sleep(strike.dice.uniform(0, 2))
+        if stopped:
+            strike.run.interrupt(3)
+        return bool(stopped)
+
+    return Fault(strike, within_s=_LEAVES_S, latest=_LATEST.get(role, TRIALS))
+
+
+def _stop_main(strike: Strike) -> bool:
+    """Nothing but a kill ends it then."""
+    stopped = strike.reach(_MAIN, signal.SIGSTOP)
+    time.sleep(strike.dice.uniform(0, 2))
+    send(stopped, signal.SIGKILL)
+    return bool(stopped)
+
+
+def _ask_to_end(number: signal.Signals) -> Fault:
+    return Fault(
+        lambda strike: bool(strike.reach(_MAIN, number)), statuses_early=_as_of_any(number)
+    )
+
+
+def _as_of_any(number: signal.Signals) -> frozenset[int]:
+    """The statuses of a program that does nothing about a signal."""
+    return frozenset({-number, 128 + number})
+
+
+def _interrupt_three_times(strike: Strike) -> bool:
+    is_in_time = not strike.run.has_ended
+    strike.run.interrupt(3)
+    return is_in_time
+
+
+# -- files ---------------------------------------------------------------------------------------
+
+
+def _truncate(journal: Path, dice: random.Random) -> None:
+    os.truncate(journal, int(journal.stat().st_size * dice.random()))
+
+
+def _remove(path: Path, dice: random.Random) -> None:
+    path.unlink()
+
+
+def _spoil_journal(change: Callable[[Path, random.Random], None], *, kills: bool) -> Fault:
+    """With `kills`, the program is killed after the next outcome: it had time to notice."""
+
+    def strike(strike: Strike) -> bool:
+        journal, run = strike.scene.journal, strike.run
+        if not run.until(lambda: journal.exists() and journal.stat().st_size):
+            return False
+        try:
+            change(journal, strike.dice)
+        except FileNotFoundError:
+            return False  # it has just become a checkpoint
+        before = len(run.acknowledged)
+        if kills and run.until(lambda: len(run.acknowledged) > before):
+            run.process.kill()
+        return True
+
+    statuses = frozenset({0, *_KILLED}) if kills else frozenset({0})
+    return Fault(strike, statuses, latest=_WHILE_MEASURING)
+
+
+def _remove_directory(name: str) -> Fault:
+    def strike(strike: Strike) -> bool:
+        directory = strike.scene.work / name
+        if not strike.run.until(directory.exists):
+            return False
+        shutil.rmtree(directory, ignore_errors=True)
+        return True
+
+    return Fault(strike)
+
+
+def _remove_lock(strike: Strike) -> bool:
+    lock = strike.scene.checkpoints / "lock"
+    if not strike.run.until(lock.exists):
+        return False
+    lock.unlink(missing_ok=True)
+    return _start_another(strike)
+
+
+def _start_another(strike: Strike) -> bool:
+    """Half of the time with a model directory of its own: then just the checkpoints are shared."""
+    is_in_time = not strike.run.has_ended
+    own = ["--output-model-repository-path", "other_models"]
+    another = strike.scene.start("another", *strike.dice.choice([[], own]))
+    another.wait(_ENDS_S)
+    return is_in_time
+
+
+def _forbid(strike: Strike) -> bool:
+    checkpoints = strike.scene.checkpoints
+    if not strike.run.until(checkpoints.exists):
+        return False
+    mode = checkpoints.stat().st_mode
+    strike.scene.mends.callback(checkpoints.chmod, mode)
+    checkpoints.chmod(strike.dice.choice([0o000, 0o100, 0o500]))
+    return True
+
+
+def _be_a_user(scene: Scene) -> None:
+    if os.getuid() == 0:
+        scene.prefix = _AS_A_USER
+
+
+def _cannot_forbid() -> str:
+    if os.getuid() != 0:
+        return ""
+    with tempfile.TemporaryDirectory() as directory:
+        Path(directory).chmod(0o500)
+        try:
+            done = subprocess.run(
+                [*_AS_A_USER, "test", "-w", directory], capture_output=True, check=False
+            )
+        except OSError:
+            return "root may write everywhere, and there is no setpriv"
+    return (
+        "root may write everywhere, and setpriv cannot change that" if done.returncode != 1 else ""
+    )
+
+
+# -- full disks ----------------------------------------------------------------------------------
+
+
+def _limit(strike: Strike) -> bool:
+    """No file of the program itself grows any more: the next line of the journal is torn."""
+    journal, run = strike.scene.journal, strike.run
+    if not run.until(lambda: journal.exists() and journal.stat().st_size):
+        return False
+    try:
+        size = journal.stat().st_size + strike.dice.randrange(2000)
+        resource.prlimit(run.pid, resource.RLIMIT_FSIZE, (size, size))
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return True
+
+
+def _mount(directory: Path, scene: Scene) -> None:
+    directory.mkdir(parents=True, exist_ok=True)
+    command = ["mount", "-t", "tmpfs", "-o", f"size={_ROOM}", "soak", str(directory)]
+    subprocess.run(command, check=True, capture_output=True)
+    scene.closes.callback(_unmount, directory)
+
+
+def _unmount(directory: Path) -> None:
+    """What is there may be of a finding: it moves to the disk below."""
+    copy = directory.with_name(f"{directory.name}.copy")
+    shutil.copytree(directory, copy, symlinks=True)
+    subprocess.run(["umount", "--lazy", str(directory)], check=True)
+    directory.rmdir()
+    copy.rename(directory)
+
+
+def _fill(directory: Callable[[Scene], Path]) -> Fault:
+    """A file takes what is left of the disk that this directory is on."""
+
+    def strike(strike: Strike) -> bool:
+        filler = directory(strike.scene) / "filler"
+        is_in_time = not strike.run.has_ended
+        strike.scene.mends.callback(filler.unlink, missing_ok=True)
+        with filler.open("wb", buffering=0) as file:
+            for size in (1 << 20, 4096, 1):
+                _write_until_full(file.write, b"x" * size)
+        return is_in_time
+
+    return Fault(
+        strike,
+        prepare=lambda scene: _mount(directory(scene), scene),
+        unavailable=_cannot_mount,
+    )
+
+
+def _write_until_full(write: Callable[[bytes], object], block: bytes) -> None:
+    try:
+        while True:
+            write(block)
+    except OSError:
+        pass  # that is what it is for
+
+
+def _cannot_mount() -> str:
+    with tempfile.TemporaryDirectory() as directory:
+        command = ["mount", "-t", "tmpfs", "-o", "size=64k", "soak", directory]
+        try:
+            done = subprocess.run(command, capture_output=True, check=False)
+        except OSError:
+            return "there is no mount"
+        if done.returncode:
+            return "mounting a small disk takes root"
+        subprocess.run(["umount", directory], check=True)
+    return ""
+
+
+# ------------------------------------------------------------------------------------------------
+
+FAULTS: Mapping[str, Fault] = {
+    **{f"kill {role}": _kill(role) for role in _ROLES},
+    "kill model-analyzer and guards": Fault(_kill_with_guards, _KILLED, is_swept_later=True),
+    "stop guards, kill model-analyzer": Fault(_stop_guards_and_kill, _KILLED, is_swept_later=True),
+    "kill everything": Fault(_kill_everything, _KILLED, is_swept_later=True),
+    **{f"pause {role}": _pause(role) for role in _ROLES},
+    f"stop {_MAIN}": Fault(_stop_main, _KILLED),
+    **{f"stop {role}": _stop(role) for role in _ROLES[1:]},
+    "SIGINT": _ask_to_end(signal.SIGINT),
+    "SIGINT three times": Fault(
+        _interrupt_three_times, statuses_early=_as_of_any(signal.SIGINT), within_s=_LEAVES_S
+    ),
+    "SIGTERM": _ask_to_end(signal.SIGTERM),
+    "SIGHUP": _ask_to_end(signal.SIGHUP),
+    "journal truncated": _spoil_journal(_truncate, kills=False),
+    "journal truncated, killed later": _spoil_journal(_truncate, kills=True),
+    "journal removed": _spoil_journal(_remove, kills=False),
+    "journal removed, killed later": _spoil_journal(_remove, kills=True),
+    "lock removed, two runs": Fault(_remove_lock),
+    "two runs": Fault(_start_another, frozenset({0})),
+    "output models removed": _remove_directory("output_model_repository"),
+    "exports removed": _remove_directory("exported"),
+    "temporary files removed": _remove_directory("tmp"),
+    "chmod of the checkpoints": Fault(_forbid, prepare=_be_a_user, unavailable=_cannot_forbid),
+    "disk full (limit of file size)": Fault(_limit, latest=_WHILE_MEASURING),
+    "disk full (checkpoints)": _fill(lambda scene: scene.checkpoints),
+    "disk full (everything)": _fill(lambda scene: scene.work),
+}

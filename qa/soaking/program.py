@@ -1,0 +1,233 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""A run of the program as a user would start it, and everything that it leaves behind."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+import psutil
+
+from conftest import Mark
+from model_analyzer.runner.leftovers import GUARD
+from qa.soaking.checks import Event, Outcome, acknowledged, event_of
+
+GUARD_OF = "guard of "
+_POLL_S = 0.003
+_SHM = Path("/dev/shm")
+
+
+class Program:
+    """A running command. What it says is read at once, and kept as `logs`.out and `logs`.err."""
+
+    def __init__(
+        self, command: Sequence[str], *, directory: Path, environment: Mapping[str, str], logs: Path
+    ) -> None:
+        self.name = logs.name
+        self._began = time.monotonic()
+        self.duration_s = 0.0  # when it is over
+        self.process = subprocess.Popen(
+            command,
+            cwd=directory,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # an interrupt of the soak is none of the program
+        )
+        self._out, self._err = Path(f"{logs}.out"), Path(f"{logs}.err")
+        self._events: list[Event] = []
+        assert self.process.stdout is not None
+        assert self.process.stderr is not None
+        self._readers = [
+            threading.Thread(target=read, args=(stream, path), daemon=True)
+            for read, stream, path in (
+                (self._read_events, self.process.stdout, self._out),
+                (_copy, self.process.stderr, self._err),
+            )
+        ]
+        for reader in self._readers:
+            reader.start()
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    @property
+    def events(self) -> Sequence[Event]:
+        """What it has said so far."""
+        return list(self._events)
+
+    @property
+    def acknowledged(self) -> Sequence[Outcome]:
+        return acknowledged(self.events)
+
+    @property
+    def has_ended(self) -> bool:
+        return self.process.poll() is not None
+
+    @property
+    def output(self) -> str:
+        return self._out.read_text(errors="replace")
+
+    @property
+    def errors(self) -> str:
+        return self._err.read_text(errors="replace")
+
+    def until(self, condition: Callable[[], object], within_s: float = 60) -> bool:
+        """Waits for a condition; False where the program ends before, or it takes too long."""
+        deadline = time.monotonic() + within_s
+        while not condition():
+            if self.has_ended or time.monotonic() > deadline:
+                return False
+            time.sleep(_POLL_S)
+        return True
+
+    def wait(self, within_s: float) -> bool:
+        """Waits for the end, and for what it has written; False where there is none in time."""
+        try:
+            self.process.wait(within_s)
+        except subprocess.TimeoutExpired:
+            return False
+        self.duration_s = self.duration_s or time.monotonic() - self._began
+        for reader in self._readers:
+            reader.join(5)
+        return True
+
+    def interrupt(self, times: int) -> None:
+        """Interrupts it, each time until it says so: two signals that wait may be one."""
+        for number in range(1, times + 1):
+            words = f"Received SIGINT {number}/3"
+            self.process.send_signal(signal.SIGINT)
+            self.until(lambda: words in self.errors, within_s=5)  # noqa: B023
+
+    def _read_events(self, stream: IO[bytes], path: Path) -> None:
+        with path.open("wb", buffering=0) as file:
+            for line in stream:
+                file.write(line)
+                event = event_of(line.decode(errors="replace"))
+                if event is not None:
+                    self._events.append(event)
+
+
+def _copy(stream: IO[bytes], path: Path) -> None:
+    with path.open("wb", buffering=0) as file:
+        for line in stream:
+            file.write(line)
+
+
+# -- processes -----------------------------------------------------------------------------------
+
+
+def find(role: str, mark: Mark) -> list[psutil.Process]:
+    """The running processes of a run by what they are: `tritonserver`, `stub`, `perf_analyzer`
+    (one that measures), or `guard of` one of these.
+    """
+    if role.startswith(GUARD_OF):
+        children = find(role.removeprefix(GUARD_OF), mark)
+        parents = [parent for parent in map(_parent, children) if parent is not None]
+        # what only says its version has no guard
+        return [parent for parent in parents if str(GUARD) in _words(parent)]
+    return [process for process in marked(mark) if _plays(role, process)]
+
+
+def _parent(process: psutil.Process) -> psutil.Process | None:
+    try:
+        return process.parent()
+    except psutil.Error:
+        return None
+
+
+def marked(mark: Mark) -> list[psutil.Process]:
+    """Everything that runs in the name of a run."""
+    processes = []
+    for pid in mark.processes():
+        try:
+            processes.append(psutil.Process(pid))
+        except psutil.Error:
+            continue  # it has just ended
+    return processes
+
+
+def _plays(role: str, process: psutil.Process) -> bool:
+    words = _words(process)
+    program = Path(words[0]).name if words else ""
+    match role:
+        case "stub":
+            return program == "triton_python_backend_stub"
+        case "perf_analyzer":
+            return program == role and "-m" in words  # not one that says its version
+    return program == role
+
+
+def _words(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
+
+
+def send(processes: Iterable[psutil.Process], number: signal.Signals) -> list[psutil.Process]:
+    """Signals processes; those that still lived."""
+    reached = []
+    for process in processes:
+        try:
+            process.send_signal(number)
+            reached.append(process)
+        except psutil.Error:
+            continue  # it has just ended
+    return reached
+
+
+def ports(mark: Mark) -> set[int]:
+    """The ports that servers of a run were told to listen on."""
+    text = " ".join(word for server in find("tritonserver", mark) for word in _words(server))
+    return {int(port) for port in re.findall(r"--\w+-port=(\d+)", text)}
+
+
+# -- what is left --------------------------------------------------------------------------------
+
+
+def leftovers(mark: Mark, programs: Iterable[Program], listened: set[int]) -> list[str]:
+    """Processes, shared memory and ports of these runs that are still there."""
+    pids = {program.pid for program in programs}
+    return [
+        *(f"process left: {process.pid} {_words(process)[:1]}" for process in marked(mark)),
+        *(f"shared memory left: {name}" for name in _regions(pids)),
+        *(f"port left: {port}" for port in sorted(listened & _listening())),
+    ]
+
+
+def _regions(pids: set[int]) -> list[str]:
+    names = [path.name for path in _SHM.glob("ma_*")]
+    return [
+        name
+        for name in names
+        if (match := re.match(r"ma_\d+-(\d+)-\d+_", name)) and int(match[1]) in pids
+    ]
+
+
+def _listening() -> set[int]:
+    """Ports that somebody listens on, as the system lists them."""
+    listening = set()
+    for table in ("tcp", "tcp6"):
+        for line in Path("/proc/net", table).read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A":
+                listening.add(int(fields[1].rpartition(":")[2], 16))
+    return listening
+
+
+def settles(left: Callable[[], list[str]], within_s: float) -> list[str]:
+    """What is still left when nothing is any more, or so many seconds later."""
+    deadline = time.monotonic() + within_s
+    while (remains := left()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return remains

@@ -1,0 +1,232 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The soak's checks can fail: each is given what it is there to find."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from qa.soaking import checks
+from qa.soaking.checks import Event, Outcome
+from qa.soaking.deck import TRIALS, draw
+from qa.soaking.table import Counts
+
+FAULTS = {"kill": TRIALS, "stop": TRIALS, "disk full": TRIALS, "chmod": 2}
+
+
+# -- the deck ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rounds", [4, 12, 40])
+def test_every_fault_comes_equally_often(rounds: int) -> None:
+    drawn = Counter(draw(number, FAULTS, seed=3).fault for number in range(1, rounds + 1))
+
+    assert drawn == dict.fromkeys(FAULTS, rounds // 4)
+
+
+def test_a_round_is_the_same_again_by_its_seed_and_number_alone() -> None:
+    cards = [draw(number, FAULTS, seed=3) for number in range(1, 9)]
+
+    assert draw(7, FAULTS, seed=3) == cards[6]
+    assert draw(7, FAULTS, seed=3).dice.random() == cards[6].dice.random()
+    assert draw(7, FAULTS, seed=4) != cards[6]
+
+
+def test_moments_are_spread_over_the_whole_run() -> None:
+    cards = [draw(number, FAULTS, seed=3) for number in range(1, 500)]
+    moments = [card.moment for card in cards]
+
+    assert {moment.outcomes for moment in moments} == set(range(TRIALS + 1))
+    assert len({moment.delay_s for moment in moments}) > 300
+    assert max(moment.delay_s for moment in moments if moment.outcomes < TRIALS) < 1
+    early = {card.moment.outcomes for card in cards if card.fault == "chmod"}
+    assert early == {0, 1, 2}
+
+
+# -- the table -----------------------------------------------------------------------------------
+
+
+def test_the_table_counts_what_came_too_late_and_says_what_was_skipped() -> None:
+    counts = Counts()
+    counts.add("kill", hit=True, has_finding=True)
+    counts.add("kill", hit=False, has_finding=False)
+    counts.add("stop", hit=True, has_finding=False)
+
+    lines = counts.table({"chmod": "root may write everywhere"}).splitlines()
+
+    assert [line.split() for line in lines[:4]] == [
+        ["rounds", "hit", "late", "findings"],
+        ["kill", "2", "1", "1", "1"],
+        ["stop", "1", "1", "0", "0"],
+        ["total", "3", "2", "1", "1"],
+    ]
+    assert lines[4:] == ["skipped: chmod: root may write everywhere"]
+
+
+def test_a_soak_that_was_interrupted_at_once_has_a_table() -> None:
+    assert Counts().table({}).splitlines()[1].split() == ["total", "0", "0", "0", "0"]
+
+
+# -- acknowledged and kept -----------------------------------------------------------------------
+
+
+def outcome(number: int, *, has_failed: bool = False) -> Outcome:
+    return Outcome(f"key {number}", "m_config_0", 1000.0 + number, has_failed)
+
+
+SAID = [outcome(1), outcome(2), outcome(3)]
+
+
+def test_what_was_kept_as_it_was_said_is_no_loss() -> None:
+    rounded = [replace(each, started=each.started + 0.0005) for each in SAID]
+
+    assert checks.losses(SAID, [*rounded, outcome(9)]) == []
+
+
+def test_a_planted_loss_is_noticed() -> None:
+    (problem,) = checks.losses(SAID, [outcome(1), outcome(3)])
+
+    assert problem == "lost: acknowledged outcome key 2 is not in the checkpoint"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [replace(outcome(2), started=1500.0), outcome(2, has_failed=True)],
+    ids=["new", "failed"],
+)
+def test_another_outcome_in_place_of_an_acknowledged_measurement_is_noticed(other: Outcome) -> None:
+    (problem,) = checks.losses(SAID, [outcome(1), other, outcome(3)])
+
+    assert "key 2 has another outcome" in problem
+
+
+def test_a_failure_may_have_been_tried_again_but_not_be_forgotten() -> None:
+    failed = [outcome(1, has_failed=True)]
+
+    assert checks.losses(failed, [replace(outcome(1), started=1500.0)]) == []
+    assert checks.losses(failed, failed) == []
+    assert len(checks.losses(failed, [])) == 1
+
+
+def test_a_planted_repetition_is_noticed() -> None:
+    twice = replace(outcome(1), variant="m_config_default")  # a variant under two names is none
+
+    assert checks.repetitions([*SAID, twice]) == []
+    assert checks.repetitions([*SAID, outcome(2)]) == [
+        "trial key 2 of m_config_0 is in the checkpoint 2 times"
+    ]
+
+
+def test_a_measurement_that_was_made_again_is_noticed() -> None:
+    said = [outcome(1), outcome(2, has_failed=True)]
+
+    assert checks.measured_again(said, [outcome(2), outcome(3)]) == []
+    assert len(checks.measured_again(said, [outcome(1), outcome(2)])) == 1
+
+
+def test_a_set_of_trials_that_differs_is_noticed() -> None:
+    undisturbed = {(each.trial, each.variant) for each in SAID}
+
+    assert checks.differences(SAID, undisturbed) == []
+    (missing,) = checks.differences([*SAID[:2], outcome(3, has_failed=True)], undisturbed)
+    (additional,) = checks.differences([*SAID, outcome(4)], undisturbed)
+    assert missing.startswith("missing: ")
+    assert "key 3" in missing
+    assert additional.startswith("not expected: ")
+    assert "key 4" in additional
+
+
+def trial_event(kind: str, number: int, *, known: bool = False) -> Event:
+    return {
+        "event": kind,
+        "trial": f"key {number}",
+        "known": known,
+        "started": 1000.0 + number,
+        "workloads": [{"variant": "m_config_0"}],
+    }
+
+
+def test_acknowledged_is_what_this_run_has_said_to_be_over() -> None:
+    events = [
+        trial_event("trial_started", 1),
+        trial_event("trial_finished", 1),
+        trial_event("trial_finished", 2, known=True),
+        trial_event("trial_failed", 3),
+    ]
+
+    assert checks.acknowledged(events) == [outcome(1), outcome(3, has_failed=True)]
+
+
+def test_kept_is_what_the_export_has() -> None:
+    rows = [
+        {"trial": "key 1", "variant": "m_config_0", "started": "1970-01-01T00:16:41.000+00:00"},
+        {"trial": "key 2", "variant": "m_config_0", "started": "1970-01-01T00:16:42.000+00:00",
+         "failure": "SERVER"},
+    ]  # fmt: skip
+
+    assert checks.kept(json.dumps(rows)) == [outcome(1), outcome(2, has_failed=True)]
+
+
+@pytest.mark.parametrize("line", ["", '{"event":"trial_fin', "null", "[]", "{}"])
+def test_a_line_that_is_no_event_acknowledges_nothing(line: str) -> None:
+    assert checks.event_of(line) is None
+
+
+# -- the end of a run ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Traceback (most recent call last):\n",
+        "Exception ignored in: <function f>\n",
+        "Fatal Python error: Aborted\n",
+    ],
+)
+def test_a_planted_crash_is_noticed(text: str) -> None:
+    assert checks.crashes("standard error", "all is well\n") == []
+    assert len(checks.crashes("standard error", f"first\n{text}last\n")) == 1
+
+
+def finished(status: int, trials: int = 0) -> list[Event]:
+    measured = [trial_event("trial_finished", number) for number in range(trials)]
+    return [*measured, {"event": "run_finished", "exit_status": status}]
+
+
+@pytest.mark.parametrize(
+    ("status", "events", "errors"),
+    [
+        pytest.param(0, finished(0, 6), "", id="complete"),
+        pytest.param(0, [trial_event("trial_failed", 1), *finished(0)], "", id="after a failure"),
+        pytest.param(1, finished(1, 2), "model-analyzer: interrupted\n", id="with its reason"),
+        pytest.param(-9, [], "", id="killed"),
+    ],
+)
+def test_a_right_exit_status_is_none_to_complain_about(
+    status: int, events: list[Event], errors: str
+) -> None:
+    assert checks.wrong_status(status, {0, 1, -9}, events, errors, trials=6) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "events", "errors"),
+    [
+        pytest.param(3, finished(3), "x", id="not one of the allowed"),
+        pytest.param(1, finished(0), "x", id="not what the event says"),
+        pytest.param(0, finished(0, 6)[:-1], "", id="no event"),
+        pytest.param(0, finished(0, 5), "", id="not complete"),
+        pytest.param(1, finished(1), "\n", id="no reason"),
+    ],
+)
+def test_a_wrong_exit_status_is_noticed(status: int, events: list[Event], errors: str) -> None:
+    assert len(checks.wrong_status(status, {0, 1}, events, errors, trials=6)) == 1
+
+
+def test_a_second_run_must_say_that_there_is_a_first() -> None:
+    assert checks.refusals(0, "") == []
+    assert checks.refusals(1, "lock: in use by another run; wait for it\n") == []
+    assert len(checks.refusals(1, "out of memory\n")) == 1

@@ -1,0 +1,135 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which ends of model processes are deaths, on a pretend process table."""
+
+from __future__ import annotations
+
+import pytest
+
+from model_analyzer.runner.stubs import State, StubWatch
+
+KILLED, EXITED_WITH_3 = 9, 3 << 8
+LIMIT_S = 10.0
+
+
+class Machine:
+    """A process table, and time that goes by when it is told to, or slept.
+
+    `collects` holds what happens while somebody sleeps: processes that vanish at a time.
+    """
+
+    def __init__(self, *pids: int) -> None:
+        self.now = 100.0
+        self.table = {pid: State(started=pid, is_zombie=False, status=0) for pid in pids}
+        self.collects: dict[int, float] = {}
+
+    def watch(self) -> StubWatch:
+        return StubWatch(
+            list(self.table),
+            read=self.table.get,
+            model_of=lambda pid: f"m{pid}" if not self.table[pid].is_zombie else "",
+            clock=lambda: self.now,
+            sleep=self.sleep,
+        )
+
+    def end(self, pid: int, status: int = KILLED) -> None:
+        self.table[pid] = State(started=pid, is_zombie=True, status=status)
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        for pid, moment in self.collects.items():
+            if self.now >= moment:
+                self.table.pop(pid, None)
+
+
+def looks(machine: Machine, watch: StubWatch, seconds: float) -> str:
+    """What a look every half second comes to, within so many."""
+    end = machine.now + seconds
+    while not (death := watch.death()) and machine.now < end:
+        machine.sleep(0.5)
+    return death
+
+
+def test_stubs_that_live_are_no_news() -> None:
+    machine = Machine(1, 2, 3)
+
+    assert looks(machine, machine.watch(), 600) == ""
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (KILLED, " (killed by SIGKILL)"),
+        (11 | 0x80, " (killed by SIGSEGV)"),  # it left a core file
+        (EXITED_WITH_3, " (exit status 3)"),
+        (0, ""),  # or not ours to see
+    ],
+)
+def test_a_dead_one_of_several_is_noticed_in_time_with_its_model(status: int, words: str) -> None:
+    machine = Machine(1, 2, 3)
+    watch = machine.watch()
+    assert looks(machine, watch, 5) == ""
+
+    machine.end(2, status)
+    began = machine.now
+    death = looks(machine, watch, LIMIT_S)
+
+    said = "the Python backend process of model m2 died during the measurement"
+    assert death == said + words
+    assert machine.now - began < LIMIT_S
+
+
+def test_one_that_was_dead_before_is_noticed_without_a_name() -> None:
+    machine = Machine(1)
+    machine.end(1)
+
+    death = looks(machine, machine.watch(), LIMIT_S)
+
+    assert death == "a Python backend process died before the measurement (killed by SIGKILL)"
+
+
+def test_stubs_that_are_unloaded_one_after_another_are_no_deaths() -> None:
+    """Each is a zombie for a moment, on a busy machine for seconds."""
+    machine = Machine(1, 2, 3)
+    watch = machine.watch()
+
+    for pid, seconds in ((3, 0.5), (1, 1.5), (2, 3)):
+        machine.end(pid, 0)
+        assert looks(machine, watch, seconds) == ""
+        del machine.table[pid]
+    assert looks(machine, watch, 60) == ""
+
+
+def test_a_process_that_has_got_the_number_of_another_is_not_watched() -> None:
+    machine = Machine(1)
+    watch = machine.watch()
+
+    machine.table[1] = State(started=7, is_zombie=True, status=KILLED)
+
+    assert looks(machine, watch, 60) == ""
+
+
+def test_what_ended_last_is_waited_for() -> None:
+    machine = Machine(1, 2)
+    watch = machine.watch()
+    machine.end(2)
+
+    assert "m2 died" in watch.final_death()
+    assert machine.now - 100 < LIMIT_S
+
+
+def test_what_the_server_collects_at_last_has_not_died() -> None:
+    machine = Machine(1, 2)
+    watch = machine.watch()
+    machine.end(2)
+    machine.collects[2] = machine.now + 1.3
+
+    assert watch.final_death() == ""
+    assert machine.now - 100 < 2
+
+
+def test_nothing_is_waited_for_where_all_live() -> None:
+    machine = Machine(1, 2)
+
+    assert machine.watch().final_death() == ""
+    assert machine.now == 100
