@@ -31,9 +31,9 @@ from typing import Any
 from unittest.mock import patch
 
 from hypothesis import strategies as st
+from model_analyzer.cli.resume import tell_changed_secrets
 
 from model_analyzer.cli.program import run
-from model_analyzer.cli.resume import tell_changed_secrets
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.trials import ServerSetup, Trial
