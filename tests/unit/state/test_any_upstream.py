@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model_analyzer.domain.profiles import Profile
-from model_analyzer.state.checkpoint import Checkpoint, Header
+from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.codec import Encoder
+from model_analyzer.state.header import Header
 from model_analyzer.state.legacy import read_upstream
 from model_analyzer.state.legacy_export import write_upstream
 from model_analyzer.state.legacy_flags import key_text
