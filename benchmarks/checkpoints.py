@@ -22,8 +22,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from common import upstream_command
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.common import upstream_command
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.models import ModelVariant, freeze
 from model_analyzer.domain.profiles import TrialRecord

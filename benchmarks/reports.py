@@ -44,7 +44,7 @@ GOAL = Goal(models=(ModelGoal(constraints=(Constraint(tag="perf_latency_p99", ma
 
 def measured(number: int) -> Measurement:
     """What a server might give: variants differ, throughput saturates, latency grows, noise."""
-    import checkpoints  # what it needs is not part of what a report costs
+    from benchmarks import checkpoints  # what it needs is not part of what a report costs
 
     found = checkpoints.measurement(number)
     variant, load = divmod(number, checkpoints.LOADS)
@@ -58,7 +58,7 @@ def measured(number: int) -> Measurement:
 
 def tried(number: int) -> Trial:
     """The trial of that number; the first variant is the default."""
-    import checkpoints
+    from benchmarks import checkpoints
 
     one = checkpoints.trial(number)
     if number >= checkpoints.LOADS:

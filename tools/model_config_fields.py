@@ -7,7 +7,7 @@ python tools/model_config_fields.py > model_analyzer/domain/model_config_fields.
 
 from __future__ import annotations
 
-from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 from tritonclient.grpc import model_config_pb2
 
 HEAD = '''\
@@ -37,7 +37,7 @@ messages: dict[str, dict[str, str]] = {}
 enums: dict[str, list[str]] = {}
 
 
-def name_of(descriptor: Descriptor) -> str:
+def name_of(descriptor: Descriptor | EnumDescriptor) -> str:
     return descriptor.full_name.removeprefix("inference.")
 
 

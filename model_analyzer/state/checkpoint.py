@@ -49,6 +49,7 @@ from model_analyzer.state.format.lines import Entry, decode, encode, split
 from model_analyzer.state.format.records import Records
 
 T = TypeVar("T")
+C = TypeVar("C", bound="Checkpoint")
 
 SORTS = ("time", "index")
 
@@ -129,7 +130,7 @@ class Checkpoint:
             if isinstance(record.outcome, Measurement):
                 yield MeasuredTrial(trial=record.trial, measurement=record.outcome)
 
-    def with_metadata(self, **values: Any) -> Checkpoint:
+    def with_metadata(self: C, **values: Any) -> C:
         """The same with these top-level keys set, each as a whole; None removes one."""
         merged = {**self.metadata, **freeze(values)}
         kept = {key: value for key, value in merged.items() if value is not None}

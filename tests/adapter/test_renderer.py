@@ -209,9 +209,9 @@ def test_it_finds_the_package_in_an_archive_too(starts: Path, tmp_path: Path) ->
     with zipfile.ZipFile(archive, "w") as file:
         for path in package.rglob("*.py"):
             file.write(path, path.relative_to(package.parent))
-    path = json.dumps([str(archive), str(tmp_path)])
+    places = json.dumps([str(archive), str(tmp_path)])
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
     subprocess.run(
-        [sys.executable, "-c", ANYWHERE, path, str(archive)], env=environment, check=True
+        [sys.executable, "-c", ANYWHERE, places, str(archive)], env=environment, check=True
     )

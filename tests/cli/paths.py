@@ -164,8 +164,8 @@ def is_used_or_refused(example: Mapping[str, str]) -> None:
         world = World.make(parent)
         taker, thing = example["taker"], example["thing"]
         if taker in PLACES:
-            place, command = PLACES[taker]
-            path, arguments = world.directory / place, COMMANDS[command]
+            place, name = PLACES[taker]
+            path, arguments = world.directory / place, COMMANDS[name]
         else:
             path = world.directory / "given" / example["name"]
             command = {**INPUTS, **OUTPUTS}[taker]
@@ -221,7 +221,7 @@ def put(thing: str, path: Path, world: World) -> Path:
 
 
 def _make(thing: str, path: Path, world: World, fifo: Path) -> Path:
-    links = {
+    links: Mapping[str, str | Path] = {
         "loop": path.name,
         "dangling link": world.mine / "nowhere",
         "link to mine": world.mine / "file",
@@ -235,6 +235,13 @@ def _make(thing: str, path: Path, world: World, fifo: Path) -> Path:
         path.symlink_to(links[thing])
     elif thing in contents:
         path.write_bytes(contents[thing])
+    else:
+        return _make_special(thing, path)
+    return path
+
+
+def _make_special(thing: str, path: Path) -> Path:
+    """What is neither a plain link nor a file with contents; where it is found."""
     match thing:
         case "directory":
             path.mkdir()

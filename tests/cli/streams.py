@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -39,7 +40,8 @@ def ends_well(example: Mapping[str, str]) -> None:
     """The command ends with a status of ours, without a traceback; what it measured is intact."""
     with TemporaryDirectory() as directory, ExitStack() as stack:
         world = World.make(Path(directory))
-        given, closed = {}, []
+        given: dict[str, Any] = {}
+        closed = []
         for name, number in NUMBERS.items():
             kind = example[name]
             if kind == "closed":

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.state.checkpoint import Checkpoint, Header
+from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.format.codec import Encoder
+from model_analyzer.state.format.header import Header
 from model_analyzer.state.format.lines import encode
 from model_analyzer.state.format.records import Records
 from tests.browser.pages import measured

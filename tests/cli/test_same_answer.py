@@ -20,7 +20,7 @@ from model_analyzer.state.format.lines import decode, encode
 
 Run = Callable[..., tuple[int, str, str]]
 
-TOGETHER = {
+TOGETHER: dict[str, Any] = {
     "profile_models": {"a": {"cpu_only": True}, "b": {"cpu_only": True}},
     "run_config_profile_models_concurrently_enable": True,
     "run_config_search_max_concurrency": 1,

@@ -18,7 +18,6 @@ from model_analyzer.state.checkpoint import Checkpoint, load
 from model_analyzer.state.profile_state import ProfileState
 from tests.unit.builders import measurement, record, variant
 
-
 Made = Callable[..., Checkpoint]
 
 

@@ -20,7 +20,7 @@ import click
 from hypothesis import strategies as st
 
 import model_analyzer
-from model_analyzer.cli.commands import Invocation, table_command
+from model_analyzer.cli.table_command import Invocation, table_command
 from model_analyzer.config.json_schema import json_schema
 from model_analyzer.config.model_options import MODEL_OPTIONS, PARAMETER_OPTIONS
 from model_analyzer.config.nodes import Node

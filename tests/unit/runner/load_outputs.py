@@ -30,8 +30,9 @@ from model_analyzer.runner.load.ended import (
     no_tokens,
 )
 from model_analyzer.runner.load.output import Verdict
-from model_analyzer.state.checkpoint import Checkpoint, Header
+from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.format.codec import Encoder
+from model_analyzer.state.format.header import Header
 from model_analyzer.state.format.lines import encode
 from model_analyzer.state.format.records import Records
 from tests.damaged_texts import damaged

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.descriptor import FieldDescriptor
 from hypothesis import strategies as st
 
 import model_analyzer
@@ -58,7 +58,7 @@ _TEXTS = st.sampled_from(
 )
 
 
-def message_text(descriptor: Descriptor, depth: int = 0) -> st.SearchStrategy[str]:
+def message_text(descriptor: Any, depth: int = 0) -> st.SearchStrategy[str]:
     """Some fields of a message, in protobuf's text."""
     fields = [
         field for field in descriptor.fields if depth < 4 or field.message_type is None
@@ -73,7 +73,8 @@ def message_text(descriptor: Descriptor, depth: int = 0) -> st.SearchStrategy[st
 
 def _field_text(field: FieldDescriptor, depth: int) -> st.SearchStrategy[str]:
     if field.message_type is not None:
-        inner = st.deferred(lambda: message_text(field.message_type, depth + 1))
+        message = field.message_type
+        inner = st.deferred(lambda: message_text(message, depth + 1))
         return inner.map(lambda text: f"{field.name} {{ {text} }}")
     return _value(field).map(lambda value: f"{field.name}: {value}")
 
@@ -85,6 +86,7 @@ def _value(field: FieldDescriptor) -> st.SearchStrategy[str]:
         case FieldDescriptor.CPPTYPE_BOOL:
             return st.sampled_from(["true", "false"])
         case FieldDescriptor.CPPTYPE_ENUM:
+            assert field.enum_type is not None
             return st.sampled_from([value.name for value in field.enum_type.values])
         case FieldDescriptor.CPPTYPE_FLOAT | FieldDescriptor.CPPTYPE_DOUBLE:
             return st.sampled_from(["0", "0.5", "-1", "1e30", "inf", "nan"])

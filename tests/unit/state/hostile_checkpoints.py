@@ -136,7 +136,7 @@ def _kind(entry: Any) -> Any:
     return entry.get("entry") if isinstance(entry, dict) else None
 
 
-ODD = (
+ODD: tuple[Any, ...] = (
     None, True, False, 0, 1, -1, 2, 2.5, -0.0, 10**9, 10**30, 10**400, 2**63, -(2**63), 1e18, 1e308,
     -1e308, 5e-324, float("nan"), float("inf"), float("-inf"), "", " ", "\0", "x" * 5000, "\ud800",
     "NaN", "1", "-1", "a,b", "../x", "/x", "a/b", "\n", "\x1b[2J", "m", "perf_throughput",
@@ -328,7 +328,7 @@ def _search(directory: Path, mode: SearchMode) -> None:
     subject = surfaces.subject(facts, constraints=[surfaces.latency_within(40.0)])
     setup = ServerSetup(version="2.51.0", devices=("GPU-aaaa", "GPU-bbbb"))
     subject = replace(subject, setup=setup)
-    bounds = {"concurrency": (1, 2), "instances": (1, 2), "batch": (1, 2)}
+    bounds: dict[str, Any] = {"concurrency": (1, 2), "instances": (1, 2), "batch": (1, 2)}
     with ProfileState(directory, retry_failed=mode is SearchMode.QUICK) as state:
         names = VariantNames.known(state.profile.variants)
         tell_changed_secrets(state, {"m": setup})
@@ -380,7 +380,7 @@ def called(words: Sequence[str], directory: Path) -> tuple[int, str, str]:
     texts = []
     for stream in (output, errors):
         stream.flush()
-        texts.append(stream.buffer.getvalue().decode())  # type: ignore[attr-defined]
+        texts.append(stream.buffer.getvalue().decode())
     return status, texts[0], texts[1]
 
 
@@ -403,9 +403,8 @@ def check_checkpoint(example: Example) -> None:
         for command in ("checkpoint list -s D --json", *commands):
             try:
                 _check(standing, command, is_damaged)
-            except BaseException as error:
-                error.add_note(f"in {command}")
-                raise
+            except Exception as error:
+                raise AssertionError(f"in {command}") from error
 
 
 def _check(standing: Standing, command: str, is_damaged: bool) -> None:

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model_analyzer.domain.profiles import Profile
-from model_analyzer.state.checkpoint import Checkpoint, Header
+from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.format.codec import Encoder
+from model_analyzer.state.format.header import Header
 from model_analyzer.state.format.lines import encode
 from model_analyzer.state.format.records import Records
 from model_analyzer.state.upstream.flags import key_text

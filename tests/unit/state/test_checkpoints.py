@@ -215,7 +215,7 @@ def test_what_a_search_came_to_is_kept_until_one_comes_to_something_else(tmp_pat
 
 def test_a_conclusion_from_before_trials_were_counted_is_read() -> None:
     kept = conclusion(trial(), 2)
-    entry = encode_conclusion("m", kept)
+    entry = dict(encode_conclusion("m", kept))
     entry["outcomes"] = entry.pop("trials")
 
     assert decode_conclusion(entry) == ("m", kept)
@@ -231,7 +231,7 @@ def test_a_conclusion_from_before_trials_were_counted_is_read() -> None:
     ],
 )
 def test_a_conclusion_whose_reason_is_a_sentence_is_read(text: str, expected: StopReason) -> None:
-    entry = encode_conclusion("m", conclusion(trial(), 2))
+    entry = dict(encode_conclusion("m", conclusion(trial(), 2)))
     entry["reason"] = text
     del entry["limit"], entry["has_default_limit"]
 

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 
 from model_analyzer.state.checkpoint import load, read_file
 from model_analyzer.state.format.fields import (
+    Field,
     Malformed,
     amounts,
     flags,
@@ -147,7 +148,7 @@ def test_the_program_names_what_it_leaves_out_like_verify(tmp_path: Path) -> Non
 
 
 def test_fields_say_what_is_wrong_and_where() -> None:
-    field = record(dict, a=listed(whole(1, 3)), b=optional(name, "x"))
+    field: Field[dict[str, Any]] = record(dict, a=listed(whole(1, 3)), b=optional(name, "x"))
 
     assert field({"a": [1, 2], "c": None}) == {"a": (1, 2), "b": "x"}
     for value, said in (
