@@ -48,23 +48,24 @@ class Layout:
         """What is left of numbered checkpoints whose writer was killed."""
         start = re.escape(self._path("").name if self.prefix else "")
         name = re.compile(rf"\.{start}(?:0|[1-9][0-9]*)\.ckpt(?:\.[0-9a-f]{{16}})?\.tmp")
-        with os.scandir(self.directory) as entries:
-            return [
-                self.directory / entry.name
-                for entry in entries
-                if name.fullmatch(entry.name) and entry.is_file(follow_symlinks=False)
-            ]
+        paths = [self.directory / entry for entry in self._entries() if name.fullmatch(entry)]
+        return [path for path in paths if os.path.isfile(path) and not os.path.islink(path)]
 
     def _names(self) -> Iterator[str]:
         """The names in the directory, without the prefix."""
         start = self._path("").name if self.prefix else ""
+        for name in self._entries():
+            if name.startswith(start):
+                yield name.removeprefix(start)
+
+    def _entries(self) -> Sequence[str]:
+        """What is in the directory. Raises CheckpointError where nobody may look."""
         try:
-            names = os.listdir(self.directory)
+            return os.listdir(self.directory)
         except FileNotFoundError:
-            return
+            return ()
         except OSError as error:
             raise CheckpointError(f"{self.directory}: cannot be read: {error.strerror}") from error
-        yield from (name.removeprefix(start) for name in names if name.startswith(start))
 
     def _path(self, name: str) -> Path:
         return self.directory / (f"{self.prefix}-{name}" if self.prefix else name)
