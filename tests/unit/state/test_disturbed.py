@@ -13,11 +13,7 @@ import pytest
 
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import load
-<<<<<<< HEAD
-=======
-from model_analyzer.state.stores.directory import DirectoryCheckpointer
 from model_analyzer.state.format.layout import Layout
->>>>>>> main
 from model_analyzer.state.lock import Lock
 from model_analyzer.state.node import NodeJournal
 from model_analyzer.state.profile_state import ProfileState
