@@ -30,6 +30,7 @@ OF_OTHERS = {
     },
     "docker": {"--gpus", "--shm-size"},
     "soak": {"--minutes", "--rounds", "--seed", "--only-round"},
+    "fuzz": {"--kind", "--examples", "--seed"},
     "any": {"--flag"},
     "gh": {"--body-file", "--repo"},
     "pip": {"--generate-hashes", "--hash", "--isolated", "--require-hashes"},
@@ -169,21 +170,68 @@ def test_there_are_messages() -> None:
     assert len(told()) > 50
 
 
+# -- the README and SECURITY.md --------------------------------------------------------------------
+
+README = ROOT / "README.md"
+SECURITY = ROOT / "SECURITY.md"
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
+_TEST_FILE = re.compile(r"`((?:tests|qa)/[\w/]+\.py)`")
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.read_text("utf-8").split()) <= 900
+
+
+def test_the_readme_names_what_must_pass() -> None:
+    checks = re.findall(r"^make \w+$", (ROOT / ".ci" / "run").read_text("utf-8"), re.MULTILINE)
+
+    assert checks
+    for check in checks:
+        assert check in README.read_text("utf-8")
+
+
+def promises() -> list[str]:
+    """The rows of the tables of promises."""
+    tables = SECURITY.read_text("utf-8").split("| Promise | Tests |\n|---|---|\n")[1:]
+    return [row for table in tables for row in table.split("\n\n")[0].splitlines()]
+
+
+@pytest.mark.parametrize("promise", promises(), ids=lambda promise: promise[2:40])
+def test_a_promise_names_its_tests(promise: str) -> None:
+    assert _TEST_FILE.search(promise)
+
+
+def test_the_tests_that_security_names_exist() -> None:
+    named = set(_TEST_FILE.findall(SECURITY.read_text("utf-8")))
+
+    assert len(named) > 20
+    assert sorted(name for name in named if not (ROOT / name).exists()) == []
+
+
 # -- links -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "SECURITY.md"])
-def test_the_links_at_the_top_lead_somewhere(document: str) -> None:
+@pytest.mark.parametrize("document", [README, CONTRIBUTING, SECURITY], ids=name_of)
+def test_a_link_from_outside_of_the_site_leads_somewhere(document: Path) -> None:
     """Those of the site are checked where it is built."""
-    text = (ROOT / document).read_text("utf-8")
-    targets = [one for one in re.findall(r"\]\(([^)#]+)", text) if "://" not in one]
+    links = re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", document.read_text("utf-8"))
+    targets = [(path, anchor) for path, anchor in links if "://" not in path]
 
     assert targets
-    assert [one for one in targets if not (ROOT / one).exists()] == []
+    for path, anchor in targets:
+        target = ROOT / path if path else document
+        assert target.exists(), path
+        assert not anchor or anchor in anchors_of(target), f"{path}#{anchor}"
+
+
+def anchors_of(document: Path) -> set[str]:
+    """The headings of a document, as links name them."""
+    headings = re.findall(r"^#+ (.+)$", document.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", text).lower().replace(" ", "-") for text in headings}
 
 
 def test_the_files_that_contributors_are_sent_to_exist() -> None:
-    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    text = CONTRIBUTING.read_text("utf-8")
     paths = re.findall(
         r"(?<![\w./])((?:model_analyzer|tests|docs|tools|benchmarks|qa)/[\w./-]*\w)", text
     )
