@@ -66,7 +66,7 @@ coverage: tools
 
 # The documentation as a site, in site/; any warning is an error.
 site: tools
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
 	@echo "wrote site/index.html"
 
 # Wheel and source distribution in dist/; the wheel is tried in an empty environment.
