@@ -619,9 +619,11 @@ def test_the_death_of_a_models_process_inside_is_noticed_too(pretend, make) -> N
 
 
 def test_temporary_files_that_somebody_removes_end_the_run_in_one_line(
-    pretend, make, tmp_path: Path
+    make, tmp_path: Path
 ) -> None:
-    program = pretend.perf_analyzer({"stub": f"rm -rf {tmp_path / 'work'}", "throughput": 1.0})
+    program = tmp_path / "perf_analyzer"
+    program.write_text(f"#!/bin/sh\nrm -rf {tmp_path / 'work'}\n")
+    program.chmod(0o755)
 
     with pytest.raises(OutputError, match=r"/work, the directory for temporary files, was removed"):
         make(program).generate([work()], AliveServer())
