@@ -76,7 +76,7 @@ from model_analyzer.runner.repository import ModelRepository, stage
 from model_analyzer.runner.runtime import Program, installed_runtime
 from model_analyzer.runner.server.local import LocalLauncher
 from model_analyzer.runner.server.log import ServerLog
-from model_analyzer.runner.server.triton import TritonServer
+from model_analyzer.runner.server.triton import Launcher, TritonServer
 from model_analyzer.runner.workspace import Workspace
 
 # A model may take long to load; the default of a run is long for somebody who waits for a doctor.
@@ -263,15 +263,16 @@ class _Doctor:
         )
         staged = stage(repository, [facts], self._work / "tiny")
         start = LocalLauncher(program, settings, staged)
-        with TritonServer(
-            start, settings, ServerLog(self._work / "tiny.log"), settles=False
-        ) as server:
+        with self._triton(start, settings, ServerLog(self._work / "tiny.log")) as server:
             worked = True
             for finding in check_tiny_model(server, facts):
                 worked = finding.level is Level.OK
                 yield finding
             if worked and self._load is not None:
                 yield check_measuring(self._load, server, facts, self._work)
+
+    def _triton(self, start: Launcher, settings: ServerSettings, log: ServerLog) -> TritonServer:
+        return TritonServer(start, settings, log, settles=False, timings=self._asked.job.timings)
 
     def _own_models(self) -> Findings:
         """Those of the run, each with the server's flags and variables that it will have."""
@@ -320,7 +321,7 @@ class _Doctor:
         except ModelAnalyzerError as error:
             yield problem("models", str(error), "see above")
             return
-        with TritonServer(start, settings.server, log, settles=False) as server:
+        with self._triton(start, settings.server, log) as server:
             for name, fact in facts.items():
                 yield check_model(server, fact, setups[name], shapes[name])
 

@@ -62,10 +62,7 @@ def test_without_models_no_server_is_started(examine, pretend) -> None:
     assert pretend.server_calls == []
 
 
-def test_each_model_that_does_not_work_is_told_with_its_fix(
-    examine, make_model, monkeypatch
-) -> None:
-    monkeypatch.setattr("model_analyzer.runner.server.triton._DYING_S", 60)
+def test_each_model_that_does_not_work_is_told_with_its_fix(examine, make_model) -> None:
     words = {
         "fail": "No module named 'nosuch'",
         "die": "the server died while it loaded",
