@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from model_analyzer.app.bench.subjects import subjects_of
+from model_analyzer.app.bench.subjects import searched_subjects
 from model_analyzer.config.resolve import resolve_profile
 from model_analyzer.config.sources import read_yaml
 from model_analyzer.domain.models import ModelConfig
@@ -59,7 +59,7 @@ def replayed(directory: Path) -> tuple[str, int, float, Sequence[tuple[float, fl
     os.chdir(directory)
     subjects = [
         replace(subject, setup=records[0].trial.setup).without_gpus()
-        for subject in subjects_of(settings, facts)
+        for subject in searched_subjects(settings, facts)
     ]
     names = [subject.name for subject in subjects]
     began = records[0].outcome.started

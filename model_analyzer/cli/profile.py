@@ -20,7 +20,7 @@ from model_analyzer.app.progress.tracker import Tracker
 from model_analyzer.cli.answer import show
 from model_analyzer.cli.console import View
 from model_analyzer.cli.echo import echo
-from model_analyzer.cli.plan import document_of, lines_of
+from model_analyzer.cli.foreseen import document_of, lines_of
 from model_analyzer.cli.questions import Terminal
 from model_analyzer.cli.signals import Interrupts
 from model_analyzer.config.resolve import Resolved, described

@@ -29,12 +29,10 @@ from model_analyzer.forecast.expectation.told import Remaining, Told
 from model_analyzer.forecast.searches import Forecast, forecast
 from model_analyzer.search.choose import sweeps_loads
 from model_analyzer.search.plan import Subject
-from model_analyzer.search.space import Quantity
+from model_analyzer.search.space import INSTANCES
 
 # What is assumed of what there is to load counts as much as so many trials that were seen.
 _SURE = 2
-
-_INSTANCES = Quantity.INSTANCES.value
 
 
 class Stage(Enum):
@@ -143,7 +141,7 @@ class Expectation:
     @property
     def _usual_load(self) -> float:
         """What there is to load for a trial in the middle of the space."""
-        counts = [fmean(one.values) for one in self._forecast.varied if one.parameter == _INSTANCES]
+        counts = [fmean(one.values) for one in self._forecast.varied if one.parameter == INSTANCES]
         return load_of_instances(sum(counts)) if counts else 1.0
 
     def _place_of(self, trial: Trial) -> int | None:
