@@ -39,14 +39,14 @@ from model_analyzer.runner.checks.finding import Finding, Level, ok, problem, wa
 from model_analyzer.runner.checks.gpus import check_gpus
 from model_analyzer.runner.checks.limits import check_group, judge_ulimits, read_ulimits
 from model_analyzer.runner.checks.machine import (
-    judge_clock,
-    judge_frequency,
+    judge_governors,
     judge_load,
     judge_memory,
-    read_clock,
-    read_frequency,
+    judge_time_of_day,
+    read_governors,
     read_load,
     read_memory,
+    read_synchronised,
 )
 from model_analyzer.runner.checks.models import (
     check_measuring,
@@ -185,8 +185,9 @@ class _Doctor:
         yield judge_memory(read_memory())
         yield from check_group()
         yield judge_ulimits(read_ulimits(), connections=_connections(self._settings))
-        yield judge_frequency(read_frequency())
-        yield judge_clock(read_clock(), needs_time_of_day=_needs_time_of_day(self._settings))
+        yield judge_governors(read_governors())
+        if _needs_time_of_day(self._settings):
+            yield judge_time_of_day(read_synchronised())
 
     def _storage(self) -> Findings:
         yield judge_shared_memory(read_shared_memory())

@@ -166,7 +166,7 @@ def test_a_directory_of_variants_that_must_not_be_replaced_is_a_problem(examine,
 
 
 def test_gpus_are_told_as_the_driver_shows_them(examine, setting, driver) -> None:
-    driver.has(gpu(0, persists=0), gpu(1, programs=[7]))
+    driver.has(gpu(0), gpu(1, programs=[7]))
     setting.environment = driver.environment
 
     status, found = examine("--no-models", gpus="GPU-1111")
