@@ -11,7 +11,7 @@ import pytest
 
 from model_analyzer.errors import ConfigError
 from model_analyzer.search.plan import Subject
-from model_analyzer.search.space import Space, space_of_sizes
+from model_analyzer.search.space import Space, sizes_at, space_of_sizes
 from model_analyzer.search.variants import Size
 from tests.unit.search.surfaces import composing, counts, ensemble, model, subject, together
 
@@ -153,7 +153,7 @@ def test_options_of_composing_models_bound_their_dimensions() -> None:
 def test_a_coordinate_stands_for_a_size_of_every_model() -> None:
     of = space(subject(ensemble(model("a"), model("b", max_batch_size=0))))
 
-    assert of.sizes((3, 1, 2)) == {
+    assert sizes_at(of.point((3, 1, 2))) == {
         "a": Size(instances=2, batch_limit=8),
         "b": Size(instances=3, batch_limit=None),
     }

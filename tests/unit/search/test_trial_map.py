@@ -85,7 +85,7 @@ def test_by_default_batch_limits_instances_and_concurrencies_are_varied() -> Non
         "m::batch_sizes": [1],
         "m::concurrency": CONCURRENCIES,
     }
-    assert of.size == 440
+    assert of.space.size == 440
 
 
 @pytest.mark.parametrize(
