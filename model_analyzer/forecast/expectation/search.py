@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How much a running search is still expected to ask for: a guess that gets better as it goes.
 
-A brute search is held against its list. The sweep over the loads of the best is asked itself. A
-search that decides as it goes has no list: there the guess is what such searches usually take,
-within their bounds.
+A brute search is held against its list. The sweep over the loads of the best is asked itself. Quick
+and Optuna searches have no list: there the guess is what such searches usually take, within their
+bounds. An adaptive search is expected to take its bound, as most do.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from model_analyzer.domain.settings import (
     SearchSettings,
 )
 from model_analyzer.domain.trials import Trial
-from model_analyzer.forecast.expectation.adaptive import left_of_adaptive
 from model_analyzer.forecast.expectation.brute import left_of_list, loads_of_list, places_of
 from model_analyzer.forecast.expectation.load_sweep import left_of_load_sweep
 from model_analyzer.forecast.expectation.loading import load_of, load_of_instances
@@ -116,17 +115,15 @@ class Expectation:
 
     def _left_of_search(self) -> float:
         match self.mode:
-            case SearchMode.BRUTE if self._forecast.trials is None:
-                return float((self.most_trials or 0) - self.told)  # more than could be listed
-            case SearchMode.BRUTE:
+            case SearchMode.BRUTE if self._forecast.trials is not None:
                 are_several = len(self._subject.models) > 1
                 return left_of_list(self._told, self._forecast, are_several=are_several)
             case SearchMode.QUICK:
                 return left_of_climb(self._told, self._subject, self._forecast)
             case SearchMode.OPTUNA:
                 return left_of_optuna(self._told, self._forecast, self._settings.optuna)
-            case SearchMode.ADAPTIVE:
-                return left_of_adaptive(self._told, self.most_trials or 0)
+            case _:  # more than could be listed, or a search that mostly takes all it may
+                return float((self.most_trials or 0) - self.told)
 
     def _loads_of_search(self, trials: float) -> float:
         """What has to be loaded for so many further trials of the search itself."""
