@@ -4,7 +4,14 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: quickstart test check qa soak fast fuzz site environment tools browser clean
+.PHONY: help quickstart test check fix qa soak fast fuzz coverage site package environment tools
+.PHONY: browser clean
+
+# This list: each target with the comment above it.
+help:
+	@awk '/^# / {text = text (text ? " " : "") substr($$0, 3)} \
+	  /^[a-z]+:/ && text {sub(/:.*/, ""); printf "%-12s %s\n", $$0, text} \
+	  !/^# / {text = ""}' $(MAKEFILE_LIST)
 
 # Everything from nothing: environment, server and perf_analyzer, a first profile.
 quickstart: environment
@@ -17,7 +24,7 @@ test: tools browser
 	$(BIN)/model-analyzer runtime install
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
-# The same without the real programs: for the time between two edits.
+# All tests that need no real programs: for the time between two edits.
 fast: tools
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not e2e"
 
@@ -33,31 +40,46 @@ soak: SEED ?= 0
 soak: tools
 	$(BIN)/python qa/soak.py --minutes $(MINUTES) --seed $(SEED)
 
-# 200 000 configurations, right and wrong: none may end in a traceback.
+# Nine minutes of input of every kind, right and wrong: none may end in a traceback.
 fuzz: tools
-	$(BIN)/python tools/fuzz.py --examples 200000
+	$(BIN)/python tools/fuzz.py --minutes 9
 
 # A Chromium for the tests of reports; without one they are skipped.
 browser:
 	tools/browser.sh
 
+# Formatter, linter, and types of package, tests, tools and benchmarks.
 check: tools
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
+
+# Formats, and mends what the linter can mend by itself.
+fix: tools
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+# Which lines of the package the tests without the real programs run, in htmlcov/: measured, no gate.
+coverage: tools
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not e2e and not slow" \
+	  --cov --cov-report=html --cov-report=term:skip-covered
 
 # The documentation as a site, in site/; any warning is an error.
 site: tools
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
 	@echo "wrote site/index.html"
 
+# Wheel and source distribution in dist/; the wheel is tried in an empty environment.
+package: tools
+	$(BIN)/python tools/package.py
+
 # What a user needs.
 environment: .venv/installed
 
-# And what tests, checks and documentation need.
+# What tests, checks and documentation need.
 tools: .venv/tools
 
-# Each is made in one go, and by one make at a time: an interrupted installation is started again.
+# Both are made in one go, and by one make at a time: an interrupted installation is started again.
 .venv/installed: pyproject.toml
 	flock .venv.lock sh -ec 'test .venv/installed -nt pyproject.toml && exit; \
 	  $(PYTHON) -m venv --clear .venv; \
@@ -69,5 +91,6 @@ tools: .venv/tools
 	  $(BIN)/python -m pip install -q --disable-pip-version-check -e ".[dev]"; \
 	  touch .venv/tools'
 
+# Removes what the other targets made.
 clean:
-	rm -rf .venv .venv.lock quick-start site
+	rm -rf .venv .venv.lock quick-start site dist htmlcov .coverage

@@ -22,8 +22,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from common import write_config
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.common import write_config
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import LaunchMode, Protocol, ServerRestart, ServerSettings
 from model_analyzer.domain.trials import ServerSetup

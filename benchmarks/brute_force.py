@@ -22,7 +22,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from common import timed, write_config
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.common import timed, write_config
 
 STARTER = Path(__file__).parents[1] / "model_analyzer" / "starter" / "model_repository"
 MODES = ("brute", "adaptive")

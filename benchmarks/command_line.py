@@ -12,7 +12,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from common import parser, show, timed, upstream_command
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.common import parser, show, timed, upstream_command
 
 CASES = (["--version"], ["--help"], ["profile", "--help"])
 

@@ -12,10 +12,13 @@ other. The installed runtime is used (`model-analyzer runtime install`).
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
 from pathlib import Path
 
-from common import parser, show, timed, upstream_command, wrap_programs, write_config
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.common import parser, show, timed, upstream_command, wrap_programs, write_config
 
 STARTER = Path(__file__).parents[1] / "model_analyzer" / "starter" / "model_repository"
 MEASUREMENTS = 15

@@ -33,17 +33,18 @@ from model_analyzer.reports.html import render_summary
 from model_analyzer.reports.images import Images
 from model_analyzer.results.answer import answer_of
 from model_analyzer.results.ranking import rank
-from model_analyzer.state.checkpoint import Checkpoint, Header, read_file
-from model_analyzer.state.codec import Encoder
-from model_analyzer.state.lines import encode
-from model_analyzer.state.records import Records
+from model_analyzer.state.checkpoint import Checkpoint, read_file
+from model_analyzer.state.format.codec import Encoder
+from model_analyzer.state.format.header import Header
+from model_analyzer.state.format.lines import encode
+from model_analyzer.state.format.records import Records
 
 GOAL = Goal(models=(ModelGoal(constraints=(Constraint(tag="perf_latency_p99", maximum=50),)),))
 
 
 def measured(number: int) -> Measurement:
     """What a server might give: variants differ, throughput saturates, latency grows, noise."""
-    import checkpoints  # what it needs is not part of what a report costs
+    from benchmarks import checkpoints  # what it needs is not part of what a report costs
 
     found = checkpoints.measurement(number)
     variant, load = divmod(number, checkpoints.LOADS)
@@ -57,7 +58,7 @@ def measured(number: int) -> Measurement:
 
 def tried(number: int) -> Trial:
     """The trial of that number; the first variant is the default."""
-    import checkpoints
+    from benchmarks import checkpoints
 
     one = checkpoints.trial(number)
     if number >= checkpoints.LOADS:

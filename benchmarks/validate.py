@@ -12,7 +12,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from common import timed
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.common import timed
 
 HEAD = """\
 model_repository: models

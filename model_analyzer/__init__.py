@@ -10,17 +10,17 @@ TYPE_CHECKING = False  # as checkers know it: to import typing takes as long as 
 if TYPE_CHECKING:
     from typing import Any
 
-    from model_analyzer.state.checkpoint import Checkpoint, list_checkpoints
-    from model_analyzer.state.checkpointer import Checkpointer
+    from model_analyzer.state.api import Checkpoint, list_checkpoints
+    from model_analyzer.state.stores.checkpointer import Checkpointer
 
 __version__ = "0.1.0"
 
 __all__ = ["Checkpoint", "Checkpointer", "__version__", "list_checkpoints"]
 
 _PLACES = {
-    "Checkpoint": "model_analyzer.state.checkpoint",
-    "Checkpointer": "model_analyzer.state.checkpointer",
-    "list_checkpoints": "model_analyzer.state.checkpoint",
+    "Checkpoint": "model_analyzer.state.api",
+    "Checkpointer": "model_analyzer.state.stores.checkpointer",
+    "list_checkpoints": "model_analyzer.state.api",
 }
 
 

@@ -171,6 +171,8 @@ def test_9_throughput_is_not_taken_from_a_request_count(scene) -> None:
     profile = load(scene.directory / "checkpoints").profile
     (found,) = (item.measurement for item in profile.measured if item.trial.models == "sim_gpu")
     throughput, latency_ms = found.value("perf_throughput"), found.value("perf_latency_avg")
+    assert throughput is not None
+    assert latency_ms is not None
     assert throughput * latency_ms / 1000 == pytest.approx(1, rel=0.2)
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.state.legacy_export import write_upstream
-from model_analyzer.state.profile_state import load
+from model_analyzer.state.checkpoint import load
+from model_analyzer.state.upstream.writing import write_upstream
 
 UPSTREAM = os.environ.get("MODEL_ANALYZER_UPSTREAM")
 

@@ -72,7 +72,7 @@ USE_CASES = {"analyze", "compare", "doctor", "preview", "profile", "recommend", 
 ADDRESSES = {
     # pictures are drawn by engines that may end their process, after everything has run
     "subprocess": {"runner/process.py", "reports/renderer.py"},
-    "threading": {"runner/monitors/sampler.py", "state/lock.py", "state/upload.py"},
+    "threading": {"runner/monitors/sampler.py", "state/lock.py", "state/stores/upload.py"},
     "multiprocessing": set(),
     "asyncio": set(),
     "signal": {
@@ -108,11 +108,11 @@ ADDRESSES = {
     "google": {"domain/protobuf.py", "runner/model_config.py"},
     "pynvml": {"runner/monitors/gpu.py", "runner/checks/gpus.py"},
     "vl_convert": {"reports/engines.py"},
-    "orjson": {"state/lines.py"},
+    "orjson": {"state/format/lines.py"},
     "jinja2": {"reports/templating.py"},
     "optuna": {"search/optuna_search.py"},
-    "fsspec": {"state/storage.py"},
-    "pandas": {"state/checkpoint.py", "state/frame.py"},
+    "fsspec": {"state/stores/storage.py"},
+    "pandas": {"state/api.py", "state/frame.py"},
     "numpy": {
         "search/adaptive/acquisition.py",
         "search/adaptive/bottleneck.py",
@@ -141,7 +141,7 @@ CALLS = {
     "click.echo": {"cli/echo.py", "cli/program.py"},  # where escapes are taken out
     "print": {"runner/guard.py", "runner/server/container.py"},
     "time.time": {"runner", "state/lock.py"},
-    "time.monotonic": {"runner", "state/upload.py"},
+    "time.monotonic": {"runner", "state/stores/upload.py"},
     "time.sleep": set(),
     "sys.exit": {"cli/main.py", "runner/guard.py", "runner/server/container.py"},
     "eval": set(),
@@ -198,6 +198,37 @@ def test_effects_happen_at_their_address(path: Path) -> None:
 def test_a_use_case_is_imported_by_the_command_line_only(path: Path) -> None:
     used = {name.split(".")[2] for name in imports(path) if name.startswith("model_analyzer.app.")}
     assert room_of(path) == "cli" or not used & USE_CASES
+
+
+# what a function may import of ours when it is called, since it is slow to import
+HEAVY = ("model_analyzer.domain.protobuf", "model_analyzer.search.adaptive.adaptive_search")
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_function_imports_what_its_file_could(path: Path) -> None:
+    """Such an import hides a circle. Commands import what they need when they run."""
+    if room_of(path) in ("cli", "__init__", "__main__"):
+        return
+    for function in ast.walk(ast.parse(path.read_text())):
+        if isinstance(function, ast.FunctionDef):
+            nodes = [node for node in ast.walk(function) if isinstance(node, ast.ImportFrom)]
+            names = {str(node.module) for node in nodes}
+            ours = {name for name in names if name.startswith("model_analyzer.")}
+            assert ours <= {*HEAVY}, function.name
+
+
+# package of `state` -> packages and files of `state` that it may import, besides itself
+STATE_LAYERS = {
+    "format": {"own_key"},
+    "upstream": {"format", "own_key", "contents", "checkpoint"},
+}
+
+
+@pytest.mark.parametrize("layer", STATE_LAYERS)
+def test_a_layer_of_the_state_knows_only_those_below(layer: str) -> None:
+    for path in sorted((PACKAGE / "state" / layer).glob("*.py")):
+        names = [name for name in imports(path) if name.startswith("model_analyzer.state.")]
+        assert {name.split(".")[2] for name in names} - {layer} <= STATE_LAYERS[layer], path.name
 
 
 def test_pure_rooms_need_no_library() -> None:

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the table of model configuration fields from the protobuf that tritonclient ships.
 
-python tools/model_config_fields.py > model_analyzer/config/model_config_fields.py
+python tools/model_config_fields.py > model_analyzer/domain/model_config_fields.py
 """
 
 from __future__ import annotations
 
-from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 from tritonclient.grpc import model_config_pb2
 
 HEAD = '''\
@@ -37,7 +37,7 @@ messages: dict[str, dict[str, str]] = {}
 enums: dict[str, list[str]] = {}
 
 
-def name_of(descriptor: Descriptor) -> str:
+def name_of(descriptor: Descriptor | EnumDescriptor) -> str:
     return descriptor.full_name.removeprefix("inference.")
 
 

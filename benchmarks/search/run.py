@@ -39,8 +39,8 @@ from benchmarks.search.simulated.surfaces import simulated_surfaces
 from benchmarks.search.surface import Surface
 from benchmarks.search.truth import Truth
 from benchmarks.search.verdict import Verdict, calibration, judge, markdown, summarize
+from model_analyzer.domain.places import cache_directory
 from model_analyzer.domain.settings import SearchMode
-from model_analyzer.runner.runtime import cache_directory
 
 _SIMULATED = {"simulated-tuning": SurfaceSet.TUNING, "simulated": SurfaceSet.REPORTING}
 _PLAIN = {"plain-tuning": SurfaceSet.TUNING, "plain": SurfaceSet.REPORTING}

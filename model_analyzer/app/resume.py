@@ -17,11 +17,11 @@ from model_analyzer.domain.words import counted
 from model_analyzer.errors import CheckpointError, ModelAnalyzerError
 from model_analyzer.state.checkpoint import Checkpoint, load_existing, read_file
 from model_analyzer.state.find import find
-from model_analyzer.state.layout import Layout
+from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.mismatch import Run, differences
 from model_analyzer.state.profile_state import ProfileState
-from model_analyzer.state.stores import open_store
-from model_analyzer.state.upload import Uploads
+from model_analyzer.state.stores.opening import open_store
+from model_analyzer.state.stores.upload import Uploads
 from model_analyzer.state.verify import files_of
 
 log = logging.getLogger(__name__)

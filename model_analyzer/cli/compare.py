@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -130,10 +131,10 @@ def _found(which: str, directory: Path, prefix: str) -> Checkpoint:
     from model_analyzer.state.find import LATEST
 
     path, at, rest = which.rpartition("@")
-    if Path(which).expanduser().is_dir():
-        directory, which = Path(which).expanduser(), LATEST
-    elif at and Path(path).expanduser().is_dir():
-        directory, which = Path(path).expanduser(), rest
+    if os.path.isdir(whole := os.path.expanduser(which)):
+        directory, which = Path(whole), LATEST
+    elif at and os.path.isdir(place := os.path.expanduser(path)):
+        directory, which = Path(place), rest
     checkpoint = found(which, directory, prefix)
     for sentence in checkpoint.remarks:
         warn(sentence)

@@ -59,7 +59,7 @@ def complete_checkpoint(
 ) -> list[CompletionItem[str]]:
     """Numbers of the checkpoints in the directory, and the words that stand for one."""
     from model_analyzer.errors import CheckpointError
-    from model_analyzer.state.layout import Layout
+    from model_analyzer.state.format.layout import Layout
 
     directory, prefix = ctx.params.get("directory"), ctx.params.get("prefix")
     layout = Layout(directory or Path("checkpoints"), prefix or "")
@@ -78,7 +78,7 @@ def complete_model(
     """
     from model_analyzer.errors import ModelAnalyzerError
     from model_analyzer.state.find import LATEST, find
-    from model_analyzer.state.layout import Layout
+    from model_analyzer.state.format.layout import Layout
 
     # where the value of an option is still to come, click leaves arguments as they are
     which = next(iter(ctx.args), None) or str(ctx.params.get("which") or LATEST)
@@ -152,7 +152,7 @@ def _variants(ctx: click.Context) -> Sequence[str]:
     """The variants in the newest checkpoint, as long as that is small."""
     from model_analyzer.errors import ModelAnalyzerError
     from model_analyzer.state.checkpoint import read_file
-    from model_analyzer.state.layout import Layout
+    from model_analyzer.state.format.layout import Layout
 
     directory = Path(_value(ctx, "checkpoint_directory") or "checkpoints")
     layout = Layout(directory, _value(ctx, "checkpoint_prefix") or "")
@@ -187,7 +187,7 @@ def _value(ctx: click.Context, key: str) -> str | None:
             if given.get(entry.key) is None and entry.node.is_scalar:
                 given[entry.key] = entry.node.text
         if given.get(key) is None and given.get("config_file") is not None:
-            yaml = read_yaml(Path(str(given["config_file"])).expanduser())
+            yaml = read_yaml(Path(os.path.expanduser(str(given["config_file"]))))
             for entry in yaml.entries if yaml is not None and yaml.is_mapping else ():
                 if entry.key == key and entry.node.is_scalar and not entry.node.is_null:
                     given[key] = entry.node.text

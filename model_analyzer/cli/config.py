@@ -152,6 +152,8 @@ def show(file: str | None, with_defaults: bool, as_json: bool) -> int:
       model-analyzer config show my.yaml
     """
     from model_analyzer.config.environment import misspelled, read_environment
+    from model_analyzer.config.kinds import FilePath
+    from model_analyzer.config.nodes import Node
     from model_analyzer.config.options import OPTIONS
     from model_analyzer.config.origins import origins
     from model_analyzer.config.sources import read_yaml
@@ -161,7 +163,7 @@ def show(file: str | None, with_defaults: bool, as_json: bool) -> int:
         echo(f"model-analyzer: warning: {remark}", err=True)
     named = [entry.node.text for entry in environment if entry.key == "config_file"]
     path = file or (named[0] if named else None)
-    yaml = read_yaml(Path(path).expanduser()) if path is not None else None
+    yaml = read_yaml(FilePath().parse(Node(path, "FILE"))) if path is not None else None
     if yaml is not None and not yaml.is_mapping:
         raise yaml.problem(f"expected a mapping of options, found {yaml.describe()}")
     in_file = yaml.entries if yaml is not None else ()

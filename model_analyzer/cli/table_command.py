@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -175,6 +174,7 @@ def _invocation(
 ) -> Invocation:
     """With what the environment adds, and the file that one of them names."""
     from model_analyzer.config.environment import misspelled, read_environment
+    from model_analyzer.config.kinds import FilePath
     from model_analyzer.config.sources import read_yaml
 
     for remark in misspelled(os.environ):
@@ -185,7 +185,7 @@ def _invocation(
     return Invocation(
         command_line=command_line,
         environment=environment,
-        yaml=read_yaml(Path(files[0].node.text).expanduser()) if files else None,
+        yaml=read_yaml(FilePath().parse(files[0].node)) if files else None,
         verbosity=verbosity,
         offline=context.get("mode") == "offline",
         switches=switches,

@@ -17,8 +17,8 @@ from typing import Any
 
 from model_analyzer.config.fragments import NULL, Schema, any_of, array, closed, mapping
 from model_analyzer.config.kinds import Boolean, Integer, Kind, Number, Text
-from model_analyzer.config.model_config_fields import ENUMS, MESSAGES
 from model_analyzer.config.nodes import Node, Problems, did_you_mean
+from model_analyzer.domain.model_config_fields import ENUMS, MESSAGES
 
 _MOST_ALTERNATIVES = 100_000
 SCALARS: Mapping[str, Kind] = {

@@ -64,7 +64,8 @@ def _parsed(content: Mapping[str, Any]) -> Message:
     message = new_message()
     try:
         json_format.ParseDict(dict(content), message)
-    except (json_format.ParseError, TypeError, AttributeError) as error:  # as the odd content is
+    except (json_format.ParseError, TypeError, AttributeError, SystemError) as error:
+        # as the odd content is; the last of text that is not UTF-8
         raise ValueError(f"not a model configuration: {error}") from error
     return message
 

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -92,7 +93,7 @@ class Renderer:
         if self._child is None:
             self._start()
         else:
-            self._child.send(order)
+            self._send([order])
         return order
 
     def take(self, order: Order) -> Picture:
@@ -117,12 +118,17 @@ class Renderer:
         self._end()
         self._drawn[self._waiting.popleft()] = Picture(None, why)
         if self._starts >= self._limits.starts:
-            self._gave_up = why
-            for order in self._waiting:
-                self._drawn[order] = Picture(None, why)
-            self._waiting.clear()
+            self._give_up(why)
         elif self._waiting:
             self._start()
+
+    def _give_up(self, why: str) -> None:
+        """Gives up all orders, those to come included."""
+        self._end()
+        self._gave_up = why
+        for order in self._waiting:
+            self._drawn[order] = Picture(None, why)
+        self._waiting.clear()
 
     def _start(self) -> None:
         self._starts += 1
@@ -131,8 +137,15 @@ class Renderer:
         except OSError as error:
             self._lose(f"the renderer cannot be started: {error.strerror}")
             return
-        for order in self._waiting:
-            self._child.send(order)
+        self._send([*self._waiting])
+
+    def _send(self, orders: Sequence[Order]) -> None:
+        assert self._child is not None
+        try:
+            for order in orders:
+                self._child.send(order)
+        except OSError as error:  # no memory, or a limit for the size of files
+            self._give_up(f"the renderer cannot be told what to draw: {error.strerror}")
 
     def _end(self) -> None:
         if self._child is not None:

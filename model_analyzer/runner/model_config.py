@@ -25,7 +25,7 @@ _LONGEST_REASON = 300
 def parse_text(text: str, name: str) -> ModelConfig:
     """The configuration in protobuf `text`; `name` stands for the file in messages."""
     try:
-        return from_message(text_format.Parse(text, new_message()))
+        config = from_message(text_format.Parse(text, new_message()))
     except text_format.ParseError as error:
         # protobuf says "LINE:COLUMN : reason", where it knows the place
         found = re.match(r"(\d+:\d+) : (.*)", str(error), re.DOTALL)
@@ -37,6 +37,8 @@ def parse_text(text: str, name: str) -> ModelConfig:
             .replace('"inference.ModelConfig"', "ModelConfig")
         )
         raise RepositoryError(f"{where}: not a model configuration: {reason}") from error
+    _check_tensors(config, name)
+    return config
 
 
 def is_complete(config: ModelConfig) -> bool:
@@ -49,6 +51,7 @@ def completed(answer: ModelConfig, own: ModelConfig, where: str) -> ModelConfig:
 
     A preferred batch size that the server has chosen would forbid smaller batch limits.
     """
+    _check_tensors(answer, where)
     if not is_complete(answer):
         missing = " and no ".join(_missing(answer))
         raise RepositoryError(
@@ -61,6 +64,13 @@ def completed(answer: ModelConfig, own: ModelConfig, where: str) -> ModelConfig:
     kept = {key: value for key, value in batching.items() if key != "preferred_batch_size"}
     config: ModelConfig = freeze({**answer, "dynamic_batching": kept})
     return config
+
+
+def _check_tensors(config: ModelConfig, where: str) -> None:
+    """Refuses an input or output without a name; `where` stands for the file in messages."""
+    for side in ("input", "output"):
+        if not all(tensor.get("name") for tensor in config.get(side, ())):
+            raise RepositoryError(f"{where}: an {side} has no name")
 
 
 def _missing(config: ModelConfig) -> Sequence[str]:

@@ -62,12 +62,12 @@ def _check(path: Path, *, override: bool, kept: Sequence[Named], spared: Sequenc
         raise RepositoryError(f"output model repository {path} is a symbolic link: {_ANOTHER}")
     if not override:
         _check_ours(path, _places(spared))
-    real = path.resolve()
+    real = Path(os.path.realpath(path))
     for name, other in kept:
-        if real == other.resolve() or real in other.resolve().parents:
+        if real == Path(os.path.realpath(other)) or real in Path(os.path.realpath(other)).parents:
             raise _not_deleted(path, name, other)
     for name, other in spared:
-        if real == other.resolve():
+        if real == Path(os.path.realpath(other)):
             raise _not_deleted(path, name, other)
     if _is_held(path):
         raise RepositoryError(f"output model repository {path}: {_IN_USE}")
@@ -98,7 +98,7 @@ def _check_ours(path: Path, spared: Collection[Path]) -> None:
         )
     is_ours = _made_by_a_run(names)
     for entry in _entries(path):
-        place = path.resolve() / entry.name
+        place = Path(os.path.realpath(path)) / entry.name
         if not (is_ours(entry) or place in spared or _is_above(place, spared)):
             raise RepositoryError(
                 f"output model repository {path} holds {entry.name}, which no run has made: move"
@@ -114,7 +114,7 @@ def create_output(path: Path, *, override: bool, spared: Sequence[Named] = ()) -
     try:
         path.mkdir(parents=True, exist_ok=True)
         is_removed = _everything if override else _made_by_a_run(_marked(path) or ())
-        _clear(path.resolve(), is_removed, _places(spared))
+        _clear(Path(os.path.realpath(path)), is_removed, _places(spared))
         (path / MARK).unlink(missing_ok=True)
         note_entry(path)
     except (OSError, shutil.Error) as error:
@@ -150,7 +150,7 @@ def note_entry(path: Path, *names: str) -> None:
     mark = open_own(path / MARK, os.O_WRONLY | os.O_APPEND)
     try:
         if os.fstat(mark).st_size == 0:
-            os.write(mark, f"{_TITLE}\n{json.dumps(str(path.resolve()))}\n".encode())
+            os.write(mark, f"{_TITLE}\n{json.dumps(os.path.realpath(path))}\n".encode())
         for name in names:
             os.write(mark, f"{json.dumps(name)}\n".encode())
     finally:
@@ -167,7 +167,7 @@ def _marked(path: Path) -> Collection[str] | None:
         place, *names = map(json.loads, lines)
     except ValueError:
         return None  # torn, or written by somebody else
-    is_ours = title == _TITLE and place == str(path.resolve())
+    is_ours = title == _TITLE and place == os.path.realpath(path)
     return {str(name) for name in names} if is_ours else None
 
 
@@ -223,7 +223,10 @@ def _entries(directory: Path) -> Sequence[os.DirEntry[str]]:
 def _places(named: Sequence[Named]) -> Collection[Path]:
     """Where these paths are, with the links above them resolved, and with all links resolved."""
     paths = [path for _, path in named]
-    return {*(path.parent.resolve() / path.name for path in paths), *(p.resolve() for p in paths)}
+    return {
+        *(Path(os.path.realpath(path.parent)) / path.name for path in paths),
+        *(Path(os.path.realpath(p)) for p in paths),
+    }
 
 
 def _is_above(place: Path, others: Collection[Path]) -> bool:

@@ -266,7 +266,7 @@ def links_outside(path: Path) -> dict[Path, Path]:
                 target = Path(os.path.normpath(beside / os.readlink(entry)))
                 known = any(target.is_relative_to(place) for place in (path, *found))
                 if entry.exists() and not known:
-                    found[target] = entry.resolve()
+                    found[target] = Path(os.path.realpath(entry))
                     pending.append((target, found[target]))
     return found
 

@@ -72,7 +72,8 @@ class InstalledRuntime:
 
     @property
     def exists(self) -> bool:
-        return self.server.exists() and self.perf_analyzer.exists() and self.python.exists()
+        # what may not be looked at is not there for us, either
+        return all(map(os.path.exists, (self.server, self.perf_analyzer, self.python)))
 
     @property
     def python_version(self) -> str:
@@ -184,7 +185,7 @@ def find_perf_analyzer(given: str | None, environment: Mapping[str, str]) -> Pro
         path = _given("perf_analyzer_path", given, environment)
         program = Program(path=path, origin="--perf-analyzer-path", environment=environment)
         runtime = installed_runtime(environment)
-        if path.resolve() == runtime.perf_analyzer.resolve():
+        if os.path.realpath(path) == os.path.realpath(runtime.perf_analyzer):
             program = runtime.load_generator(environment)
         version, reason = perf_analyzer_version(program)
         if reason:
@@ -304,9 +305,9 @@ def _server(path: Path, origin: str, environment: Mapping[str, str]) -> Program:
     A server looks for them in /opt/tritonserver, wherever it is itself.
     """
     runtime = installed_runtime(environment)
-    if path.resolve() == runtime.server.resolve():
+    if os.path.realpath(path) == os.path.realpath(runtime.server):
         environment = runtime.server_environment(environment)
-    home = path.resolve().parent.parent
+    home = Path(os.path.realpath(path)).parent.parent
     flags = {
         flag: str(home / name)
         for name, flag in {"backends": "backend-directory", "caches": "cache-directory"}.items()

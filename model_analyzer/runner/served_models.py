@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
-from model_analyzer.domain.models import ModelConfig, ModelFacts, fingerprint
+from model_analyzer.domain.models import ModelConfig, ModelFacts, fingerprint, step_models
 from model_analyzer.errors import RepositoryError, ServerError
 from model_analyzer.runner.client.interface import ServerCallError, ServerClient
 from model_analyzer.runner.file_trees import CONFIG
@@ -23,14 +23,24 @@ def served_facts(
     Of its files only the numbers of the loaded versions are known: they stand for the content.
     Raises RepositoryError where the server has no such model, ServerError where it does not load.
     """
+    return _facts(client, name, calls, timeout_s, above=())
+
+
+def _facts(
+    client: ServerClient, name: str, calls: Sequence[str], timeout_s: float, above: Sequence[str]
+) -> ModelFacts:
+    if name in above:
+        raise RepositoryError(f"ensemble {name} contains itself: {' > '.join((*above, name))}")
     config = served_config(client, name, timeout_s=timeout_s)
-    steps = [step["model_name"] for step in config.get("ensemble_scheduling", {}).get("step", ())]
+    steps = step_models(config)
+    if "" in steps:
+        raise RepositoryError(f"ensemble {name} of the server has a step that names no model")
     return ModelFacts(
         name=name,
         config=config,
         files=fingerprint(["versions", sorted(client.models().get(name, ()))]),
         composing=tuple(
-            served_facts(client, part, timeout_s=timeout_s)
+            _facts(client, part, (), timeout_s, (*above, name))
             for part in dict.fromkeys((*steps, *calls))
         ),
     )

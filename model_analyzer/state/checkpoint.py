@@ -6,90 +6,52 @@ from __future__ import annotations
 
 import io
 import os
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timezone
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
-from model_analyzer import __version__
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal
 from model_analyzer.domain.measurements import Measurement, Values, best_value
 from model_analyzer.domain.metrics import ALIASES, METRICS, is_best_high
 from model_analyzer.domain.models import empty, freeze, thaw
-from model_analyzer.domain.profiles import Device, MeasuredTrial, Profile
+from model_analyzer.domain.profiles import MeasuredTrial, Profile
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.errors import CheckpointError
 from model_analyzer.reading import open_regular
-from model_analyzer.state.codec import (
-    decode_device,
-    decode_goal,
-    encode_conclusion,
-    encode_device,
-    encode_goal,
-    encode_server_only,
-)
-from model_analyzer.state.files import (
-    BASES,
-    FORMAT,
-    GOALS,
-    HEADER,
-    METADATA,
-    MODE,
-    SEARCH,
+from model_analyzer.state.contents import (
     Content,
     checkpoint_lines,
     read_checkpoint,
     read_checkpoint_from,
     read_journal,
+    read_journal_from,
     read_listed,
 )
-from model_analyzer.state.layout import Layout, is_journal, number_of, prefix_of
-from model_analyzer.state.lines import Entry, decode, encode, split
-from model_analyzer.state.records import Records
-
-if TYPE_CHECKING:
-    import pandas
-
-    from model_analyzer.state.checkpointer import Checkpointer
+from model_analyzer.state.format.codec import (
+    BASES,
+    GOALS,
+    METADATA,
+    MODE,
+    SEARCH,
+    encode_conclusion,
+    encode_goal,
+    encode_server_only,
+)
+from model_analyzer.state.format.decoder import decode_goal
+from model_analyzer.state.format.header import Header, decode_header, header_entry
+from model_analyzer.state.format.layout import Layout, is_journal, number_of, prefix_of
+from model_analyzer.state.format.lines import Entry, decode, encode, split
+from model_analyzer.state.format.records import Records
 
 T = TypeVar("T")
+C = TypeVar("C", bound="Checkpoint")
 
 SORTS = ("time", "index")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Header:
-    """What a checkpoint says of itself.
-
-    `parent` is the uuid of the checkpoint that it goes on from, `time` when it was written
-    (ISO 8601, UTC), `host` describes machine, server and tools. `nodes` says how many outcomes
-    each node of a cluster had by then.
-    """
-
-    uuid: str = ""
-    parent: str = ""
-    index: int | None = None
-    time: str = ""
-    tool: str = ""
-    devices: tuple[Device, ...] = ()
-    host: Mapping[str, str] = field(default_factory=empty)
-    nodes: Mapping[str, int] = field(default_factory=empty)
-
-    @classmethod
-    def next(cls, parent: Header, index: int) -> Header:
-        """That of a new checkpoint, measured where its parent was."""
-        return replace(parent, uuid=str(uuid.uuid4()), parent=parent.uuid, index=index).stamped()
-
-    def stamped(self) -> Header:
-        """The same, written by this program, now."""
-        now = datetime.now(timezone.utc).isoformat(timespec="seconds")
-        return replace(self, tool=__version__, time=now)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +85,9 @@ class Checkpoint:
             host=self.header.host,
             server_only=self.server_only,
             conclusions=self.conclusions,
-            bases={subject: _bases(search) for subject, search in self.searches.items()},
+            bases={
+                subject: tuple(search.get(BASES, ())) for subject, search in self.searches.items()
+            },
             unfinished=frozenset(
                 subject
                 for subject, search in self.searches.items()
@@ -166,7 +130,7 @@ class Checkpoint:
             if isinstance(record.outcome, Measurement):
                 yield MeasuredTrial(trial=record.trial, measurement=record.outcome)
 
-    def with_metadata(self, **values: Any) -> Checkpoint:
+    def with_metadata(self: C, **values: Any) -> C:
         """The same with these top-level keys set, each as a whole; None removes one."""
         merged = {**self.metadata, **freeze(values)}
         kept = {key: value for key, value in merged.items() if value is not None}
@@ -189,61 +153,6 @@ class Checkpoint:
         Raises CheckpointError where it is damaged; `where` names it then.
         """
         return _intact(read_bytes(data, where))
-
-    @classmethod
-    def open(cls, path: str | Path, which: str | int = "latest", *, prefix: str = "") -> Checkpoint:
-        """A checkpoint file; or `which` of a directory: "latest" is all that it knows, "best" the
-        checkpoint with the highest throughput; else a number, a uuid or the beginning of one.
-
-        Raises CheckpointError where there is none, or it is damaged.
-        """
-        from model_analyzer.state.find import find  # it is made of checkpoints
-
-        path = Path(path)
-        return find(str(which), path, prefix) if os.path.isdir(path) else read_file(path)
-
-    @classmethod
-    def download(
-        cls,
-        store: str | Path | Checkpointer,
-        directory: str | Path,
-        which: str | int = "latest",
-        *,
-        prefix: str = "",
-    ) -> Path:
-        """Copies a checkpoint from a store (or its URL) into a directory; the path of the copy.
-
-        `which` is a number, a uuid or the beginning of one, "latest" (the newest that is intact) or
-        "best". Raises CheckpointError where there is none, it is damaged, or another has its name.
-        """
-        from model_analyzer.state.directory import download
-        from model_analyzer.state.find import pick
-        from model_analyzer.state.stores import open_store
-
-        source = open_store(str(store), prefix) if isinstance(store, (str, Path)) else store
-        path, _ = download(source, pick(str(which), source), Path(directory), prefix)
-        return path
-
-    def save(self, directory: str | Path | None = None, *, force: bool = False) -> Path:
-        """Writes this as the next numbered checkpoint of `directory`, or of the one it came from.
-
-        The path of that; or of the newest there is, where that holds the same and nothing is to
-        be `force`d. Raises CheckpointError where another run writes there, or it fails.
-        """
-        from model_analyzer.state.directory import save_checkpoint
-
-        return save_checkpoint(self, None if directory is None else Path(directory), force=force)
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """A row for each model of each measurement, in order of measuring.
-
-        Columns: number of the measurement, `model`, `variant`, kind and value of the `load`,
-        `batch_size`, and each metric that was measured, by tag, in the units of the catalogue.
-        Raises ImportError where pandas is not installed.
-        """
-        from model_analyzer.state.frame import frame
-
-        return frame(self)
 
     def holds_same_as(self, other: Checkpoint) -> bool:
         """Whether both hold the same, whoever wrote them and when."""
@@ -314,7 +223,8 @@ def read_file(path: Path) -> Checkpoint:
     """A checkpoint file. Raises CheckpointError where it is damaged."""
     try:
         with open_regular(path) as file:
-            content = read_checkpoint_from(file, str(path))
+            read = read_journal_from if is_journal(path) else read_checkpoint_from
+            content = read(file, str(path))
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be read: {error.strerror}") from error
     return _intact(assemble([(str(path), path, content)]))
@@ -356,14 +266,11 @@ def assemble(contents: Iterable[tuple[str, Path | None, Content]]) -> Checkpoint
             records.update(content.records)
         else:
             records = content.records
-        try:
-            header = decode_header(content.header) if content.header else header
-        except ValueError as error:
-            reason = reason or str(error)
+        header = content.header or header
         if header.uuid:
             saved = header  # that of a journal has no identity
         number = None if path is None else number_of(path)  # a copy may have another than it had
-        if content.header.get("uuid") or index is None:
+        if index is None or (content.header and content.header.uuid):
             index = header.index if number is None else number
         for node, count in header.nodes.items():
             nodes[node] = max(count, nodes.get(node, 0))
@@ -392,53 +299,9 @@ def assemble(contents: Iterable[tuple[str, Path | None, Content]]) -> Checkpoint
     )
 
 
-def header_entry(header: Header) -> Entry:
-    identity = (
-        {"uuid": header.uuid, "parent": header.parent, "index": header.index} if header.uuid else {}
-    )
-    return {
-        "entry": HEADER,
-        "format": FORMAT,
-        "tool": header.tool,
-        "time": header.time,
-        "devices": [encode_device(device) for device in header.devices],
-        "host": dict(header.host),
-        **identity,
-        **({"nodes": dict(header.nodes)} if header.nodes else {}),
-    }
-
-
-def decode_header(entry: Entry) -> Header:
-    """Raises ValueError where it is not what was written."""
-    try:
-        return Header(
-            uuid=str(entry.get("uuid", "")),
-            parent=str(entry.get("parent", "")),
-            index=None if entry.get("index") is None else int(entry["index"]),
-            time=str(entry.get("time", "")),
-            tool=str(entry.get("tool", "")),
-            devices=tuple(map(decode_device, entry.get("devices", ()))),
-            host=_texts(entry.get("host", {})),
-            nodes={str(node): int(count) for node, count in entry.get("nodes", {}).items()},
-        )
-    except (TypeError, AttributeError, ValueError, OverflowError) as error:
-        raise ValueError(f"an incomplete header ({error})") from error
-
-
-def _texts(mapping: Mapping[str, Any]) -> Mapping[str, str]:
-    return MappingProxyType({str(key): str(value) for key, value in mapping.items()})
-
-
 def metadata_entry(key: str, value: Any) -> Entry:
     """That the user's `key` has this value from now on, or none where it is None."""
     return {"entry": METADATA, "key": key, "value": thaw(value)}
-
-
-def _bases(search: Mapping[str, Any]) -> tuple[str, ...]:
-    """Those of a search entry; none where it has none that could be used."""
-    bases = search.get(BASES)
-    is_usable = isinstance(bases, (list, tuple)) and all(isinstance(base, str) for base in bases)
-    return tuple(bases or ()) if is_usable else ()
 
 
 def search_entry(
@@ -475,12 +338,7 @@ def list_checkpoints(
     order: Literal["asc", "desc"] | None = None,
     limit: int | None = None,
 ) -> list[Checkpoint]:
-    """Every numbered checkpoint in a directory, oldest first; damaged ones say so in `damage`.
-
-    They can be sorted by "time" or by the best value of a metric, too; those that do not have it
-    come last. Of metrics the best comes first, else the lowest, unless an `order` is given; at most
-    `limit` are listed. Raises ValueError where these arguments cannot be used.
-    """
+    """Every numbered checkpoint in a directory: see `state.api`."""
     if sort_by not in (*SORTS, *METRICS, *ALIASES):
         raise ValueError(
             f"sort_by: no metric is called {sort_by!r}: give 'index', 'time' or a metric, such as"

@@ -17,15 +17,15 @@ from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import (
     SORTS,
     Checkpoint,
-    Header,
     in_order,
     load_existing,
     read_file,
     read_header,
     sort_value,
 )
-from model_analyzer.state.checkpointer import Checkpointer, newest_first
-from model_analyzer.state.layout import Layout
+from model_analyzer.state.format.header import Header
+from model_analyzer.state.format.layout import Layout
+from model_analyzer.state.stores.checkpointer import Checkpointer, newest_first
 
 T = TypeVar("T")
 

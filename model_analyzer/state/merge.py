@@ -13,11 +13,12 @@ from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import ModelVariant, fingerprint
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.checkpoint import Checkpoint, Header
-from model_analyzer.state.codec import Encoder
-from model_analyzer.state.lines import encode
+from model_analyzer.state.checkpoint import Checkpoint
+from model_analyzer.state.format.codec import Encoder
+from model_analyzer.state.format.header import Header
+from model_analyzer.state.format.lines import encode
+from model_analyzer.state.format.records import Records
 from model_analyzer.state.mismatch import hardware_differences
-from model_analyzer.state.records import Records
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

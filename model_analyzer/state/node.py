@@ -19,13 +19,14 @@ from model_analyzer.domain.profiles import Device, TrialRecord
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import CheckpointError
 from model_analyzer.reading import open_regular
-from model_analyzer.state.checkpoint import Header, header_entry, load
-from model_analyzer.state.codec import Encoder
-from model_analyzer.state.files import Content, read_checkpoint, read_journal, take_lines
+from model_analyzer.state.checkpoint import load
+from model_analyzer.state.contents import Content, read_checkpoint, read_journal, take_lines
+from model_analyzer.state.format.codec import Encoder
+from model_analyzer.state.format.header import Header, header_entry
+from model_analyzer.state.format.layout import Layout
+from model_analyzer.state.format.records import Records
 from model_analyzer.state.journal import Journal
-from model_analyzer.state.layout import Layout
 from model_analyzer.state.lock import Lock
-from model_analyzer.state.records import Records
 
 log = logging.getLogger(__name__)
 

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from model_analyzer.domain.measurements import Measurement, best_value
-from model_analyzer.state.checkpoint import Checkpoint, Header, assemble
-from model_analyzer.state.files import Content, read_journal, read_listed
-from model_analyzer.state.layout import Layout
+from model_analyzer.state.checkpoint import Checkpoint, assemble
+from model_analyzer.state.contents import Content, read_journal, read_listed
+from model_analyzer.state.format.header import Header
+from model_analyzer.state.format.layout import Layout
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,21 +20,26 @@ from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import (
     Checkpoint,
-    Header,
-    header_entry,
     headers,
     load,
     metadata_entry,
     search_entry,
 )
-from model_analyzer.state.codec import Encoder, encode_conclusion, encode_server_only
-from model_analyzer.state.files import BASES, GOALS, read_checkpoint, read_journal
+from model_analyzer.state.contents import read_checkpoint, read_journal
+from model_analyzer.state.format.codec import (
+    BASES,
+    GOALS,
+    Encoder,
+    encode_conclusion,
+    encode_server_only,
+)
+from model_analyzer.state.format.header import Header, header_entry
+from model_analyzer.state.format.layout import Layout
+from model_analyzer.state.format.lines import Entry
+from model_analyzer.state.format.records import Records
 from model_analyzer.state.journal import Fault, Journal
-from model_analyzer.state.layout import Layout
-from model_analyzer.state.lines import Entry
 from model_analyzer.state.lock import Lock
 from model_analyzer.state.node import Follower
-from model_analyzer.state.records import Records
 from model_analyzer.writing import create_file
 
 log = logging.getLogger(__name__)
@@ -259,8 +264,11 @@ class ProfileState:
         self._mend()
         entries = tuple(self._encoder.record(trial.key, record))
         lines = self._append(entries)
-        for entry, line in zip(entries, lines, strict=True):
-            self._records.take(entry, line)
+        try:
+            for entry, line in zip(entries, lines, strict=True):
+                self._records.take(entry, line)
+        except ValueError as error:
+            raise CheckpointError(f"{trial}: what was measured makes no sense: {error}") from error
         self._earlier -= {trial.key, trial.former_key}
         self._unsaved += 1
         self._mend()

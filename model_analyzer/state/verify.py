@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.files import Content, read_checkpoint, read_journal
-from model_analyzer.state.layout import Layout
+from model_analyzer.state.contents import Content, read_checkpoint, read_journal
+from model_analyzer.state.format.layout import Layout
 
 _NOTHING = "nothing that it tells of"
 

@@ -294,7 +294,7 @@ def test_the_server_tells_the_same_as_the_driver(chosen: Sequence[Device], tmp_p
     with TritonServer(launcher, settings, log, settles=True) as server, Nvml() as nvml:
         assert server.serve([VariantNames().default(facts)], setup) is None
         server.rest(1)
-        served, ours = TritonMetrics(server.metrics_url).read(chosen), nvml.read(chosen)
+        served, ours = TritonMetrics(server.metrics_url, {}).read(chosen), nvml.read(chosen)
     if not served:
         pytest.skip("this server tells nothing about its GPUs")
     for device in chosen:

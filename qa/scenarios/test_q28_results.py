@@ -53,7 +53,7 @@ def test_reports_are_where_they_are_looked_for(scenario) -> None:
 def can_print() -> bool:
     """Whether the extra `pdf` is there, with the libraries of the system that it needs."""
     try:
-        pdf.library()
+        pdf.check_library()
     except OutputError:
         return False
     return True

@@ -46,11 +46,11 @@ def client(elsewhere, protocol: Protocol) -> Connect:
 
     def make(flags: dict[str, Any] | None = None, **plan: Any) -> ServerClient:
         server = elsewhere(**plan)
-        addresses = [
+        http, grpc = (
             Address("127.0.0.1", int(text.rpartition(":")[2]))
             for text in (server.http, server.grpc)
-        ]
-        return connect(Endpoints(*addresses, addresses[0]), protocol, flags or {})
+        )
+        return connect(Endpoints(http, grpc, metrics=http), protocol, flags or {})
 
     return make
 

@@ -33,7 +33,9 @@ from model_analyzer.runner.runtime import Program
 class AliveServer:
     """A server of which only the address matters."""
 
-    is_alive = True
+    @property
+    def is_alive(self) -> bool:
+        return True
 
     def serve(self, variants: Any, setup: Any) -> None:
         return None
@@ -57,7 +59,9 @@ class AliveServer:
 class DyingServer(AliveServer):
     """Alive when the load begins, dead at the first look."""
 
-    is_alive = False
+    @property
+    def is_alive(self) -> bool:
+        return False
 
 
 @pytest.fixture
@@ -281,9 +285,9 @@ def test_a_request_that_was_counted_after_its_window_is_measured_again(
     pretend, make, caplog
 ) -> None:
     caplog.set_level("INFO")
-    flags = {"measurement_mode": "time_windows", "measurement_interval": "100"}
+    windows = work(measurement_mode="time_windows", measurement_interval="100")
 
-    reading = make(pretend.perf_analyzer(UNCOUNTED, {})).generate([work(**flags)], AliveServer())
+    reading = make(pretend.perf_analyzer(UNCOUNTED, {})).generate([windows], AliveServer())
 
     assert isinstance(reading, Reading)
     intervals = [option(launch, "--measurement-interval") for launch in pretend.launches]

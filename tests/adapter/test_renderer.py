@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import zipfile
@@ -125,6 +126,21 @@ def test_a_process_that_always_ends_is_not_started_for_ever(starts: Path) -> Non
     assert len(list(starts.iterdir())) == 3
 
 
+def test_a_limit_for_the_size_of_files_costs_pictures_and_nothing_else(starts: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with Renderer() as renderer:
+        first = renderer.order(SVG, "a")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
+        try:
+            second = renderer.order(SVG, "b" * 10_000)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        pictures = [renderer.take(order) for order in (first, second, renderer.order(SVG, "c"))]
+
+    why = "the renderer cannot be told what to draw: File too large"
+    assert [picture.why for picture in pictures] == [why] * 3
+
+
 def test_what_an_engine_prints_is_no_answer(starts: Path) -> None:
     assert drawn("chatter", "b") == [Picture(b"<chatter>"), Picture(b"<b>")]
 
@@ -193,9 +209,9 @@ def test_it_finds_the_package_in_an_archive_too(starts: Path, tmp_path: Path) ->
     with zipfile.ZipFile(archive, "w") as file:
         for path in package.rglob("*.py"):
             file.write(path, path.relative_to(package.parent))
-    path = json.dumps([str(archive), str(tmp_path)])
+    places = json.dumps([str(archive), str(tmp_path)])
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
     subprocess.run(
-        [sys.executable, "-c", ANYWHERE, path, str(archive)], env=environment, check=True
+        [sys.executable, "-c", ANYWHERE, places, str(archive)], env=environment, check=True
     )

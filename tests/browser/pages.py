@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.measurements import Measurement, Notice, NoticeKind
@@ -38,7 +39,7 @@ DIFFERENCE = """\
 +}"""
 
 
-def measured(instances: int, batch: int, concurrency: int, **more: float) -> Measurement:
+def measured(instances: int, batch: int, concurrency: int, **more: Any) -> Measurement:
     """What a server of a simple kind would give."""
     work = instances * (1 + 0.8 * (min(batch, concurrency) - 1))
     throughput = 150 * work * concurrency / (concurrency + work)
@@ -60,9 +61,7 @@ def measured(instances: int, batch: int, concurrency: int, **more: float) -> Mea
     )
 
 
-def records(
-    model: str = "m", instances: int = 3, loads: int = 5, **more: float
-) -> list[TrialRecord]:
+def records(model: str = "m", instances: int = 3, loads: int = 5, **more: Any) -> list[TrialRecord]:
     """The default and a few variants of a model, each under some loads."""
     default = variant(f"{model}_config_default", model=model, max_batch_size=1, backend="python")
     found = [record(default, measured(1, 1, 2**n, **more), concurrency=2**n) for n in range(loads)]
@@ -125,7 +124,7 @@ def failures() -> Ranking:
 
 
 def tokens() -> Ranking:
-    more = {
+    more: dict[str, Any] = {
         "output_token_throughput": 812.5,
         "time_to_first_token_p99": 48.25,
         "inter_token_latency_p99": 11.75,

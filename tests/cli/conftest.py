@@ -287,6 +287,7 @@ def own_signals() -> Iterator[None]:
 @contextmanager
 def ends_within(seconds: float) -> Iterator[None]:
     """A run that hangs tells where, and ends the process of the tests."""
+    assert sys.__stderr__ is not None
     faulthandler.dump_traceback_later(seconds, exit=True, file=sys.__stderr__)
     try:
         yield
@@ -315,9 +316,10 @@ class StringOutput(io.TextIOWrapper):
     """Standard output that is kept; programs may write bytes to its `buffer`, too."""
 
     def __init__(self) -> None:
-        super().__init__(io.BytesIO(), encoding="utf-8", newline="\n")
+        self._kept = io.BytesIO()
+        super().__init__(self._kept, encoding="utf-8", newline="\n")
 
     @property
     def text(self) -> str:
         self.flush()
-        return self.buffer.getvalue().decode()
+        return self._kept.getvalue().decode()

@@ -19,7 +19,7 @@ import pytest
 
 from model_analyzer.domain.models import ModelVariant, freeze
 from model_analyzer.state.checkpoint import load
-from model_analyzer.state.lines import encode
+from model_analyzer.state.format.lines import encode
 from model_analyzer.state.node import NodeJournal
 from model_analyzer.state.profile_state import ProfileState
 from tests.unit.builders import (
@@ -176,7 +176,9 @@ def test_show_prints_plain_words(call: Run, checkpoints: Path) -> None:
     }
     with ProfileState(checkpoints) as state:
         state.record_search("m", search, goal())
-        other = variant("m_config_9", default_model_filename="x", optimization={"cuda": True})
+        other = variant(
+            "m_config_9", default_model_filename="x", optimization={"eager_batching": True}
+        )
         state.record(trial(other), measurement(1.0))
         state.save()
 
@@ -540,7 +542,7 @@ def test_stats_measure(call: Run) -> None:
 
 
 def test_stats_name_the_node_that_dominates(call: Run, checkpoints: Path) -> None:
-    from model_analyzer.state.layout import Layout
+    from model_analyzer.state.format.layout import Layout
     from tests.unit.state.test_overview import node_journal
 
     node_journal(Layout(checkpoints), "node-1", range(1, 30))

@@ -18,7 +18,7 @@ import pytest
 
 from model_analyzer.domain.printable import one_line, printable
 from model_analyzer.reports.plots import Chart
-from model_analyzer.state.layout import Layout
+from model_analyzer.state.format.layout import Layout
 from tests.drawn import images, svg_of
 from tests.fakes.wrong_answers import WrongServer, answer, content, endless
 

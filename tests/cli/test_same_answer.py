@@ -16,11 +16,11 @@ import jsonschema
 import pytest
 
 from model_analyzer.reports.document import results_schema
-from model_analyzer.state.lines import decode, encode
+from model_analyzer.state.format.lines import decode, encode
 
 Run = Callable[..., tuple[int, str, str]]
 
-TOGETHER = {
+TOGETHER: dict[str, Any] = {
     "profile_models": {"a": {"cpu_only": True}, "b": {"cpu_only": True}},
     "run_config_profile_models_concurrently_enable": True,
     "run_config_search_max_concurrency": 1,

@@ -12,11 +12,11 @@ import pytest
 
 from model_analyzer import Checkpoint, Checkpointer
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.checkpointer import copy
-from model_analyzer.state.directory import DirectoryCheckpointer
 from model_analyzer.state.find import pick
 from model_analyzer.state.profile_state import ProfileState
-from model_analyzer.state.storage import StorageCheckpointer
+from model_analyzer.state.stores.checkpointer import copy
+from model_analyzer.state.stores.directory import DirectoryCheckpointer
+from model_analyzer.state.stores.storage import StorageCheckpointer
 from tests.contract.user_store import UserStore
 from tests.unit.state.samples import (
     failure,

@@ -172,10 +172,21 @@ def test_there_are_messages() -> None:
 # -- links -----------------------------------------------------------------------------------------
 
 
-def test_the_links_of_the_readme_lead_somewhere() -> None:
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "SECURITY.md"])
+def test_the_links_at_the_top_lead_somewhere(document: str) -> None:
     """Those of the site are checked where it is built."""
-    text = (ROOT / "README.md").read_text("utf-8")
+    text = (ROOT / document).read_text("utf-8")
     targets = [one for one in re.findall(r"\]\(([^)#]+)", text) if "://" not in one]
 
     assert targets
     assert [one for one in targets if not (ROOT / one).exists()] == []
+
+
+def test_the_files_that_contributors_are_sent_to_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    paths = re.findall(
+        r"(?<![\w./])((?:model_analyzer|tests|docs|tools|benchmarks|qa)/[\w./-]*\w)", text
+    )
+
+    assert len(paths) > 20
+    assert [path for path in paths if not (ROOT / path).exists()] == []

@@ -1,27 +1,37 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the targets of the Makefile would do."""
+"""What the targets of the Makefile would do, and who calls them."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[2]
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
 
 
+def output_of(*words: str) -> str:
+    done = subprocess.run(
+        ["make", *words], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
+    )
+    return done.stdout
+
+
 def commands_of(target: str) -> str:
     """Everything that this target does, from nothing."""
-    done = subprocess.run(
-        ["make", "--dry-run", "--always-make", target],
-        cwd=ROOT, capture_output=True, text=True, timeout=60, check=True,
-    )  # fmt: skip
-    return done.stdout
+    return output_of("--dry-run", "--always-make", target)
+
+
+def phony() -> set[str]:
+    lines = re.findall(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    return {name for line in lines for name in line.split()}
 
 
 def test_the_quick_start_installs_what_a_user_needs() -> None:
@@ -31,10 +41,35 @@ def test_the_quick_start_installs_what_a_user_needs() -> None:
     assert "[dev]" not in commands
 
 
-@pytest.mark.parametrize("target", ["test", "fast", "check", "qa", "soak", "fuzz", "site"])
+@pytest.mark.parametrize(
+    "target", ["test", "fast", "check", "fix", "qa", "soak", "fuzz", "coverage", "site", "package"]
+)
 def test_what_developers_run_installs_its_tools(target: str) -> None:
     assert '-e ".[dev]"' in commands_of(target)
 
 
 def test_qa_ends_with_five_minutes_of_soak() -> None:
     assert "qa/soak.py --minutes 5 " in commands_of("qa")
+
+
+def test_help_is_the_default_and_says_what_every_target_does() -> None:
+    lines = output_of("--no-print-directory").splitlines()
+    described = {name: text for name, _, text in (line.partition(" ") for line in lines)}
+
+    assert set(described) == phony()
+    assert all(text.strip() for text in described.values())
+
+
+def test_the_workflow_runs_what_everybody_runs() -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8"))
+
+    commands = [step["run"] for step in workflow["jobs"]["run"]["steps"] if "run" in step]
+    assert commands == [".ci/run"]
+
+
+def test_hooks_use_the_tools_of_the_project() -> None:
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))
+
+    assert [repository["repo"] for repository in hooks["repos"]] == ["local"]
+    entries = [hook["entry"] for repository in hooks["repos"] for hook in repository["hooks"]]
+    assert all(entry.startswith(".venv/bin/") for entry in entries)

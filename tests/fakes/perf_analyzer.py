@@ -42,6 +42,13 @@ def main() -> int:
         print("Perf Analyzer Version 9.99.0 (commit fake)")
         return 0
     step = next_step()
+    begin(step)
+    wait(step)
+    return measure(step)
+
+
+def begin(step: dict) -> None:
+    """All that happens before the model is loaded."""
     if step.get("deaf"):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -55,6 +62,10 @@ def main() -> int:
         start_stub(step["stub"])
     if step.get("loads", True):
         print("*** Measurement Settings ***", flush=True)
+
+
+def wait(step: dict) -> None:
+    """What keeps it from its end."""
     time.sleep(step.get("sleep_s", 0))
     while "until" in step and not os.path.exists(step["until"]):
         time.sleep(0.01)
@@ -65,6 +76,10 @@ def main() -> int:
         time.sleep(60)
     if "signal" in step:
         os.kill(os.getpid(), step["signal"])
+
+
+def measure(step: dict) -> int:
+    """Says and writes what was measured; the exit status."""
     load = int(option("--concurrency-range", option("--request-rate-range", "1")))
     throughput = step.get("throughput", 100.0 * min(load, 8))
     p99 = step.get("p99_us", 10_000 * load)

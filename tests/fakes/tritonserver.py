@@ -30,6 +30,7 @@ import threading
 import time
 from collections.abc import Mapping
 from concurrent import futures
+from email.message import Message
 from importlib.util import find_spec
 from types import ModuleType
 
@@ -37,9 +38,12 @@ import grpc
 from google.protobuf import json_format
 
 # The messages without the client around them, which imports numpy: half of the time to start.
+package = find_spec("tritonclient")
+assert package is not None
+assert package.submodule_search_locations is not None
 sys.modules["tritonclient.grpc"] = ModuleType("tritonclient.grpc")
 sys.modules["tritonclient.grpc"].__path__ = [
-    f"{place}/grpc" for place in find_spec("tritonclient").submodule_search_locations
+    f"{place}/grpc" for place in package.submodule_search_locations
 ]
 from tritonclient.grpc import service_pb2, service_pb2_grpc  # noqa: E402
 
@@ -181,7 +185,7 @@ def fake_of(config: dict) -> str:
     return config.get("parameters", {}).get("fake", {}).get("string_value", "")
 
 
-def is_let_in(headers: Mapping[str, str]) -> bool:
+def is_let_in(headers: Mapping[str, str] | Message) -> bool:
     name, _, value = PLAN.get("header", ":").partition(":")
     return not name or headers.get(name) == value
 
@@ -291,9 +295,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     self.send(200, self.models.statistics(name))
                 case ["v2", "repository", "models", name, "load"]:
                     override = json.loads(body).get("parameters", {}).get("config")
-                    self.send(200, self.models.load(name, override) or {})
+                    self.models.load(name, override)
+                    self.send(200, {})
                 case ["v2", "repository", "models", name, "unload"]:
-                    self.send(200, self.models.unload(name) or {})
+                    self.models.unload(name)
+                    self.send(200, {})
                 case ["v2", "models", name, "infer"]:
                     self.send_tensors(body, self.models.sizes(name))
                 case _:
@@ -395,6 +401,7 @@ def main() -> int:
     requests = serve_http(flag("http-port", "8000"), models)
     threading.Thread(target=requests.serve_forever, daemon=True).start()
     serve_http(flag("metrics-port", "8002"), models).serve_forever()
+    return 0
 
 
 def end() -> None:

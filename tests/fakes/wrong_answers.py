@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""A server that answers wrongly: each connection gets the same pieces, whatever it asks."""
+"""Servers that answer wrongly: each connection gets the same pieces, or those for its path."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 Pieces = Callable[[], Iterable[bytes]]
@@ -36,6 +36,10 @@ class WrongServer:
         for thread in self._threads:
             thread.join(20)
 
+    def pieces_for(self, request: bytes) -> Iterable[bytes]:
+        """What is sent; of a long request only the beginning is here."""
+        return self._pieces()
+
     def _accept(self) -> None:
         while not self._closed:
             try:
@@ -51,13 +55,24 @@ class WrongServer:
     def _answer(self, connection: socket.socket) -> None:
         with connection:
             try:
-                connection.recv(65536)
-                for piece in self._pieces():
+                for piece in self.pieces_for(connection.recv(65536)):
                     connection.sendall(piece)
                     if self._closed:
                         return
             except OSError:
                 pass  # the client has had enough
+
+
+class AnswersByPath(WrongServer):
+    """Gives each request the first answer whose key is in its first line."""
+
+    def __init__(self, answers: Mapping[str, bytes]) -> None:
+        super().__init__(raw())
+        self._answers = answers
+
+    def pieces_for(self, request: bytes) -> Iterable[bytes]:
+        line = request.partition(b"\r\n")[0].decode("latin-1")
+        return [next((answer for path, answer in self._answers.items() if path in line), b"")]
 
 
 def answer(body: bytes, *, status: str = "200 OK", headers: str = "") -> Pieces:

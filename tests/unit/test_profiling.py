@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.protocols import Search
@@ -46,6 +47,7 @@ class ListedSearch:
 
     trials: Sequence[Trial]
     told: list[tuple[Trial, Outcome]] = field(default_factory=list)
+    conclusion: Conclusion | None = None
 
     @property
     def most_trials(self) -> int:

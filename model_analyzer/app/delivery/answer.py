@@ -7,7 +7,7 @@ from __future__ import annotations
 import logging
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -122,17 +122,21 @@ def deliver(
         paths=(*paths, *(path for path in deployable if path.suffix == ".pbtxt")),
         remarks=remarks,
         error_log=write_error_log(directory, rankings),
-        deployments=[
-            (
-                answer.ranking.model,
-                _deploy_command(
-                    answer.ranking, checkpoint, settings, other_goals.get(answer.ranking.model)
-                ),
-            )
-            for answer in answers
-            if answer.is_met and checkpoint is not None
-        ],
+        deployments=[*_deployments(answers, checkpoint, settings, other_goals)],
     )
+
+
+def _deployments(
+    answers: Sequence[Answer],
+    checkpoint: Path | None,
+    settings: ProfileSettings,
+    other_goals: Mapping[str, Goal],
+) -> Iterator[tuple[str, str]]:
+    """Each model that has something to deploy, with the command that prints its manifest."""
+    for answer in answers:
+        if answer.is_met and checkpoint is not None:
+            goal = other_goals.get(answer.ranking.model)
+            yield answer.ranking.model, _deploy_command(answer.ranking, checkpoint, settings, goal)
 
 
 def _summary(

@@ -179,24 +179,30 @@ class Tracker:
         elif self._count % max(self._count // _ESTIMATES, 1) == 0:
             self._estimated()
         if isinstance(outcome, Failure):
-            self._failures += 1
-            if not known:
-                hint = f" ({outcome.hint})" if outcome.hint else ""
-                log.warning("%s%s", outcome.message, hint)
-                for line in outcome.log:
-                    log.debug("    %s", line)
-            self._sink.show(
-                TrialFailed(
-                    elapsed_s=self._elapsed_s,
-                    time_left_s=self._time_left_s,
-                    trial=trial,
-                    number=self._count,
-                    expected_trials=max(self._expected, self._count),
-                    failure=outcome,
-                    known=known,
-                )
+            self._failed(trial, outcome, known)
+        else:
+            self._measured(trial, outcome, known)
+
+    def _failed(self, trial: Trial, failure: Failure, known: bool) -> None:
+        self._failures += 1
+        if not known:
+            hint = f" ({failure.hint})" if failure.hint else ""
+            log.warning("%s%s", failure.message, hint)
+            for line in failure.log:
+                log.debug("    %s", line)
+        self._sink.show(
+            TrialFailed(
+                elapsed_s=self._elapsed_s,
+                time_left_s=self._time_left_s,
+                trial=trial,
+                number=self._count,
+                expected_trials=max(self._expected, self._count),
+                failure=failure,
+                known=known,
             )
-            return
+        )
+
+    def _measured(self, trial: Trial, outcome: Measurement, known: bool) -> None:
         leader = self._best.add(trial, outcome)
         self._sink.show(
             TrialFinished(

@@ -74,7 +74,7 @@ def export(which: str, directory: Path, prefix: str, form: str, output: Path | N
     """
     from model_analyzer.cli.checkpoint.output import found, put, put_rows, warn
     from model_analyzer.results.rows import rows_of
-    from model_analyzer.state.legacy_export import exported
+    from model_analyzer.state.upstream.writing import exported
 
     checkpoint = found(which, directory, prefix)
     if form != _UPSTREAM:

@@ -64,7 +64,7 @@ def list_(
     from model_analyzer.domain.metrics import METRICS, is_best_high
     from model_analyzer.reports.tables import Table
     from model_analyzer.state.checkpoint import in_order
-    from model_analyzer.state.layout import Layout
+    from model_analyzer.state.format.layout import Layout
     from model_analyzer.state.overview import overviews
 
     if sort_by not in ("time", "index", "state"):
@@ -205,7 +205,7 @@ def show(which: str, directory: Path, prefix: str, shown: str) -> None:
 def _settings(search: Mapping[str, Any]) -> Mapping[str, Any]:
     """What trials were chosen by, without what other modes are told."""
     from model_analyzer.domain.settings import SearchMode
-    from model_analyzer.state.files import MODE
+    from model_analyzer.state.format.codec import MODE
 
     others = {mode.value for mode in SearchMode} - {search.get(MODE)}
     return {

@@ -42,7 +42,7 @@ def verify(paths: Sequence[Path], directory: Path, prefix: str, as_json: bool) -
     Example:
       model-analyzer checkpoint verify -s start/checkpoints
     """
-    from model_analyzer.state.layout import Layout
+    from model_analyzer.state.format.layout import Layout
     from model_analyzer.state.verify import files_of
     from model_analyzer.state.verify import verify as verdict_of
 

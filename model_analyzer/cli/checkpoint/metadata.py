@@ -96,7 +96,7 @@ def remove(key: str, directory: Path, prefix: str) -> None:
 
 
 def _parsed(text: str) -> Any:
-    from model_analyzer.state.lines import depth, parse
+    from model_analyzer.state.format.lines import depth, parse
 
     try:
         value = parse(text.encode())

@@ -20,7 +20,10 @@ FORMATS = ("csv", "json", "parquet")
 
 
 def _expanded(ctx: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
-    return None if value is None else value.expanduser()
+    try:
+        return None if value is None else value.expanduser()
+    except RuntimeError as error:
+        raise click.BadParameter(f"cannot expand {str(value)!r}: {error}") from error
 
 
 def path_option(*flags: str, **options: Any) -> Callable[[F], F]:

@@ -24,7 +24,7 @@ from model_analyzer.cli.echo import complain, echo
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, CheckpointError
 
 if TYPE_CHECKING:
-    from model_analyzer.state.checkpointer import Checkpointer
+    from model_analyzer.state.stores.checkpointer import Checkpointer
 
 
 @click.command("download")
@@ -66,9 +66,9 @@ def download(
     """
     from model_analyzer.cli.checkpoint.output import warn
     from model_analyzer.state.checkpoint import SORTS
-    from model_analyzer.state.directory import download as copy_of
     from model_analyzer.state.find import pick, pick_top
-    from model_analyzer.state.stores import open_store
+    from model_analyzer.state.stores.directory import download as copy_of
+    from model_analyzer.state.stores.opening import open_store
 
     if [which, named, top_n].count(None) != 2:
         raise click.UsageError(
@@ -108,9 +108,9 @@ def upload(which: str | None, target: str, directory: Path, prefix: str) -> int:
     Where the store has another checkpoint of the same number, it gets the next number there.
     Damaged ones are not copied: then the exit status is 1.
     """
-    from model_analyzer.state.directory import DirectoryCheckpointer
     from model_analyzer.state.find import pick
-    from model_analyzer.state.stores import open_store
+    from model_analyzer.state.stores.directory import DirectoryCheckpointer
+    from model_analyzer.state.stores.opening import open_store
 
     source = DirectoryCheckpointer(directory, prefix)
     indices = source.indices() if which is None else [pick(which, source)]
@@ -124,8 +124,8 @@ def upload(which: str | None, target: str, directory: Path, prefix: str) -> int:
 
 def _upload(source: Checkpointer, indices: Sequence[int], store: Checkpointer, prefix: str) -> int:
     from model_analyzer.state.checkpoint import Checkpoint
-    from model_analyzer.state.checkpointer import copy
-    from model_analyzer.state.layout import name_of
+    from model_analyzer.state.format.layout import name_of
+    from model_analyzer.state.stores.checkpointer import copy
 
     status = EXIT_OK
     for index in indices:

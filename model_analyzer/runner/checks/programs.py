@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -66,7 +67,8 @@ def _version(server: Program) -> str:
     if server.origin == "installed runtime":
         return f"{VERSION}, "
     try:
-        return f"{(server.path.resolve().parents[1] / 'TRITON_VERSION').read_text().strip()}, "
+        directory = Path(os.path.realpath(server.path)).parents[1]
+        return f"{(directory / 'TRITON_VERSION').read_text().strip()}, "
     except OSError:
         return ""
 
@@ -88,7 +90,7 @@ def check_load_generator(
     try:
         found = find_perf_analyzer(given, environment)
     except ModelAnalyzerError as error:
-        path = Path(given).expanduser() if given is not None else None
+        path = Path(os.path.expanduser(given)) if given is not None else None
         return _absent(name, str(error), environment, path), None
     return ok(name, f"{found.version}, {found.origin}: {found.path}"), found
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -20,6 +21,7 @@ from model_analyzer.runner.client.interface import (
     STATISTICS_S,
     Answer,
     ServerCallError,
+    config_of,
     input_tensors,
     loaded_versions,
     model_statistics,
@@ -54,6 +56,7 @@ class GrpcClient:
     def __init__(
         self, address: str, *, tls: GrpcTls | None, name: str, headers: Mapping[str, str]
     ) -> None:
+        _keep_to_ourselves()
         options: list[tuple[str, Any]] = [
             ("grpc.max_send_message_length", _MOST_SENT_BYTES),
             ("grpc.max_receive_message_length", _MOST_BYTES),
@@ -79,7 +82,7 @@ class GrpcClient:
         return loaded_versions([(one.name, one.version, one.state) for one in index.models])
 
     def model_config(self, name: str) -> ModelConfig:
-        return from_message(self._call(self._client.get_model_config, name).config)
+        return config_of(name, from_message(self._call(self._client.get_model_config, name).config))
 
     def load(self, name: str, config: ModelConfig | None, timeout_s: float) -> None:
         override = None if config is None else to_json(config)
@@ -111,6 +114,13 @@ class GrpcClient:
             raise _call_error(error) from error
 
 
+def _keep_to_ourselves() -> None:
+    """What gRPC logs of a wrong answer, a traceback, is not for users: the call raises, too."""
+    logger = logging.getLogger("grpc")
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())
+
+
 def _batch(batch: Any) -> tuple[int, int, int]:
     """Size, count and nanoseconds."""
     ns = sum(getattr(batch, phase).ns for phase in PHASES)
@@ -135,7 +145,7 @@ def _call_error(error: InferenceServerException) -> ServerCallError:
             "gRPC cannot use the private key or the certificate of the client", denied=True
         )
     return ServerCallError(
-        message,
+        message or f"the server gives no reason ({status})",
         timed_out="DEADLINE_EXCEEDED" in status,
         lost="UNAVAILABLE" in status,
         denied="handshake failed" in message or any(word in status for word in _DENIED),

@@ -26,6 +26,7 @@ from model_analyzer.runner.client.interface import (
     STATISTICS_S,
     Answer,
     ServerCallError,
+    config_of,
     input_tensors,
     loaded_versions,
     model_statistics,
@@ -82,7 +83,7 @@ class HttpClient:
     def model_config(self, name: str) -> ModelConfig:
         answer = self._call("GET", f"/v2/models/{quote(name)}/config")
         with _expected(f"the configuration of {name}"):
-            return from_json(answer)
+            return config_of(name, from_json(answer))
 
     def load(self, name: str, config: ModelConfig | None, timeout_s: float) -> None:
         body = {} if config is None else {"parameters": {"config": to_json(config)}}

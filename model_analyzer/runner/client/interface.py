@@ -140,6 +140,13 @@ def model_statistics(
     return total
 
 
+def config_of(name: str, config: ModelConfig) -> ModelConfig:
+    """The configuration that was asked for. Raises ServerCallError where it is of another model."""
+    if config.get("name") != name:
+        raise ServerCallError(f"the server's answer is not the configuration of {name}")
+    return config
+
+
 def text_of(value: Any) -> str:
     """A text in an answer. Raises TypeError for anything else."""
     if isinstance(value, str):
@@ -157,4 +164,4 @@ def loaded_versions(index: Sequence[tuple[str, str, str]]) -> Mapping[str, tuple
 
 
 def _kind(tensor: Mapping[str, Any]) -> str:
-    return str(tensor["data_type"]).removeprefix("TYPE_").replace("STRING", "BYTES")
+    return str(tensor.get("data_type", "")).removeprefix("TYPE_").replace("STRING", "BYTES")

@@ -119,11 +119,7 @@ def collect(
 def _tokens(directory: Path) -> Values | None:
     export = directory / EXPORT
     if export.exists():
-        try:
-            return token_metrics(_text(export, _MOST_EXPORT_BYTES))
-        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-            log.warning("%s of perf_analyzer is no export: %s", EXPORT, type(error).__name__)
-            return None
+        return token_metrics(_text(export, _MOST_EXPORT_BYTES))
     for path in directory.glob(f"*/{_GENAI_TABLE}"):
         return parse_genai_table(_text(path, _MOST_TABLE_BYTES))
     return None

@@ -25,6 +25,9 @@ _PERCENTILES = (25, 50, 75, 90, 95, 99)
 _NS_PER_MS = 1e6
 _NS_PER_S = 1e9
 
+# What an export that is none runs into where it is taken apart.
+_ODD = (KeyError, IndexError, TypeError, AttributeError, ValueError, RecursionError)
+
 # perf_analyzer judges stability by its last three windows, and reports those.
 _WINDOWS_REPORTED = 3
 
@@ -44,11 +47,13 @@ def token_metrics(text: str) -> Values | None:
 
     A model that answers with one response has no times between tokens.
     """
-    experiment = _experiment(text)
-    if experiment is None:
+    try:
+        # perf_analyzer writes an empty file when it meets a number that JSON has no words for
+        experiment = json.loads(text)["experiments"][0]
+        requests = [_request(one) for one in experiment["requests"] if one["response_timestamps"]]
+        bounds = [*map(_whole, experiment["window_boundaries"][-_WINDOWS_REPORTED - 1 :])]
+    except _ODD:
         return None
-    requests = [_request(one) for one in experiment["requests"] if one["response_timestamps"]]
-    bounds: Sequence[int] = experiment["window_boundaries"][-_WINDOWS_REPORTED - 1 :]
     if len(bounds) < 2:
         return None
     begin, end = bounds[0], bounds[-1]
@@ -76,25 +81,25 @@ def token_metrics(text: str) -> Values | None:
     }
 
 
-def _experiment(text: str) -> Mapping[str, Any] | None:
-    """The only experiment of an export, or None: perf_analyzer writes an empty file when it meets
-    a number that JSON has no words for, and says nothing.
-    """
-    try:
-        experiments = json.loads(text)["experiments"]
-    except ValueError:
-        return None
-    return experiments[0] if experiments else None
-
-
 def _request(entry: Mapping[str, Any]) -> _Request:
-    came = entry["response_timestamps"]
+    came = [*map(_whole, entry["response_timestamps"])]
     outputs = entry.get("response_outputs") or [{}] * len(came)
     if len(came) > 1 and "" in outputs[-1].values():
         came, outputs = came[:-1], outputs[:-1]
     is_told = entry.get("request_inputs", {}).get(_ASKED) is True
-    tokens = [max(int(output.get(_TOLD, 1)), 1) if is_told else 1 for output in outputs]
-    return _Request(entry["timestamp"], came, tokens)
+    tokens = [max(_whole(output.get(_TOLD, 1)), 1) if is_told else 1 for output in outputs]
+    if len(tokens) != len(came):
+        raise ValueError("as many outputs as times")
+    return _Request(_whole(entry["timestamp"]), came, tokens)
+
+
+def _whole(value: Any) -> int:
+    """A count, or a time in nanoseconds. Raises TypeError or ValueError for anything else."""
+    if type(value) is not int:
+        raise TypeError(value)
+    if not 0 <= value < 2**63:
+        raise ValueError(value)
+    return value
 
 
 def _statistics(tag: str, samples: Sequence[float]) -> Values:

@@ -65,7 +65,7 @@ class TritonMetrics:
     def _get(self) -> Mapping[str, Values]:
         try:
             return parse_gpu_metrics(self._client.text(self._path, _TIMEOUT_S))
-        except (ServerCallError, ValueError, LookupError, TypeError) as error:
+        except (ServerCallError, ValueError, LookupError, TypeError, OverflowError) as error:
             log.debug("%s: no metrics: %s", self._url, error)
             return {}
 

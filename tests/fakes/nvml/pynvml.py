@@ -86,7 +86,7 @@ def _reading(uuid: str, key: str) -> float:
         look = _looks.get((uuid, key), 0)
         _looks[uuid, key] = look + 1
         value = value[min(look, len(value) - 1)]
-    return value  # type: ignore[no-any-return]
+    return value
 
 
 def nvmlInit() -> None:

@@ -154,7 +154,9 @@ def test_an_ensemble_counts_what_its_steps_execute() -> None:
     assert busy["slow"] == pytest.approx(1, abs=0.1)
     assert busy["quick"] < 0.4
     assert counted["slow"].mean_batch == pytest.approx(8, rel=0.01)
-    assert surface().measure(point(), 0).statistics == {}
+    plain = surface().measure(point(), 0)
+    assert isinstance(plain, Measurement)
+    assert plain.statistics == {}
 
 
 def test_noise_belongs_to_seed_point_and_repetition() -> None:

@@ -20,9 +20,8 @@ import click
 from hypothesis import strategies as st
 
 import model_analyzer
-from model_analyzer.cli.commands import Invocation, table_command
+from model_analyzer.cli.table_command import Invocation, table_command
 from model_analyzer.config.json_schema import json_schema
-from model_analyzer.config.model_config_fields import MESSAGES
 from model_analyzer.config.model_options import MODEL_OPTIONS, PARAMETER_OPTIONS
 from model_analyzer.config.nodes import Node
 from model_analyzer.config.options import OPTIONS, options_of
@@ -31,7 +30,9 @@ from model_analyzer.config.sources import parse_yaml
 from model_analyzer.config.table import PROFILE, REPORT
 from model_analyzer.domain.flags import PERF_ANALYZER_FLAGS, TRITON_SERVER_FLAGS
 from model_analyzer.domain.metrics import METRICS
+from model_analyzer.domain.model_config_fields import MESSAGES
 from model_analyzer.errors import ConfigError
+from tests.damaged_texts import damaged
 from tests.unit.builders import CWD, nodes, plain
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -186,24 +187,10 @@ _PIECES = (
 )  # fmt: skip
 
 
-@st.composite
-def mutated_texts(draw: st.DrawFn) -> str:
+def mutated_texts() -> st.SearchStrategy[str]:
     """The text of an example with a few pieces cut, copied or put in."""
-    text = draw(st.sampled_from([*EXAMPLES.values()]))
     pieces = st.one_of(st.sampled_from(_PIECES), KEYS)
-    for _ in range(draw(st.integers(1, 5))):
-        start = draw(st.integers(0, len(text)))
-        stop = min(len(text), start + draw(st.integers(0, 12)))
-        match draw(st.integers(0, 3)):
-            case 0:
-                text = text[:start] + text[stop:]
-            case 1:
-                text = text[:stop] + text[start:]
-            case 2:
-                text = text[:start] + draw(pieces) + text[stop:]
-            case _:
-                text = text[:start] + draw(pieces) + text[start:]
-    return text
+    return damaged(st.sampled_from([*EXAMPLES.values()]), pieces)
 
 
 @st.composite

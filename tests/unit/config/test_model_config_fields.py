@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from model_analyzer.config import model_config_fields
+from model_analyzer.domain import model_config_fields
 
 ROOT = Path(__file__).resolve().parents[3]
 

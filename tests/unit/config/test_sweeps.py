@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.config.model_config_fields import ENUMS, MESSAGES
 from model_analyzer.config.sweeps import SCALARS, ModelConfigParameters
+from model_analyzer.domain.model_config_fields import ENUMS, MESSAGES
 from model_analyzer.domain.models import thaw
 from model_analyzer.errors import ConfigError
 from tests.unit.builders import parse_problem, parse_problems, yaml

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -43,7 +44,7 @@ def of(what: Subject, where: SearchSettings = SMALL, **settings: Any) -> Forecas
     return forecast(what, replace(where, quick=quick, optuna=optuna))
 
 
-def varied(found: Forecast) -> dict[str, tuple[Any, ...]]:
+def varied(found: Forecast) -> dict[str, Sequence[Any]]:
     return {f"{one.model}.{one.parameter}": one.values for one in found.varied}
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -149,7 +150,7 @@ def test_the_sentence_gives_the_values_of_other_objectives() -> None:
     assert "gives 80 infer/sec at p99 22.5 ms, Server Queue time 1.5 ms with 1" in sentence(found)
 
 
-TOKENS = {
+TOKENS: dict[str, Any] = {
     "output_token_throughput": 640,
     "time_to_first_token_p90": 32.5,
     "time_to_first_token_p99": 41.5,

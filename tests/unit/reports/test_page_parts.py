@@ -94,7 +94,7 @@ def test_no_gain_is_told_of_what_cannot_be_recommended() -> None:
 
 
 def test_tokens_come_before_whole_answers() -> None:
-    tokens = {"output_token_throughput": 900.0, "time_to_first_token_p99": 30.5}
+    tokens: dict[str, Any] = {"output_token_throughput": 900.0, "time_to_first_token_p99": 30.5}
     found = ranking(record(BEST, measurement(5, 500.5, **tokens)))
     assert [one.label for one in figures_of(answer_of(found))] == [
         "Output Token Throughput", "p99 Time To First Token", "Throughput", "p99 Latency",

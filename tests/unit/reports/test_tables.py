@@ -8,6 +8,7 @@ import csv
 import io
 import logging
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -522,7 +523,7 @@ def test_the_answer_leaves_times_of_whole_answers_out_where_tokens_are_judged() 
     wished = goal(
         *at_most(time_to_first_token_p90=50), wished=objectives(output_token_throughput=1)
     )
-    tokens = {"output_token_throughput": 640.5, "time_to_first_token_p90": 32.5}
+    tokens: dict[str, Any] = {"output_token_throughput": 640.5, "time_to_first_token_p90": 32.5}
     found = ranking(record(DEFAULT, measurement(80, 22.5, **tokens)), by=wished)
 
     table = answer_table(found.results, wished, gpus=0)

@@ -147,9 +147,11 @@ def check(answer: Answer) -> None:
 def test_each_record_is_ranked_or_counted_once(names: Sequence[str], data: st.DataObject) -> None:
     found = data.draw(st.lists(records(names), max_size=12, unique_by=by_key))
     others = data.draw(st.lists(records(("m", "b")[: len(names)]), max_size=2))
-    bases = data.draw(
-        st.sampled_from([{}, {",".join(names): ("new",) * len(names)}, {",".join(names): ("old",)}])
-    )
+    together = ",".join(names)
+    present: list[dict[str, tuple[str, ...]]] = [
+        {}, {together: ("new",) * len(names)}, {together: ("old",)},
+    ]  # fmt: skip
+    bases = data.draw(st.sampled_from(present))
     profile = Profile(records=(*found, *others), bases=bases)
     goal = Goal(models=tuple(data.draw(st.sampled_from(GOALS)) for _ in names))
 

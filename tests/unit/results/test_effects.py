@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from model_analyzer.results.effects import Effects, effects
@@ -96,9 +98,10 @@ def test_across_models_nothing_can_be_told() -> None:
 
 
 def test_an_unset_value_comes_before_numbers_and_they_are_in_order() -> None:
+    priorities: dict[int, dict[str, Any]] = {16: {"priority": 16}, 0: {}, 2: {"priority": 2}}
     variants = [
-        variant(f"m_config_{size}", max_batch_size=size, **({"priority": size} if size else {}))
-        for size in (16, 0, 2)
+        variant(f"m_config_{size}", max_batch_size=size, **priority)
+        for size, priority in priorities.items()
     ]
     found = effects(ranking(*(record(one, measurement(5, 5)) for one in variants)))
     assert [value for value, _, _ in values(found, "config.priority")] == [None, 2, 16]

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -227,7 +228,7 @@ def test_without_present_circumstances_most_measurements_are_ranked() -> None:
 
 
 def test_what_derives_from_a_model_that_was_edited_since_is_left_out() -> None:
-    def derived(name: str, exact: str, **config: int) -> ModelVariant:
+    def derived(name: str, exact: str, **config: Any) -> ModelVariant:
         return variant(name, parameters={"exact": exact}, **config)
 
     old = derived("m_config_default", "no")
@@ -434,7 +435,7 @@ def with_unknown_base(of: TrialRecord) -> TrialRecord:
 def repeated(
     of: ModelVariant, *values: float, p99: float = 10, ram: float | None = None
 ) -> list[TrialRecord]:
-    host = {} if ram is None else {"cpu_used_ram": ram}
+    host: dict[str, Any] = {} if ram is None else {"cpu_used_ram": ram}
     one = record(of, measurement(values[0], p99, **host))
     return [
         one._replace(

@@ -128,7 +128,9 @@ def test_a_gain_is_told_where_it_is_not_owed_to_the_load(
 def test_a_gain_over_a_default_that_is_as_busy_as_it_can_be_is_told(
     concurrency: int, waiting_ms: float, config: dict[str, Any], is_told: bool
 ) -> None:
-    times = {"perf_server_queue": waiting_ms, "perf_server_compute_infer": 5.0}
+    times: dict[str, Any] = {
+        "perf_server_queue": waiting_ms, "perf_server_compute_infer": 5.0,
+    }  # fmt: skip
     default = variant("m_config_default", max_batch_size=4, **config)
     tried = record(default, measurement(100, 9, **times), concurrency=concurrency)
     best = record(variant("m_config_0", max_batch_size=2), measurement(200, 3), concurrency=16)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from model_analyzer.domain.flags import Flag
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.trials import Load, LoadKind, Workload
 from model_analyzer.domain.windows import Window
@@ -76,10 +77,10 @@ def test_warming_up_takes_little_time(load: Load, count: str | None) -> None:
 
 
 def test_a_decoupled_model_is_streamed_without_being_asked() -> None:
-    decoupled = {"config": {"model_transaction_policy": {"decoupled": True}}}
+    decoupled = {"model_transaction_policy": {"decoupled": True}}
 
-    assert {"--async", "--streaming"} <= set(command(**decoupled))
-    assert "--async" not in command({"async": "false"}, **decoupled)  # the user's word counts
+    assert {"--async", "--streaming"} <= set(command(config=decoupled))
+    assert "--async" not in command({"async": "false"}, config=decoupled)  # the user's word counts
     assert not {"--async", "--streaming"} & set(command())
 
 
@@ -166,7 +167,7 @@ def test_bls_models_tell_which_models_they_call_and_ensembles_do_not() -> None:
 
 
 def test_only_files_whose_content_counts_are_named() -> None:
-    flags = {
+    flags: dict[str, Flag] = {
         "input-data": ("a.json", "zero"),
         "request-intervals": "t.txt",
         "ssl-grpc-private-key-file": "key.pem",

@@ -287,7 +287,7 @@ def saturating(trial: Trial) -> Measurement:
     """Throughput of each model grows up to batches of 16 and 4 instances; a chain of models is
     as fast as its slowest part. Latency is what the load makes of it.
     """
-    models = []
+    models: list[ModelMeasurement] = []
     for work in trial.workloads:
         throughput = _capacity(work.variant)
         latency = 1000 * work.load.value / throughput

@@ -448,7 +448,7 @@ def test_lower_request_rates_are_not_tried_for_their_own_sake() -> None:
     trial_map = TrialMap(what, ADAPTIVE, use_formula=False, load_steps=LOAD_STEPS)
     known = Knowledge(what, trial_map, VariantNames(), 0)
     steps = known.measure(trial_map.smallest)
-    steps.send(None)
+    next(steps)
     with pytest.raises(StopIteration):
         steps.send(measured(10.0, 5.0, 6.0))
 

@@ -16,7 +16,7 @@ UNKNOWNS = 15
 def after(likelihood: Likelihood, *, times: int, seed: int) -> Floats:
     """The sets after so many rounds."""
     generator = np.random.default_rng(seed)
-    sets = generator.standard_normal((384, UNKNOWNS))
+    sets: Floats = generator.standard_normal((384, UNKNOWNS))
     value: Floats = np.zeros(len(sets))
     for _ in range(times):
         sets, value = followed(sets, value, likelihood, generator)

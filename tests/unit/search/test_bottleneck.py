@@ -162,7 +162,9 @@ def asked(busy: str, facts: ModelFacts) -> list[Trial]:
         assert trial is not None
         trials.append(trial)
         steps = {name: counted(100, (1, 100, 980.0 if name == busy else 90.0)) for name in "ab"}
-        searched.tell(trial, measured(m=counted(100), **steps))
+        searched.tell(
+            trial, replace(measured(m=counted(100)), statistics={"m": counted(100), **steps})
+        )
     return trials
 
 

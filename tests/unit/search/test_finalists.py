@@ -44,7 +44,7 @@ def known(*, margin: float, other: float, times: int = 1) -> Knowledge:
         cost=np.ones(2),
     )
     p99 = {LEADER: 10 * (1 - margin), OTHER: 5.0}
-    means = {
+    means: dict[Coordinate, Measurement] = {
         at: Measurement(models=(ModelMeasurement(values={"perf_latency_p99": value}),))
         for at, value in p99.items()
     }

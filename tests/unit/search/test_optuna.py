@@ -275,7 +275,7 @@ def scores(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
 def test_what_misses_a_constraint_is_below_all_that_keeps_it(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    answers = [
+    answers: list[Outcome] = [
         measurement(100.0, latency=5.0),
         measurement(9000.0, latency=40.0),  # misses it by far
         measurement(9000.0, latency=11.0),  # and by a little

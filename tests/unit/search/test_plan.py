@@ -178,6 +178,7 @@ def test_without_failures_there_are_no_more_trials_than_announced(
         outcome = by_question(answers, trial)
         return outcome if outcome != failure() else measurement(1.0)
 
+    assert asked.most_trials is not None
     assert len(sequence(asked, never_failing)) <= asked.most_trials
 
 

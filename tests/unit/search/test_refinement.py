@@ -196,6 +196,7 @@ def test_the_refinement_is_part_of_the_number_announced() -> None:
     trials = sequence(asked, latency_per_load(1))
 
     assert len(trials) == 11 + 5
+    assert asked.most_trials is not None
     assert len(trials) <= asked.most_trials
 
 

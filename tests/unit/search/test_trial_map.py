@@ -356,7 +356,7 @@ def test_preferred_sizes_get_their_room_in_every_model_at_once(
 def test_the_nearest_new_coordinate_is_the_fewest_steps_away() -> None:
     of = trial_map()
     at = (3, 2, 0, 5)
-    known = [at]
+    known: list[Coordinate] = [at]
 
     for distance in (1, 1, 1, 1, 1, 1, 2):
         nearest = of.nearest(at, known)

@@ -17,8 +17,9 @@ from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import load
-from model_analyzer.state.codec import decode_conclusion, encode_conclusion
-from model_analyzer.state.files import FORMAT, checkpoint_lines
+from model_analyzer.state.contents import checkpoint_lines
+from model_analyzer.state.format.codec import FORMAT, encode_conclusion
+from model_analyzer.state.format.decoder import decode_conclusion
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.writing import replace_file
 from tests.unit.builders import conclusion, goal
@@ -214,7 +215,7 @@ def test_what_a_search_came_to_is_kept_until_one_comes_to_something_else(tmp_pat
 
 def test_a_conclusion_from_before_trials_were_counted_is_read() -> None:
     kept = conclusion(trial(), 2)
-    entry = encode_conclusion("m", kept)
+    entry = dict(encode_conclusion("m", kept))
     entry["outcomes"] = entry.pop("trials")
 
     assert decode_conclusion(entry) == ("m", kept)
@@ -230,7 +231,7 @@ def test_a_conclusion_from_before_trials_were_counted_is_read() -> None:
     ],
 )
 def test_a_conclusion_whose_reason_is_a_sentence_is_read(text: str, expected: StopReason) -> None:
-    entry = encode_conclusion("m", conclusion(trial(), 2))
+    entry = dict(encode_conclusion("m", conclusion(trial(), 2)))
     entry["reason"] = text
     del entry["limit"], entry["has_default_limit"]
 

@@ -13,14 +13,14 @@ import pytest
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import (
     Checkpoint,
-    Header,
     load,
     load_chosen,
     read_file,
 )
-from model_analyzer.state.files import Content, read_journal
+from model_analyzer.state.contents import Content, read_journal
 from model_analyzer.state.find import find
-from model_analyzer.state.layout import Layout
+from model_analyzer.state.format.header import Header
+from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.profile_state import ProfileState
 from tests.unit.state.samples import measurement, several, trial
 

@@ -203,7 +203,7 @@ def test_outcomes_whose_variant_is_lost_are_left_out_and_named(tmp_path: Path) -
 
     assert found(loaded) == []
     (damage,) = loaded.damage
-    assert damage.startswith(f"{journal} is damaged (line 4: an incomplete measurement entry")
+    assert damage.startswith(f"{journal} is damaged (line 4: an unusable measurement entry")
     assert damage.endswith(
         "lost: an outcome of m_config_default (line 4), an outcome of m_config_default (line 5))"
     )

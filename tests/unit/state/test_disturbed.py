@@ -13,10 +13,11 @@ import pytest
 
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import load
-from model_analyzer.state.directory import DirectoryCheckpointer
+from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.lock import Lock
 from model_analyzer.state.node import NodeJournal
 from model_analyzer.state.profile_state import ProfileState
+from model_analyzer.state.stores.directory import DirectoryCheckpointer
 from tests.unit.state.processes import acknowledged, writer
 from tests.unit.state.samples import measurement, trial
 
@@ -267,3 +268,12 @@ def test_what_killed_writers_left_is_removed_and_nothing_else(tmp_path: Path) ->
         pass
 
     assert sorted(os.listdir(tmp_path)) == sorted(others)
+
+
+def test_a_directory_that_nobody_may_look_into_any_more_is_told_in_one_line(tmp_path: Path) -> None:
+    place = tmp_path / "checkpoints"
+    place.write_text("")  # also root may not list a file
+
+    for question in (Layout(place).leftovers, Layout(place).indices, Layout(place).nodes):
+        with pytest.raises(CheckpointError, match="checkpoints: cannot be read: Not a directory"):
+            question()

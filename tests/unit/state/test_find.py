@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.checkpoint import Checkpoint, Header
+from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.find import find
-from model_analyzer.state.layout import Layout
+from model_analyzer.state.format.header import Header
+from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.writing import replace_file
 from tests.unit.state.samples import measurement, trial

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state import records
 from model_analyzer.state.checkpoint import load, read_file
-from model_analyzer.state.layout import Layout
+from model_analyzer.state.format import records
+from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.profile_state import ProfileState
 from tests.unit.state.samples import measurement, trial
 
@@ -56,24 +56,36 @@ def peak_mb(call: Callable[[], object]) -> float:
     [
         ('"perf_throughput":1.0', '"perf_throughput":NaN', "NaN is no number"),
         ('"perf_throughput":1.0', '"perf_throughput":Infinity', "Infinity is no number"),
-        ('"perf_throughput":1.0', '"perf_throughput":1e999', "no finite number"),
-        ('"perf_throughput":1.0', f'"perf_throughput":{"9" * 400}', "too large"),
+        ('"perf_throughput":1.0', '"perf_throughput":1e999', "expected a number from"),
+        (
+            '"perf_throughput":1.0',
+            f'"perf_throughput":{"9" * 400}',
+            "perf_throughput: expected a number",
+        ),
         ('"perf_throughput":1.0', f'"perf_throughput":{"9" * 10_000}', "limit"),
-        ('"perf_throughput":1.0', '"perf_throughput":"1"', "incomplete measurement"),
+        (
+            '"perf_throughput":1.0',
+            '"perf_throughput":"1"',
+            "models[0].values.perf_throughput: expected",
+        ),
         ('"perf_throughput":1.0', '"perf_throughput":1.0,"perf_throughput":2.0', "twice"),
-        ('"windows":[]', '"windows":[1e999]', "no finite number"),
+        ('"windows":[]', '"windows":[1e999]', "models[0].windows[0]: expected"),
         ('"windows":[]', '"windows":' + "[" * 100_000 + "]" * 100_000, "recursion"),
-        ('"models":[', '"models":7,"x":[', "incomplete measurement"),
-        ('"workloads":[', '"workloads":null,"x":[', "incomplete measurement"),
-        ('"kind":"concurrency"', '"kind":["concurrency"]', "incomplete measurement"),
-        ('"value":1', '"value":"1"', "no whole number"),
-        ('"key":', '"no key":', "incomplete measurement"),
-        ('"key":', '"node":["n"],"number":1,"key":', "no text"),
-        ('"key":', '"node":"n","number":"1","key":', "no whole number"),
+        ('"models":[', '"models":7,"x":[', "(models: expected a list, found 7)"),
+        ('"workloads":[', '"workloads":null,"x":[', "(workloads: expected a list, found None)"),
+        (
+            '"kind":"concurrency"',
+            '"kind":["concurrency"]',
+            "workloads[0].kind: expected one of concurrency",
+        ),
+        ('"value":1', '"value":"1"', "workloads[0].value: expected a whole number"),
+        ('"key":', '"no key":', "(key: expected a text of 1 to 1000 characters, found nothing)"),
+        ('"key":', '"node":["n"],"number":1,"key":', "node: expected the name of a node"),
+        ('"key":', '"node":"n","number":"1","key":', "number: expected a whole number"),
         ('"models":[', '"models":[],"x":[', "fewer models"),
         ('"workloads":[', '"workloads":[],"x":[', "fewer models"),
-        ('"started":0.0', '"started":1e300', "no time"),
-        ('"started":0.0', '"started":"now"', "no time"),
+        ('"started":0.0', '"started":1e300', "started: expected a number"),
+        ('"started":0.0', '"started":"now"', "started: expected a number"),
     ],
 )
 def test_an_entry_that_means_harm_is_left_out_and_named(

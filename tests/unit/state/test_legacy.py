@@ -15,8 +15,8 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import Device
 from model_analyzer.domain.trials import Load, LoadKind
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.legacy import UpstreamCheckpoint, is_upstream, read_upstream
-from model_analyzer.state.legacy_export import write_upstream
+from model_analyzer.state.upstream.reading import UpstreamCheckpoint, is_upstream, read_upstream
+from model_analyzer.state.upstream.writing import write_upstream
 from tests.unit.state.upstream_samples import (
     ALL,
     GPU,
@@ -27,6 +27,7 @@ from tests.unit.state.upstream_samples import (
     raw,
     read,
     read_changed,
+    record_at,
     results,
     with_gpus,
 )
@@ -116,7 +117,7 @@ def test_listed_parameters_and_client_batches() -> None:
     assert trials(checkpoint)[-2:] == [
         f"add_sub_config_0 client batch size=2, concurrency={concurrency}" for concurrency in (1, 4)
     ]
-    batching = checkpoint.profile.records[-1].trial.workloads[0].variant.config["dynamic_batching"]
+    batching = record_at(checkpoint, -1).trial.workloads[0].variant.config["dynamic_batching"]
     assert batching == {"preferred_batch_size": (2, 4), "max_queue_delay_microseconds": 100}
 
 
@@ -138,7 +139,7 @@ def test_an_ensemble_with_what_it_calls() -> None:
     assert trials(checkpoint)[-1] == (
         "ensemble_chain_config_1: scale_config_0, add_sub_config_1 concurrency=2"
     )
-    variant = checkpoint.profile.records[-1].trial.workloads[0].variant
+    variant = record_at(checkpoint, -1).trial.workloads[0].variant
     assert variant.is_ensemble
     assert variant.composing[1].instances(gpus=0) == ((2, "CPU"),)
 
@@ -152,7 +153,7 @@ def test_what_a_bls_model_calls_may_be_told_by_the_key_alone() -> None:
     ]
     parts = [record.trial.workloads[0].variant.composing for record in checkpoint.profile.records]
     assert [part[1].config["max_batch_size"] for part in parts[3:6]] == [1, 1, 2]
-    assert "bls-composing-models" not in checkpoint.profile.records[0].trial.workloads[0].flags
+    assert "bls-composing-models" not in record_at(checkpoint, 0).trial.workloads[0].flags
     assert any("bls_chain_config_0 is there with several" in one for one in checkpoint.remarks)
 
 
@@ -221,7 +222,7 @@ def test_request_rates_with_repeated_flags() -> None:
 
     loads = [record.trial.workloads[0].load for record in checkpoint.profile.records]
     assert loads == [Load(kind=LoadKind.REQUEST_RATE, value=value) for value in (20, 40)]
-    flags = checkpoint.profile.records[0].trial.workloads[0].flags
+    flags = record_at(checkpoint, 0).trial.workloads[0].flags
     assert flags["shape"] == ("INPUT0:16", "INPUT1:16")
     assert flags["input-data"] == "zero"
     assert flags["measurement-mode"] == "time_windows"
@@ -289,7 +290,7 @@ def test_times_of_tokens_are_microseconds_there() -> None:
 
     assert first_outcome(checkpoint).value("time_to_first_token_avg") == 12.3456
     assert first_outcome(checkpoint).value("output_token_throughput") == 250.5
-    first, second = (record.trial.workloads[0] for record in checkpoint.profile.records[:2])
+    first, second = (record.trial.workloads[0] for record in tuple(checkpoint.profile.records)[:2])
     assert (first.times_tokens, first.genai_perf) == (True, {"tokenizer": "small"})
     assert (second.times_tokens, second.genai_perf) == (False, {})
 
@@ -310,7 +311,7 @@ def test_a_later_run_with_other_flags_is_told_by_its_key() -> None:
 
     checkpoint = read_changed("plain", run_again)
 
-    work = checkpoint.profile.records[2].trial.workloads[0]
+    work = record_at(checkpoint, 2).trial.workloads[0]
     assert work.variant.name == "add_sub_config_default"
     assert work.flags == {
         "measurement-interval": "1000",
@@ -331,7 +332,7 @@ def test_each_of_several_models_finds_its_flags_in_the_key() -> None:
         second = second.replace("interval=500", "interval=700")
         measurements[f"{first}scale_config_default{second}"] = one
 
-    record = read_changed("several_models", run_again).profile.records[2]
+    record = record_at(read_changed("several_models", run_again), 2)
 
     intervals = [work.flags["measurement-interval"] for work in record.trial.workloads]
     assert intervals == ["500", "500"]
@@ -365,7 +366,7 @@ def test_what_a_user_moved_elsewhere_is_kept() -> None:
 
     checkpoint = read_changed("plain", move)
 
-    trial = checkpoint.profile.records[0].trial
+    trial = record_at(checkpoint, 0).trial
     assert trial.setup.environment == {"LD_PRELOAD": "/lib/ops.so"}
     assert trial.workloads[0].flags["url"] == "server:9001"
     assert trial.workloads[0].flags["http-header"] == "X-Who: me"
@@ -399,7 +400,7 @@ def test_without_a_server_of_its_own_models_have_the_names_of_variants() -> None
 
     checkpoint = read_changed("plain", embed)
 
-    trial = checkpoint.profile.records[0].trial
+    trial = record_at(checkpoint, 0).trial
     assert trial.setup.launch == "c_api"
     assert trial.workloads[0].variant.config["name"] == "add_sub"
     assert set(trial.workloads[0].flags) == {

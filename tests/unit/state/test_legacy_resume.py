@@ -18,7 +18,7 @@ from model_analyzer.runner.repository import ModelRepository
 from model_analyzer.search.choose import choose
 from model_analyzer.search.plan import SearchedModel, Subject
 from tests.unit.builders import settings
-from tests.unit.state.upstream_samples import read, read_changed
+from tests.unit.state.upstream_samples import read, read_changed, record_at
 
 STARTER = Path(model_analyzer.__file__).parent / "starter" / "model_repository"
 
@@ -96,7 +96,7 @@ def test_every_question_is_answered_under_the_same_name(text: str, sample: str) 
 
 
 def imported() -> Trial:
-    return read("plain").profile.records[0].trial
+    return record_at(read("plain"), 0).trial
 
 
 def verified(trial: Trial, **changes: Any) -> Trial:
@@ -200,7 +200,7 @@ def test_another_configuration_load_protocol_or_variable_is_another_trial() -> N
 
 
 def test_called_models_count_in_any_order() -> None:
-    trial = read("ensemble").profile.records[-1].trial
+    trial = record_at(read("ensemble"), -1).trial
     (work,) = trial.workloads
 
     def with_parts(*parts: Any) -> Trial:
@@ -220,7 +220,7 @@ def test_times_of_tokens_count_with_the_flags_of_genai_perf() -> None:
         measurement["_non_gpu_data"].append(["inter_token_latency_avg", {"_value": 5.0}])
         pair[0]["_genai_perf_config"]["_args"]["tokenizer"] = "small"
 
-    trial = read_changed("plain", speak).profile.records[0].trial
+    trial = record_at(read_changed("plain", speak), 0).trial
     ours = verified(imported(), times_tokens=True, genai_perf=freeze({"tokenizer": "small"}))
 
     assert ours.unverified_key == trial.unverified_key
@@ -235,7 +235,7 @@ def test_what_no_server_takes_is_like_nothing_else() -> None:
 
 
 def test_an_answer_says_where_it_is_from() -> None:
-    outcome = read("plain").profile.records[0].outcome
+    outcome = record_at(read("plain"), 0).outcome
 
     assert isinstance(outcome, Measurement)
     assert [notice.kind.value for notice in outcome.notices] == ["unverified"]

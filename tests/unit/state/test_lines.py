@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model_analyzer.state.lines import DamagedLine, decode, encode, parse
+from model_analyzer.state.format.lines import DamagedLine, decode, encode, parse
 
 VALUES = st.recursive(
     st.none()

@@ -13,8 +13,8 @@ import pytest
 
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import Checkpoint, load, read_file, resume_index
-from model_analyzer.state.layout import Layout
-from model_analyzer.state.lines import encode
+from model_analyzer.state.format.layout import Layout
+from model_analyzer.state.format.lines import encode
 from model_analyzer.state.node import NodeJournal
 from model_analyzer.state.profile_state import ProfileState
 from tests.unit.state.processes import acknowledged, kill, writer

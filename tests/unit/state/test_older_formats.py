@@ -23,6 +23,7 @@ from tests.unit.state.samples import (
 )
 
 FORMAT_2 = Path(__file__).parents[2] / "golden" / "checkpoints" / "format2"
+FORMAT_3 = FORMAT_2.with_name("format3")
 
 IN_CHECKPOINT: list[tuple[int, Outcome]] = [
     (20, measurement(20.0)),
@@ -100,3 +101,26 @@ def test_a_run_goes_on_from_a_directory_of_format_2(directory: Path) -> None:
     assert path == directory / "1.ckpt"
     assert in_any_order(outcomes(read_file(path))) == in_any_order([*before, (9, measurement(9.0))])
     assert any(isinstance(outcome, Measurement) for _, outcome in before)
+
+
+@pytest.mark.parametrize("name", ["0.ckpt", "journal", "journal-a"])
+def test_files_of_format_3_are_intact(name: str) -> None:
+    verdict = verify(FORMAT_3 / name)
+
+    assert (verdict.damage, verdict.loss) == ("", "")
+
+
+def test_a_directory_of_format_3_is_read_in_full() -> None:
+    loaded = load(FORMAT_3)
+
+    assert loaded.damage == ()
+    assert len(loaded.records) == 16
+    assert len(loaded.profile.failed) == 2
+    assert len(loaded.header.devices) == len(loaded.server_only) == 2
+    assert loaded.metadata == {
+        "owner": {"team": "vision", "tickets": (7, {"id": 17})},
+        "again": (1.5, True),
+    }
+    assert loaded.goal_of("m") is not None
+    assert loaded.conclusions["m"].reason is StopReason.NOTHING_WORTH
+    assert loaded.profile.bases == {"m": ("another base",)}

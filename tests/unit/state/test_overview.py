@@ -8,10 +8,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.state.checkpoint import Checkpoint, Header
-from model_analyzer.state.codec import Encoder
-from model_analyzer.state.layout import Layout
-from model_analyzer.state.lines import encode
+from model_analyzer.state.checkpoint import Checkpoint
+from model_analyzer.state.format.codec import Encoder
+from model_analyzer.state.format.header import Header
+from model_analyzer.state.format.layout import Layout
+from model_analyzer.state.format.lines import encode
 from model_analyzer.state.overview import Overview, overviews
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.writing import replace_file

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.directory import DirectoryCheckpointer
-from model_analyzer.state.layout import Layout
+from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.profile_state import ProfileState
-from model_analyzer.state.upload import Uploads
+from model_analyzer.state.stores.directory import DirectoryCheckpointer
+from model_analyzer.state.stores.upload import Uploads
 from tests.contract.user_store import UserStore
 from tests.unit.state.samples import measurement, several, trial
 

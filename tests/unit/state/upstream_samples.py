@@ -9,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from model_analyzer.state.legacy import UpstreamCheckpoint, read_upstream
+from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.state.upstream.reading import UpstreamCheckpoint, read_upstream
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "upstream"
 ALL = sorted(path.stem for path in GOLDEN.glob("*.ckpt"))
@@ -41,6 +42,11 @@ def read_changed(name: str, change: Callable[[dict[str, Any]], object]) -> Upstr
     changed = content(name)
     change(changed)
     return read_upstream(json.dumps(changed).encode(), f"{name}.ckpt")
+
+
+def record_at(checkpoint: UpstreamCheckpoint, index: int) -> TrialRecord:
+    """A trial of the checkpoint, by its place."""
+    return tuple(checkpoint.profile.records)[index]
 
 
 def first_pair(of: dict[str, Any]) -> list[Any]:

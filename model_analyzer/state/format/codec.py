@@ -1,0 +1,244 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Profile values to checkpoint entries; `decoder` reads them back.
+
+What many outcomes share (server setups, variants, how the load is generated) is written once and
+referred to by its identity. Secrets in flags and variables are masked; identities do not depend
+on them. What is empty is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+from model_analyzer.domain.conclusions import Conclusion
+from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.measurements import (
+    Measurement,
+    ModelMeasurement,
+    Outcome,
+    Values,
+)
+from model_analyzer.domain.models import ModelVariant, fingerprint, thaw
+from model_analyzer.domain.profiles import Device, TrialRecord
+from model_analyzer.domain.secrets import masked_values
+from model_analyzer.domain.statistics import ModelStatistics
+from model_analyzer.domain.trials import (
+    Failure,
+    ServerSetup,
+    Workload,
+)
+from model_analyzer.state.format.copies import copy_entry
+from model_analyzer.state.format.lines import Entry, encode
+
+FORMAT = 3
+
+HEADER = "header"
+METADATA = "metadata"
+SEARCH = "search"
+MODE = "search.mode"  # of a search, as it is kept
+BASES = "bases"  # of a search, the models as they were: see `Workload.base`
+GOALS = "goals"  # of a search, a list with one for each model; there were none at first
+SERVER_ONLY = "server-only"
+CONCLUSION = "conclusion"
+DEFINITIONS = frozenset({"setup", "variant", "generator"})
+OUTCOMES = frozenset({"measurement", "failure"})
+
+
+class Encoder:
+    """Turns records into entries; what was written before is referred to.
+
+    With the second outcome that needs a definition comes a copy of it: so the loss of any line
+    costs one outcome at most.
+    """
+
+    def __init__(self) -> None:
+        self._written: dict[str, _Definition] = {}
+        self._kinds: dict[tuple[str, str], list[bytes]] = {}
+
+    def record(self, key: str, record: TrialRecord) -> Iterator[Entry]:
+        """The entries that are needed to read this record back, the outcome last."""
+        trial = record.trial
+        setup = trial.setup.identity[:_DIGITS]
+        yield from self._definition("setup", setup, lambda: _setup_entry(trial.setup))
+        workloads = []
+        for work in trial.workloads:
+            yield from self._variant(work.variant)
+            generator = _generator(work)
+            identity = fingerprint(generator)[:_DIGITS]
+            yield from self._definition("generator", identity, partial(dict, generator))
+            workloads.append(_workload(work, identity))
+        yield {
+            "entry": "measurement" if isinstance(record.outcome, Measurement) else "failure",
+            "key": key,
+            **({"node": record.node, "number": record.number} if record.node else {}),
+            "setup": setup,
+            "workloads": workloads,
+            **_unless_empty("repetition", trial.repetition),
+            **_outcome(record.outcome),
+        }
+
+    def _variant(self, variant: ModelVariant) -> Iterator[Entry]:
+        for part in variant.composing:
+            yield from self._variant(part)
+        yield from self._definition(
+            "variant",
+            variant.identity[:_DIGITS],
+            partial(_variant_entry, variant),
+            name=variant.name,
+            model=variant.model,
+        )
+
+    def _definition(
+        self,
+        kind: str,
+        identity: str,
+        fields: Callable[[], Entry],
+        *,
+        name: str = "",
+        model: str = "",
+    ) -> Iterator[Entry]:
+        """The definition where it is used first, and a copy where it is used again."""
+        key = f"{kind} {identity} {name}"
+        definition = self._written.get(key)
+        if definition is None:
+            entry = {"entry": kind, "id": identity, **fields()}
+            definition = self._written[key] = _Definition(encode(entry))
+            self._kinds.setdefault((kind, model), []).append(definition.line)
+            yield entry
+        elif not definition.is_copied:
+            definition.is_copied = True
+            others = self._kinds[kind, model][-2:]
+            like = next((line for line in others if line != definition.line), b"")
+            yield copy_entry(definition.line, like)
+
+
+# so many digits of an identity tell apart what is in one file
+_DIGITS = 16
+
+
+@dataclass(slots=True)
+class _Definition:
+    """A line that outcomes refer to, and whether there is a second one."""
+
+    line: bytes
+    is_copied: bool = False
+
+
+def encode_device(device: Device) -> Entry:
+    return {"uuid": device.uuid, "name": device.name, "memory": device.memory}
+
+
+def encode_server_only(gpus: Mapping[str, Values]) -> Entry:
+    return {"entry": SERVER_ONLY, "gpus": {uuid: dict(values) for uuid, values in gpus.items()}}
+
+
+def encode_conclusion(subject: str, conclusion: Conclusion) -> Entry:
+    fields = {**asdict(conclusion), "reason": conclusion.reason.name}
+    return {**fields, "entry": CONCLUSION, "subject": subject}
+
+
+def encode_goal(goal: Goal) -> Sequence[Entry]:
+    """What each model of a search is tuned for, in their order."""
+    return [thaw(asdict(model)) for model in goal.models]
+
+
+def _variant_entry(variant: ModelVariant) -> Entry:
+    return {
+        "model": variant.model,
+        "name": variant.name,
+        "files": variant.files,
+        "config": thaw(variant.config),
+        "composing": [[part.identity[:_DIGITS], part.name] for part in variant.composing],
+    }
+
+
+def _setup_entry(setup: ServerSetup) -> Entry:
+    return {
+        "launch": setup.launch,
+        "version": setup.version,
+        "protocol": setup.protocol,
+        "devices": list(setup.devices),
+        "flags": masked_values(setup.flags),
+        "environment": dict(setup.kept_environment),
+        "container": thaw(setup.kept_container),
+        # without it: kept by a version that masked less
+        "shown": sorted(setup.veil.shown),
+    }
+
+
+def _generator(work: Workload) -> dict[str, Any]:
+    return {
+        "flags": masked_values(work.flags),
+        "inputs": work.inputs,
+        "times_tokens": work.times_tokens,
+        "genai_perf": masked_values(work.genai_perf),
+        **_unless_empty("base", work.base),
+    }
+
+
+def _workload(work: Workload, generator: str) -> Entry:
+    return {
+        "variant": work.variant.identity[:_DIGITS],
+        "name": work.variant.name,
+        "kind": work.load.kind.value,
+        "value": work.load.value,
+        **({} if work.load.batch_size == 1 else {"batch_size": work.load.batch_size}),
+        "generator": generator,
+    }
+
+
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    common = {
+        "commands": list(outcome.commands),
+        "started": round(outcome.started, 3),
+        "duration_s": round(outcome.duration_s, 3),
+    }
+    if isinstance(outcome, Failure):
+        return {
+            "reason": outcome.reason.name,
+            "message": outcome.message,
+            "log": list(outcome.log),
+            "hint": outcome.hint,
+            **common,
+        }
+    return {
+        "models": [_model(model) for model in outcome.models],
+        **_unless_empty("gpus", {uuid: dict(values) for uuid, values in outcome.gpus.items()}),
+        **_unless_empty("host", dict(outcome.host)),
+        **_unless_empty(
+            "statistics",
+            {name: _counts(model) for name, model in outcome.statistics.items()},
+        ),
+        **_unless_empty("loading_s", round(outcome.loading_s, 3)),
+        **_unless_empty(
+            "notices", [[notice.kind.value, notice.text] for notice in outcome.notices]
+        ),
+        **common,
+    }
+
+
+def _model(model: ModelMeasurement) -> Entry:
+    composing = {name: dict(values) for name, values in model.composing.items()}
+    return {
+        "values": dict(model.values),
+        "requests": model.requests,
+        "windows": list(model.windows),
+        **_unless_empty("composing", composing),
+        **_unless_empty("raised", thaw(model.raised)),
+    }
+
+
+def _counts(model: ModelStatistics) -> Entry:
+    return {
+        "inferences": model.inferences,
+        "executions": model.executions,
+        "batches": [[batch.size, batch.count, batch.ms] for batch in model.batches],
+    }
+
+
+def _unless_empty(key: str, value: Any) -> dict[str, Any]:
+    return {key: value} if value else {}

@@ -1,0 +1,265 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the fields of an entry must be: small decoders that refuse everything else, with its place.
+
+A field takes a value as JSON has it, and gives what it stands for. Whatever stands behind the
+decoder relies on types and ranges that are checked here.
+"""
+
+from __future__ import annotations
+
+import re
+import reprlib
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from model_analyzer.domain.models import freeze
+
+T = TypeVar("T")
+Field = Callable[[Any], T]
+
+# No metric, in whatever unit, comes near: so sums, squares and quotients of values are finite.
+MOST = 1e15
+_LONGEST_NAME = 1000
+_YEAR_10000_S = 253_402_300_800
+_SURROGATE = re.compile("[\ud800-\udfff]")  # no program but Python takes these
+_NUMBERS = frozenset({int, float})
+_SCALARS = frozenset({str, int, float, bool})
+_MISSING = object()
+
+
+class Malformed(ValueError):
+    """A value that is not what its place needs."""
+
+    def __init__(self, expected: str, value: Any, place: str = "") -> None:
+        super().__init__(expected, value, place)
+        self._expected, self._value, self._place = expected, value, place
+
+    def __str__(self) -> str:
+        found = "nothing" if self._value is _MISSING else reprlib.repr(self._value)
+        place = f"{self._place.lstrip('.')}: " if self._place else ""
+        return f"{place}expected {self._expected}, found {found}"
+
+    def inside(self, step: str | int) -> Malformed:
+        """The same, seen from a mapping or a list that has the value at `step`."""
+        place = f"[{step}]" if isinstance(step, int) else f".{step}"
+        return Malformed(self._expected, self._value, place + self._place)
+
+
+# -- one value -------------------------------------------------------------------------------------
+
+
+def text(value: Any) -> str:
+    if type(value) is str:
+        return value
+    raise Malformed("a text", value)
+
+
+def name(value: Any) -> str:
+    """What something is called, or its identity."""
+    if (
+        type(value) is str
+        and 0 < len(value) <= _LONGEST_NAME
+        and (value.isascii() or not _SURROGATE.search(value))
+    ):
+        return value
+    raise Malformed(f"a text of 1 to {_LONGEST_NAME} characters", value)
+
+
+def node(value: Any) -> str:
+    """A node of a cluster: a part of file names."""
+    if type(value) is str and len(value) <= _LONGEST_NAME and not {"/", "\0"} & set(value):
+        return value
+    raise Malformed("the name of a node", value)
+
+
+def switch(value: Any) -> bool:
+    if type(value) is bool:
+        return value
+    raise Malformed("true or false", value)
+
+
+def whole(low: int = 0, high: int = 2**63 - 1) -> Field[int]:
+    """A whole number within these bounds."""
+
+    def field(value: Any) -> int:
+        if type(value) is int and low <= value <= high:
+            return value
+        raise Malformed(f"a whole number from {low} to {high}", value)
+
+    return field
+
+
+def number(low: float = -MOST, high: float = MOST) -> Field[float]:
+    """A number within these bounds."""
+
+    def field(value: Any) -> float:
+        if type(value) in _NUMBERS and low <= value <= high:
+            accepted: float = value
+            return accepted
+        raise Malformed(f"a number from {low:g} to {high:g}", value)
+
+    return field
+
+
+amount = number(0)
+seconds = number(0, _YEAR_10000_S)  # a duration, or a time since 1970 that a calendar has
+
+
+def one_of(values: Mapping[str, T]) -> Field[T]:
+    """What one of these words stands for."""
+
+    def field(value: Any) -> T:
+        if type(value) is str and value in values:
+            return values[value]
+        raise Malformed(f"one of {', '.join(values)}", value)
+
+    return field
+
+
+def or_null(field: Field[T]) -> Field[T | None]:
+    return lambda value: None if value is None else field(value)
+
+
+# -- several ---------------------------------------------------------------------------------------
+
+
+def listed(field: Field[T]) -> Field[tuple[T, ...]]:
+    """A list of such values."""
+
+    def of_list(value: Any) -> tuple[T, ...]:
+        if type(value) is not list:
+            raise Malformed("a list", value)
+        try:
+            return tuple([field(item) for item in value])
+        except Malformed as error:
+            raise _placed(error, field, enumerate(value)) from None
+
+    return of_list
+
+
+def named(field: Field[T]) -> Field[Mapping[str, T]]:
+    """A mapping from any text to such values."""
+
+    def of_mapping(value: Any) -> Mapping[str, T]:
+        if type(value) is not dict:
+            raise Malformed("an object", value)
+        try:
+            return MappingProxyType({key: field(item) for key, item in value.items()})
+        except Malformed as error:
+            raise _placed(error, field, value.items()) from None
+
+    return of_mapping
+
+
+def _placed(
+    error: Malformed, field: Field[Any], items: Iterable[tuple[str | int, Any]]
+) -> Malformed:
+    """The error with the step to the first item that the field refuses."""
+    for step, item in items:
+        try:
+            field(item)
+        except Malformed as refused:
+            return refused.inside(step)
+    return error
+
+
+def row(make: Callable[..., T], *fields: Field[Any]) -> Field[T]:
+    """A list of as many values, each of its own kind."""
+
+    def of_row(value: Any) -> T:
+        if type(value) is not list or len(value) != len(fields):
+            raise Malformed(f"a list of {len(fields)}", value)
+        return make(*[field(item) for field, item in zip(fields, value, strict=True)])
+
+    return of_row
+
+
+def optional(field: Field[Any], default: Any) -> tuple[Field[Any], Any]:
+    """A field of `record` that may be missing."""
+    return field, default
+
+
+def record(make: Callable[..., T], **fields: Field[Any] | tuple[Field[Any], Any]) -> Field[T]:
+    """A mapping with these keys, and any others, which are ignored."""
+    table = {key: field[0] if isinstance(field, tuple) else field for key, field in fields.items()}
+    defaults = {key: field[1] for key, field in fields.items() if isinstance(field, tuple)}
+    items = [*table.items()]
+    number = len(items)
+
+    def of_record(value: Any) -> T:
+        if type(value) is not dict:
+            raise Malformed("an object", value)
+        made = defaults.copy()
+        key = ""
+        try:
+            for key, field in items:
+                if key in value:
+                    made[key] = field(value[key])
+            if len(made) < number:
+                key = next(key for key in table if key not in made)
+                table[key](_MISSING)
+        except Malformed as error:
+            raise error.inside(key) from None
+        return make(**made)
+
+    return of_record
+
+
+def keyed(**fields: Field[Any] | tuple[Field[Any], Any]) -> Field[dict[str, Any]]:
+    """The same as a dictionary."""
+    return record(dict, **fields)
+
+
+# -- many numbers, checked together: there are more of them than of anything else ------------------
+
+_amount_of_any_sign = number()
+
+
+def _are_numbers(values: Iterable[Any]) -> bool:
+    """Whether these are numbers that even together are in range, as nearly always."""
+    return _NUMBERS.issuperset(map(type, values)) and sum(map(abs, values)) <= MOST
+
+
+def metrics(value: Any) -> Mapping[str, float]:
+    """A mapping from any text to numbers."""
+    if type(value) is dict and _are_numbers(value.values()):
+        return MappingProxyType(value)
+    return named(_amount_of_any_sign)(value)
+
+
+def amounts(value: Any) -> tuple[float, ...]:
+    """A list of numbers from 0 on."""
+    if type(value) is list and _are_numbers(value) and min(value, default=0) >= 0:
+        return tuple(value)
+    return listed(amount)(value)
+
+
+# -- what others define ----------------------------------------------------------------------------
+
+
+def _scalar(value: Any) -> Any:
+    if type(value) in _SCALARS:
+        return _amount_of_any_sign(value) if type(value) is float else value
+    raise Malformed("a text, a number, true or false", value)
+
+
+def _flag(value: Any) -> Any:
+    return listed(_scalar)(value) if type(value) is list else _scalar(value)
+
+
+flags = named(_flag)
+
+
+def anything(value: Any) -> Any:
+    """Whatever JSON can hold, made read-only."""
+    if value is _MISSING:
+        raise Malformed("a value", value)
+    return freeze(value)
+
+
+def tree(value: Any) -> Mapping[str, Any]:
+    """A mapping with anything inside."""
+    frozen: Mapping[str, Any] = named(anything)(value)
+    return frozen

@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a file says of itself: which checkpoint it is, by what and where it was measured."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
+from typing import Any
+
+from model_analyzer import __version__
+from model_analyzer.domain.models import empty
+from model_analyzer.domain.profiles import Device
+from model_analyzer.state.format.codec import FORMAT, HEADER, encode_device
+from model_analyzer.state.format.fields import (
+    amount,
+    listed,
+    named,
+    node,
+    optional,
+    or_null,
+    record,
+    text,
+    whole,
+)
+from model_analyzer.state.format.lines import Entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """What a checkpoint says of itself.
+
+    `parent` is the uuid of the checkpoint that it goes on from, `time` when it was written
+    (ISO 8601, UTC), `host` describes machine, server and tools. `nodes` says how many outcomes
+    each node of a cluster had by then.
+    """
+
+    uuid: str = ""
+    parent: str = ""
+    index: int | None = None
+    time: str = ""
+    tool: str = ""
+    devices: tuple[Device, ...] = ()
+    host: Mapping[str, str] = field(default_factory=empty)
+    nodes: Mapping[str, int] = field(default_factory=empty)
+
+    @classmethod
+    def next(cls, parent: Header, index: int) -> Header:
+        """That of a new checkpoint, measured where its parent was."""
+        return replace(parent, uuid=str(uuid.uuid4()), parent=parent.uuid, index=index).stamped()
+
+    def stamped(self) -> Header:
+        """The same, written by this program, now."""
+        now = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        return replace(self, tool=__version__, time=now)
+
+
+def header_entry(header: Header) -> Entry:
+    identity = (
+        {"uuid": header.uuid, "parent": header.parent, "index": header.index} if header.uuid else {}
+    )
+    return {
+        "entry": HEADER,
+        "format": FORMAT,
+        "tool": header.tool,
+        "time": header.time,
+        "devices": [encode_device(device) for device in header.devices],
+        "host": dict(header.host),
+        **identity,
+        **({"nodes": dict(header.nodes)} if header.nodes else {}),
+    }
+
+
+def _of_format(format: int, **fields: Any) -> Header:
+    return Header(**fields)
+
+
+def _nodes(value: object) -> Mapping[str, int]:
+    counts = named(whole())(value)
+    for key in counts:
+        node(key)
+    return counts
+
+
+_device = record(Device, uuid=text, name=text, memory=amount)
+_header = record(
+    _of_format,
+    format=optional(whole(1), FORMAT),
+    uuid=optional(text, ""),
+    parent=optional(text, ""),
+    index=optional(or_null(whole()), None),
+    time=optional(text, ""),
+    tool=optional(text, ""),
+    devices=optional(listed(_device), ()),
+    host=optional(named(text), empty()),
+    nodes=optional(_nodes, empty()),
+)
+
+
+def decode_header(entry: Entry) -> Header:
+    """Raises ValueError where it cannot be used."""
+    return _header(entry)

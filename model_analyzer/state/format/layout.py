@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The names of the files in a checkpoint directory. Files with other names are not ours."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from model_analyzer.errors import CheckpointError
+
+_JOURNAL = "journal"
+_LOCK = "lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where things are: `N.ckpt`, `journal` and `lock`, or `PREFIX-N.ckpt` and so on.
+
+    Each node of a cluster that writes here has a journal and a lock of its own behind a dash.
+    """
+
+    directory: Path
+    prefix: str = ""
+
+    def checkpoint(self, index: int) -> Path:
+        return self.directory / name_of(index, self.prefix)
+
+    def journal(self, node: str = "") -> Path:
+        return self._path(f"{_JOURNAL}-{node}" if node else _JOURNAL)
+
+    def lock(self, node: str = "") -> Path:
+        return self._path(f"{_LOCK}-{node}" if node else _LOCK)
+
+    def indices(self) -> Sequence[int]:
+        """The numbers of the checkpoints there are, ascending."""
+        return numbers_of(self._names())
+
+    def nodes(self) -> Sequence[str]:
+        """The nodes that have a journal here, in order of name."""
+        start = f"{_JOURNAL}-"
+        return sorted(name.removeprefix(start) for name in self._names() if name.startswith(start))
+
+    def leftovers(self) -> Sequence[Path]:
+        """What is left of numbered checkpoints whose writer was killed."""
+        start = re.escape(self._path("").name if self.prefix else "")
+        name = re.compile(rf"\.{start}(?:0|[1-9][0-9]*)\.ckpt(?:\.[0-9a-f]{{16}})?\.tmp")
+        paths = [self.directory / entry for entry in self._entries() if name.fullmatch(entry)]
+        return [path for path in paths if os.path.isfile(path) and not os.path.islink(path)]
+
+    def _names(self) -> Iterator[str]:
+        """The names in the directory, without the prefix."""
+        start = self._path("").name if self.prefix else ""
+        for name in self._entries():
+            if name.startswith(start):
+                yield name.removeprefix(start)
+
+    def _entries(self) -> Sequence[str]:
+        """What is in the directory. Raises CheckpointError where nobody may look."""
+        try:
+            return os.listdir(self.directory)
+        except FileNotFoundError:
+            return ()
+        except OSError as error:
+            raise CheckpointError(f"{self.directory}: cannot be read: {error.strerror}") from error
+
+    def _path(self, name: str) -> Path:
+        return self.directory / (f"{self.prefix}-{name}" if self.prefix else name)
+
+
+def name_of(index: int, prefix: str = "") -> str:
+    """The file name of a numbered checkpoint."""
+    return f"{prefix}-{index}.ckpt" if prefix else f"{index}.ckpt"
+
+
+def numbers_of(names: Iterable[str], prefix: str = "") -> Sequence[int]:
+    """The numbers of the checkpoints among files with these names, ascending."""
+    start = f"{prefix}-" if prefix else ""
+    found = [re.fullmatch(rf"{re.escape(start)}(0|[1-9][0-9]*)\.ckpt", name) for name in names]
+    return sorted(int(match[1]) for match in found if match)
+
+
+def index_of(path: Path) -> int:
+    """The number of the checkpoint in a file that `Layout` has named."""
+    return int(path.stem.rpartition("-")[2])
+
+
+def number_of(path: Path) -> int | None:
+    """The number of the checkpoint in a file; None where its name is not that of one."""
+    match = re.fullmatch(r"(?:.+-)?(0|[1-9][0-9]*)\.ckpt", path.name)
+    return int(match[1]) if match else None
+
+
+def is_journal(path: Path) -> bool:
+    """Whether a file has the name of a journal."""
+    return re.fullmatch(rf"(?:.+-)?{_JOURNAL}(?:-.+)?", path.name) is not None
+
+
+def prefix_of(path: Path) -> str:
+    """What the names of all files of a run begin with, from the name of one of them."""
+    match = re.fullmatch(rf"(?:(.+)-)?(?:[0-9]+\.ckpt|{_JOURNAL}(?:-.+)?)", path.name)
+    return (match[1] or "") if match else ""

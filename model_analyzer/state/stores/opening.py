@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The store that a URL names: a directory, somebody's own, or whatever fsspec knows.
+
+A package offers a store of its own by an entry point of the group `model_analyzer.checkpointers`:
+its name is the scheme of the URLs, its object takes a URL and a prefix and gives a `Checkpointer`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+
+from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.state.stores.checkpointer import Checkpointer
+from model_analyzer.state.stores.directory import DirectoryCheckpointer
+from model_analyzer.state.stores.storage import StorageCheckpointer
+
+GROUP = "model_analyzer.checkpointers"
+
+Factory = Callable[[str, str], Checkpointer]
+
+
+def open_store(url: str, prefix: str = "") -> Checkpointer:
+    """The checkpoints under a URL (or a path) whose names begin with `prefix`, if it is given.
+
+    Raises ConfigError where the URL cannot be used.
+    """
+    scheme, separator, rest = url.partition("://")
+    if not separator:
+        return DirectoryCheckpointer(_expanded(url), prefix)
+    for point in entry_points(group=GROUP, name=scheme):
+        return _factory(point)(url, prefix)
+    if scheme == "file":
+        return DirectoryCheckpointer(Path(rest), prefix)
+    return StorageCheckpointer(url, prefix)
+
+
+def _expanded(text: str) -> Path:
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        problem = Problem(where="", what=f"cannot expand {text!r}: {error}")
+        raise ConfigError(problem) from error
+
+
+def _factory(point: EntryPoint) -> Factory:
+    try:
+        factory: Factory = point.load()
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(
+            Problem(
+                where=f"{point.name}://",
+                what=f"the entry point {point.value!r} for such URLs cannot be loaded: {error}",
+                hint="mend or remove the package that has it",
+            )
+        ) from error
+    return factory

@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checkpoints in an object store, or wherever else fsspec can write. The only user of fsspec."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from model_analyzer.domain.secrets import masked_url, without_secrets_of
+from model_analyzer.errors import CheckpointError, ConfigError, Problem
+from model_analyzer.state.format.layout import name_of, numbers_of
+from model_analyzer.state.stores.checkpointer import Checkpointer
+
+
+class StorageCheckpointer(Checkpointer):
+    """The numbered checkpoints in the folder that a URL of fsspec names (s3://bucket/folder).
+
+    Object stores have no lock: let one run write to a folder (with a prefix) at a time.
+    """
+
+    def __init__(self, url: str, prefix: str = "") -> None:
+        """Raises ConfigError where the URL cannot be used, or a package is missing."""
+        self._url = url
+        self._prefix = prefix
+        self._files, folder, self._renames = _open(url)
+        self._folder = folder.rstrip("/")
+
+    def __str__(self) -> str:
+        return masked_url(self._url)
+
+    def indices(self) -> Sequence[int]:
+        with self._reporting("cannot be listed"):
+            self._files.invalidate_cache()
+            try:
+                paths = self._files.ls(self._folder, detail=False)
+            except FileNotFoundError:
+                return ()
+        return numbers_of((path.rstrip("/").rpartition("/")[2] for path in paths), self._prefix)
+
+    def read(self, index: int) -> bytes:
+        with self._reporting(f"{self._name(index)} cannot be read"):
+            data: bytes = self._files.cat_file(self._path(index))
+        return data
+
+    def write(self, index: int, data: bytes) -> None:
+        path = self._path(index)
+        with self._reporting(f"{self._name(index)} cannot be written"):
+            self._files.invalidate_cache()
+            if self._files.exists(path):
+                raise CheckpointError(
+                    f"{self}: {self._name(index)} exists, and is another checkpoint"
+                )
+            if self._renames:
+                self._write_and_rename(path, data)
+            else:
+                self._files.pipe_file(path, data)  # an object is there as a whole or not at all
+            self._files.invalidate_cache()
+            size = self._files.info(path)["size"]
+        if size != len(data):
+            raise CheckpointError(
+                f"{self}: {self._name(index)} has {size} bytes there, not {len(data)}"
+            )
+
+    def _write_and_rename(self, path: str, data: bytes) -> None:
+        self._files.makedirs(self._folder, exist_ok=True)
+        temporary = f"{self._folder}/.{uuid.uuid4()}.tmp"
+        try:
+            self._files.pipe_file(temporary, data)
+            self._files.mv(temporary, path)
+        except BaseException:
+            if self._files.exists(temporary):
+                self._files.rm_file(temporary)
+            raise
+
+    def _name(self, index: int) -> str:
+        return name_of(index, self._prefix)
+
+    def _path(self, index: int) -> str:
+        return f"{self._folder}/{self._name(index)}"
+
+    @contextmanager
+    def _reporting(self, what: str) -> Iterator[None]:
+        """Whatever goes wrong inside becomes one line, without secrets."""
+        try:
+            yield
+        except CheckpointError:
+            raise
+        except Exception as error:  # each kind of store raises what its library does
+            raise CheckpointError(f"{self}: {what}: {_reason(error, self._url)}") from error
+
+
+def _open(url: str) -> tuple[Any, str, bool]:
+    """The file system of a URL, the folder in it, and whether it renames files by itself.
+
+    Object stores do not: for them, renaming is to copy and to delete.
+    """
+    try:
+        from fsspec import AbstractFileSystem  # at the moment of use: it comes with an extra
+        from fsspec.core import url_to_fs
+    except ImportError as error:
+        raise _unusable(url, "checkpoints there need fsspec", "pip install fsspec") from error
+    try:
+        files, folder = url_to_fs(url)
+    except ImportError as error:
+        raise _unusable(url, _reason(error, url), "install it beside model-analyzer") from error
+    except Exception as error:  # each kind of store raises what its library does
+        raise _unusable(url, _reason(error, url), "check the URL and what it needs") from error
+    return files, folder, type(files).mv is not AbstractFileSystem.mv
+
+
+def _reason(error: Exception, url: str) -> str:
+    text = str(error).strip() or type(error).__name__
+    return without_secrets_of(url, text.splitlines()[0])
+
+
+def _unusable(url: str, what: str, hint: str) -> ConfigError:
+    return ConfigError(Problem(where=masked_url(url), what=what, hint=hint))

@@ -1,0 +1,540 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the checkpoints of upstream, Triton Model Analyzer: one JSON object with everything in it.
+
+Upstream keeps neither the files of a model nor the version of the server: such facts are "" here,
+and the trials are `Trial.is_unverified`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from model_analyzer.domain.environment import Veil
+from model_analyzer.domain.measurements import (
+    Measurement,
+    ModelMeasurement,
+    Notice,
+    NoticeKind,
+    Values,
+)
+from model_analyzer.domain.metrics import METRICS, Source
+from model_analyzer.domain.models import ModelConfig, ModelVariant, empty, freeze
+from model_analyzer.domain.profiles import Device, Profile, TrialRecord
+from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
+from model_analyzer.errors import CheckpointError
+from model_analyzer.state.format.lines import depth
+from model_analyzer.state.own_key import own_key
+from model_analyzer.state.upstream.flags import (
+    Flags,
+    flags_in_key,
+    flags_of,
+    given,
+    key_text,
+    names_of_inputs,
+    upstreams_own,
+    with_load,
+)
+from model_analyzer.state.upstream.windows import (
+    AskedWindows,
+    given_in_no_key,
+    longer_window,
+    of_later_measurement,
+)
+
+RESULTS = "ResultManager.results"
+SERVER_ONLY = "ResultManager.server_only_data"
+GPUS = "MetricsManager.gpus"
+VARIANTS = "ModelManager.model_variant_name_manager"
+SEED = "OptunaRunConfigGenerator.seed"
+
+_BYTES_OF_A_MB = 1e6
+
+# Upstream takes times of tokens for milliseconds that are microseconds.
+_TOO_LARGE = 1000.0
+
+_NOTICE = Notice(
+    kind=NoticeKind.UNVERIFIED,
+    text="some measurements are from a checkpoint of Triton Model Analyzer, which does not keep the"
+    " model's files: if those have changed, measure again with another --checkpoint-directory",
+)
+
+_DEEPEST = 64
+_FIRST_KEY = re.compile(rb'\s*\{\s*"[A-Z][A-Za-z]*\.[a-z_]+"')
+_COMPOSING = re.compile(r" (\S+_config_(?:default|\d+)(?:,\S+_config_(?:default|\d+))*)$")
+
+_WORDS = {dict: "an object", list: "a list", str: "a text", int: "an integer"}
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpstreamCheckpoint:
+    """What a checkpoint of upstream holds. `others` are top-level keys that mean nothing to us;
+    `remarks` are sentences about what is odd, or was not told.
+    """
+
+    profile: Profile
+    seed: int | None
+    others: Mapping[str, Any] = field(default_factory=empty)
+    remarks: tuple[str, ...] = ()
+
+
+def is_upstream(first_bytes: bytes) -> bool:
+    """Whether a file that begins like this is one of upstream's; 100 bytes are enough."""
+    return _FIRST_KEY.match(first_bytes) is not None
+
+
+def read_upstream(raw: bytes, where: str) -> UpstreamCheckpoint:
+    """The content of a checkpoint; `where` stands for its file in messages.
+
+    Raises CheckpointError where it is none, or lacks a part.
+    """
+    try:
+        return _Reader(_parse(raw)).checkpoint()
+    except ValueError as error:
+        reason = " ".join(str(error).split())
+        raise CheckpointError(
+            f"{where}: not a checkpoint of Triton Model Analyzer that can be read: {reason}"
+        ) from error
+
+
+def scaled(tag: str, value: float, apply: Callable[[float, float], float]) -> float:
+    """`apply` to `value` and what upstream's number is too large by, where it is."""
+    metric = METRICS.get(tag)
+    if metric is None or metric.source is not Source.LLM or not metric.header.endswith("(ms)"):
+        return value
+    return float(f"{apply(value, _TOO_LARGE):.15g}")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A model of a measurement: what was measured, and all flags of perf_analyzer."""
+
+    variant: ModelVariant
+    flags: Flags
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """A measurement as it is told."""
+
+    models: Sequence[Told]
+    loads: Sequence[Load]
+    outcome: Measurement
+    environment: Mapping[str, str]
+    genai_perf: Mapping[str, str]
+
+
+class _Reader:
+    """Reads the parts of one checkpoint; ValueError says what is wrong with one."""
+
+    def __init__(self, content: Mapping[str, Any]) -> None:
+        self._content = content
+        self._remarks: dict[str, None] = {}
+        self._devices = tuple(
+            _device(uuid, gpu) for uuid, gpu in _get(content, GPUS, dict, "it").items()
+        )
+        self._variants = self._variant_table(_get(content, VARIANTS, dict, "it"))
+        self._windows = AskedWindows()
+
+    def checkpoint(self) -> UpstreamCheckpoint:
+        results = _get(_get(self._content, RESULTS, dict, "it"), "_results", dict, RESULTS)
+        measured = [
+            one
+            for models, variants in results.items()
+            for names, stored in _object(variants, models).items()
+            for one in self._measured(names, stored)
+        ]
+        idle = _get(self._content, SERVER_ONLY, dict, "it")
+        known = (RESULTS, SERVER_ONLY, GPUS, VARIANTS, SEED)
+        others = {key: value for key, value in self._content.items() if key not in known}
+        if others:
+            self._remark(f"it holds {', '.join(others)}, which this version does not know")
+        return UpstreamCheckpoint(
+            profile=Profile(
+                records=tuple(_repeated(map(self._record, measured))),
+                devices=self._devices,
+                server_only=MappingProxyType(
+                    {uuid: self._values(values, SERVER_ONLY) for uuid, values in idle.items()}
+                ),
+            ),
+            seed=_get(self._content, SEED, int, "it") if SEED in self._content else None,
+            others=freeze(others),
+            remarks=tuple(self._remarks),
+        )
+
+    def _remark(self, sentence: str) -> None:
+        self._remarks[sentence] = None
+
+    # -- variants ----------------------------------------------------------------------------
+
+    def _variant_table(self, table: Mapping[str, Any]) -> dict[str, ModelVariant]:
+        """Every variant of the table by its name; an ensemble's entry has no configuration."""
+        configs = _get(table, "_model_config_dicts", dict, VARIANTS)
+        return {
+            name: _variant(_get(config, "name", str, name), name, config)
+            for name, config in configs.items()
+            if "key" not in _object(config, name)
+        }
+
+    def _composing(self, name: str) -> ModelVariant:
+        """A composing variant of which only the name is told."""
+        if name not in self._variants:
+            self._remark(f"nothing tells the configuration of {name}")
+            model = name.rpartition("_config_")[0]
+            self._variants[name] = _variant(model, name, {"name": model})
+        return self._variants[name]
+
+    # -- records -----------------------------------------------------------------------------
+
+    def _measured(self, names: str, stored: Any) -> Iterator[_Measured]:
+        if not isinstance(stored, list) or len(stored) != 2:
+            raise ValueError(f"{names} is no pair of a run configuration and measurements")
+        run, measurements = (_object(part, names) for part in stored)
+        models = [
+            self._model(_object(entry, names), names)
+            for entry in _get(run, "_model_run_configs", list, names)
+        ]
+        if not models:
+            raise ValueError(f"{names} has a run configuration without models")
+        environment = _environment(run.get("_triton_env") or {}, names)
+        genai_perf = _genai_perf(run.get("_genai_perf_config") or {}, names)
+        called: dict[str, None] = {}
+        for index, (key, measurement) in enumerate(measurements.items()):
+            where = f"a measurement of {names}"
+            measurement = _object(measurement, where)
+            entries = _get(measurement, "_model_config_measurements", list, where)
+            if len(entries) != len(models):
+                raise ValueError(f"{where} has {len(entries)} models instead of {len(models)}")
+            loads = [_load(_object(entry, where), where) for entry in entries]
+            told = [
+                Told(
+                    model.variant,
+                    with_load(of_later_measurement(model.flags) if index else model.flags, load),
+                )
+                for model, load in zip(models, loads, strict=True)
+            ]
+            if key_of(told) != key:
+                told = self._told_by_key(key, told)
+            called |= dict.fromkeys(model.variant.full_name for model in told)
+            for model in told:
+                self._windows.see(model.variant.model, model.flags, is_first=not index)
+            outcome = self._measurement(measurement, entries, where)
+            yield _Measured(told, loads, outcome, environment, genai_perf)
+        if len(called) > len(models):
+            self._remark(
+                f"{names} is there with several variants of the models that it calls: upstream may"
+                " have loaded only the first of them"
+            )
+
+    def _record(self, measured: _Measured) -> TrialRecord:
+        """The trial that was asked for; windows that were enlarged are told by the outcome."""
+        models, outcome = [], measured.outcome
+        of_models, notices = [], [*outcome.notices]
+        for told, load, model in zip(measured.models, measured.loads, outcome.models, strict=True):
+            flags, raised = self._windows.split(told.variant.model, told.flags)
+            models.append(replace(told, flags=flags))
+            of_models.append(replace(model, raised=raised) if raised else model)
+            if raised:
+                notices.append(longer_window(told.variant.name, load, flags, raised))
+        outcome = replace(outcome, models=tuple(of_models), notices=tuple(notices))
+        return TrialRecord(trial=self._trial(replace(measured, models=models)), outcome=outcome)
+
+    def _model(self, entry: Mapping[str, Any], where: str) -> Told:
+        model = _get(entry, "_model_name", str, where)
+        composing = [
+            self._measured_variant(_object(part, where), None, where)
+            for part in _get(entry, "_composing_config_variants", list, where)
+        ]
+        stored = _get(entry, "_model_config_variant", dict, where)
+        variant = self._measured_variant(stored, model, where)
+        return Told(
+            variant=replace(variant, composing=tuple(composing)),
+            flags=flags_of(_get(entry, "_perf_config", dict, where)),
+        )
+
+    def _measured_variant(
+        self, stored: Mapping[str, Any], model: str | None, where: str
+    ) -> ModelVariant:
+        """A variant with its configuration, which may then be referred to by its name."""
+        name = _get(stored, "variant_name", str, where)
+        config = _get(stored, "model_config", dict, where)
+        model = model or name.rpartition("_config_")[0]
+        self._variants[name] = _variant(model, name, config)
+        return self._variants[name]
+
+    def _told_by_key(self, key: str, models: Sequence[Told]) -> list[Told]:
+        """The models as a measurement key tells them: other flags than for the first measurement
+        of the variants, or other composing variants.
+        """
+        told = [
+            self._told_by_text(text, model)
+            for text, model in zip(_parts_of_key(key, models), models, strict=False)
+        ]
+        if key_of(told) == key:
+            return told
+        self._remark(
+            f"with which flags {', '.join(model.variant.name for model in models)} was measured is"
+            " not clear for each load: those of the first are shown"
+        )
+        return [*models]
+
+    def _told_by_text(self, text: str, model: Told) -> Told:
+        variant = model.variant
+        is_calling = variant.composing or "bls-composing-models" in model.flags
+        names = _COMPOSING.search(text) if is_calling else None
+        if names:
+            text = text[: names.start()]
+            composing = tuple(map(self._composing, names[1].split(",")))
+            variant = replace(variant, composing=composing)
+        address = {"url": model.flags["url"]} if "url" in model.flags else {}
+        untold = {**address, **given_in_no_key(model.flags)}
+        return Told(variant, {**untold, **flags_in_key(text)})
+
+    def _trial(self, measured: _Measured) -> Trial:
+        models, outcome = measured.models, measured.outcome
+        workloads = []
+        is_c_api = models[0].flags.get("service-kind") == "triton_c_api"
+        protocol = str(models[0].flags.get("protocol", "grpc"))
+        for model, load, values in zip(
+            models, measured.loads, (one.values for one in outcome.models), strict=True
+        ):
+            variant = model.variant
+            own = upstreams_own(
+                variant.name if is_c_api else variant.model,
+                load,
+                protocol=None if is_c_api else protocol,
+                calls=calls_of(variant),
+            )
+            times_tokens = any(map(_is_of_tokens, values))
+            flags = given(model.flags, own)
+            workloads.append(
+                Workload(
+                    variant=variant,
+                    load=load,
+                    flags=flags,
+                    inputs=names_of_inputs(flags),
+                    times_tokens=times_tokens,
+                    genai_perf=measured.genai_perf if times_tokens else empty(),
+                )
+            )
+        setup = ServerSetup(
+            launch="c_api" if is_c_api else "",
+            protocol=protocol,
+            devices=tuple(sorted(device.uuid for device in self._devices)),
+            environment=measured.environment,
+            veil=Veil(key=own_key()),
+        )
+        return Trial(workloads=tuple(workloads), setup=setup)
+
+    def _measurement(
+        self, stored: Mapping[str, Any], entries: Sequence[Any], where: str
+    ) -> Measurement:
+        found = [
+            self._values(_get(entry, "_non_gpu_data", list, where), where) for entry in entries
+        ]
+        host = {
+            tag: value
+            for values in reversed(found)  # all see the same server: the first one says it
+            for tag, value in values.items()
+            if _is_of_host(tag)
+        }
+        gpus = _get(stored, "_gpu_data", dict, where)
+        return Measurement(
+            models=tuple(
+                ModelMeasurement(
+                    values=MappingProxyType(
+                        {tag: value for tag, value in values.items() if not _is_of_host(tag)}
+                    )
+                )
+                for values in found
+            ),
+            gpus=MappingProxyType({uuid: self._values(gpus[uuid], where) for uuid in gpus}),
+            host=MappingProxyType(host),
+            notices=(_NOTICE,),
+        )
+
+    def _values(self, records: Any, where: str) -> Values:
+        values = {}
+        for record in records if isinstance(records, list) else [None]:
+            match record:
+                case [str(tag), {"_value": int() | float() as value}] if not isinstance(
+                    value, bool
+                ):
+                    values[tag] = scaled(tag, _finite(value, tag), lambda one, by: one / by)
+                case _:
+                    raise ValueError(f"{where} has a record that is no metric with its value")
+            if tag not in METRICS:
+                self._remark(f"metric {tag} is not known to this version: it is kept, not shown")
+        return MappingProxyType(values)
+
+
+def _repeated(records: Iterable[TrialRecord]) -> Iterator[TrialRecord]:
+    """The records, those of the same trial as its repetitions: upstream's keys tell apart what
+    does not change a measurement, such as the address of the metrics.
+    """
+    seen: Counter[tuple[str, str]] = Counter()
+    for record in records:
+        trial = record.trial
+        place = (trial.key, trial.variants)
+        repetition = seen[place]
+        seen[place] += 1
+        if repetition:
+            record = record._replace(trial=replace(trial, repetition=repetition))
+        yield record
+
+
+def key_of(models: Sequence[Told]) -> str:
+    """The key of a measurement of `models`."""
+    parts = []
+    for model in models:
+        composing = ",".join(part.name for part in model.variant.composing)
+        words = (model.variant.name, key_text(model.flags), composing)
+        parts.append(" ".join(filter(None, words)))
+    return "".join(parts)
+
+
+def calls_of(variant: ModelVariant) -> tuple[str, ...]:
+    """The models that a BLS model calls."""
+    return () if variant.is_ensemble else tuple(part.model for part in variant.composing)
+
+
+def _parts_of_key(key: str, models: Sequence[Told]) -> Sequence[str]:
+    """The part of a key that is about each model, without the variant's name; none if it is not
+    clear where they begin.
+    """
+    begins = []
+    at = 0
+    for model in models:
+        at = key.find(f"{model.variant.name} -m ", at)
+        if at < 0:
+            return []
+        begins.append(at)
+        at += 1
+    if begins[0] != 0:
+        return []
+    ends = [*begins[1:], len(key)]
+    return [
+        key[begin + len(model.variant.name) : end]
+        for model, begin, end in zip(models, begins, ends, strict=True)
+    ]
+
+
+def _variant(model: str, name: str, config: Mapping[str, Any]) -> ModelVariant:
+    from model_analyzer.domain.protobuf import from_json
+
+    try:
+        read: ModelConfig = from_json(config)
+    except ValueError as error:
+        raise ValueError(f"the configuration of {name} is {error}") from error
+    # where perf_analyzer is the server, upstream gives the model the variant's name
+    return ModelVariant(model=model, name=name, config=freeze({**read, "name": model}), files="")
+
+
+def _device(uuid: str, gpu: Any) -> Device:
+    gpu = _object(gpu, uuid)
+    memory = _finite(gpu.get("total_memory", 0), f"total_memory of {uuid}")
+    return Device(uuid=uuid, name=str(gpu.get("name", "")), memory=memory / _BYTES_OF_A_MB)
+
+
+def _load(entry: Mapping[str, Any], where: str) -> Load:
+    """The load of a measurement. A concurrency of 0 is perf_analyzer's own default."""
+    params = _get(entry, "_model_specific_pa_params", dict, where)
+    batch_size = _get(params, "batch-size", int, where)
+    if params.get("request-rate-range") is not None:
+        value = _get(params, "request-rate-range", int, where)
+        return Load(kind=LoadKind.REQUEST_RATE, value=value, batch_size=batch_size)
+    if params.get("request-intervals") is not None:
+        return Load(kind=LoadKind.REQUEST_INTERVALS, value=0, batch_size=batch_size)
+    if params.get("concurrency-range") is None:
+        return Load(value=0, batch_size=batch_size)
+    return Load(value=_get(params, "concurrency-range", int, where), batch_size=batch_size)
+
+
+def _environment(variables: Any, where: str) -> Mapping[str, str]:
+    environment: Mapping[str, str] = freeze(
+        {name: str(value) for name, value in _object(variables, f"_triton_env of {where}").items()}
+    )
+    return environment
+
+
+def _genai_perf(config: Any, where: str) -> Mapping[str, str]:
+    where = f"_genai_perf_config of {where}"
+    arguments = _object(_object(config, where).get("_args") or {}, where)
+    flags: Mapping[str, str] = freeze(
+        {name: str(value) for name, value in arguments.items() if value is not None}
+    )
+    return flags
+
+
+def _is_of_host(tag: str) -> bool:
+    return tag in METRICS and METRICS[tag].source is Source.CPU
+
+
+def _is_of_tokens(tag: str) -> bool:
+    return tag in METRICS and METRICS[tag].source is Source.LLM
+
+
+# -- JSON ------------------------------------------------------------------------------------------
+
+
+def _parse(raw: bytes) -> Mapping[str, Any]:
+    try:
+        content = json.loads(
+            raw.decode(), object_pairs_hook=_without_duplicates, parse_constant=_refuse
+        )
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    if depth(content) > _DEEPEST:
+        raise ValueError("it is nested too deeply")
+    if not isinstance(content, dict):
+        raise ValueError("it is no JSON object")
+    return content
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        twice = next(name for name, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise ValueError(f"the key {twice!r} is there twice")
+    return content
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no number")
+
+
+def _finite(value: Any, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"{what} is no number")
+    try:
+        if math.isfinite(value):
+            return value
+    except OverflowError:
+        pass
+    raise ValueError(f"{what} is too large")
+
+
+def _object(value: Any, what: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"{what} is no object")
+    return value
+
+
+def _get(content: Any, key: str, kind: type[T], what: str) -> T:
+    """The entry `key`, which must be there and of this kind; `what` stands for its place."""
+    content = _object(content, what)
+    if key not in content:
+        raise ValueError(f"{what} has no {key}")
+    value = content[key]
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise ValueError(f"{key} of {what} is not {_WORDS[kind]}")
+    return value

@@ -1,0 +1,292 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Writes what is known as a checkpoint of upstream, Triton Model Analyzer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from model_analyzer.domain.flags import GENAI_PERF_FLAGS
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Values
+from model_analyzer.domain.metrics import METRICS, Reduction
+from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.profiles import Device, MeasuredTrial, Profile
+from model_analyzer.domain.secrets import masked_values
+from model_analyzer.domain.trials import LoadKind, Trial, Workload
+from model_analyzer.errors import CheckpointError
+from model_analyzer.state.checkpoint import Checkpoint
+from model_analyzer.state.contents import UPSTREAM
+from model_analyzer.state.upstream.flags import perf_config, upstreams_own
+from model_analyzer.state.upstream.reading import (
+    GPUS,
+    RESULTS,
+    SEED,
+    SERVER_ONLY,
+    VARIANTS,
+    Told,
+    calls_of,
+    key_of,
+    scaled,
+)
+
+# Upstream refuses a whole checkpoint for a metric that it does not know.
+_OURS_ONLY = frozenset({"perf_latency_p50"})
+
+_BYTES_OF_A_MB = 1e6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpstreamText:
+    """A checkpoint of upstream. Left out are `failures`, and measurements that were made again
+    later, of a model that has changed since (`outdated`): upstream has no place for them.
+    """
+
+    text: str
+    failures: int
+    outdated: int
+
+
+def exported(checkpoint: Checkpoint) -> UpstreamText:
+    """A checkpoint in upstream's format, with what was kept for upstream if it came from there.
+
+    Raises CheckpointError where upstream could not hold it.
+    """
+    kept = checkpoint.metadata.get(UPSTREAM, {})
+    try:
+        return write_upstream(checkpoint.profile, seed=kept.get(SEED))
+    except ValueError as error:
+        raise CheckpointError(f"{checkpoint.path}: cannot be exported: {error}") from error
+
+
+def write_upstream(profile: Profile, *, seed: int | None) -> UpstreamText:
+    """`profile` in upstream's format, secrets masked; `seed` is that of an Optuna search.
+
+    Raises ValueError where a variant has no configuration that Triton's protobuf can hold.
+    """
+    groups = _groups(profile.measured)
+    results: dict[str, dict[str, Any]] = {}
+    for (models, variants), trials in groups.items():
+        results.setdefault(models, {})[variants] = [
+            _run_config(trials[0]),
+            {key: _measurement(one.trial, one.measurement) for key, one in _by_key(trials).items()},
+        ]
+    content = {
+        RESULTS: {"_results": results},
+        SERVER_ONLY: {uuid: _records(gpu, uuid) for uuid, gpu in profile.server_only.items()},
+        GPUS: {device.uuid: _gpu(device) for device in profile.devices},
+        VARIANTS: _variant_table(profile.variants),
+        **({} if seed is None else {SEED: seed}),
+    }
+    written = sum(len(of_one[1]) for variants in results.values() for of_one in variants.values())
+    return UpstreamText(
+        text=json.dumps(content, allow_nan=False),
+        failures=len(profile.failed),
+        outdated=len(profile.measured) - written,
+    )
+
+
+def _groups(measured: Iterable[MeasuredTrial]) -> Mapping[tuple[str, str], list[MeasuredTrial]]:
+    """Measurements by models and variant names, of each name those of its newest content."""
+    found: dict[tuple[str, str], list[MeasuredTrial]] = {}
+    for one in measured:
+        found.setdefault((one.trial.models, one.trial.variants), []).append(one)
+    return {
+        names: [one for one in trials if _same_content(one.trial, _newest(trials))]
+        for names, trials in found.items()
+    }
+
+
+def _newest(trials: Sequence[MeasuredTrial]) -> Trial:
+    """The last trial whose files are known, if there is one."""
+    known = (one.trial for one in reversed(trials) if not one.trial.is_unverified)
+    return next(known, trials[-1].trial)
+
+
+def _same_content(one: Trial, other: Trial) -> bool:
+    """Whether variants of the same names are the same, as far as that is known."""
+    pairs = zip(one.workloads, other.workloads, strict=True)
+    return all(_same_variant(first.variant, second.variant) for first, second in pairs)
+
+
+def _same_variant(one: ModelVariant, other: ModelVariant) -> bool:
+    files = {one.files, other.files} - {""}
+    return one.config == other.config and len(files) < 2
+
+
+def _by_key(trials: Iterable[MeasuredTrial]) -> Mapping[str, MeasuredTrial]:
+    """The trials by measurement key; of several with the same key the last one."""
+    return {
+        key_of(
+            [
+                Told(work.variant, _flags(one.trial, work, model))
+                for work, model in zip(one.trial.workloads, one.measurement.models, strict=True)
+            ]
+        ): one
+        for one in trials
+    }
+
+
+def _flags(trial: Trial, work: Workload, measured: ModelMeasurement) -> Mapping[str, Any]:
+    """All flags with which upstream would have measured this."""
+    is_c_api = trial.setup.launch == "c_api"
+    own = upstreams_own(
+        _served_name(trial, work.variant),
+        work.load,
+        protocol=None if is_c_api else trial.setup.protocol,
+        calls=calls_of(work.variant),
+    )
+    return {**own, **masked_values(work.flags), **measured.raised}
+
+
+def _served_name(trial: Trial, variant: ModelVariant) -> str:
+    """Where perf_analyzer is the server, too, a model has the name of its variant."""
+    return variant.name if trial.setup.launch == "c_api" else variant.model
+
+
+# -- run configurations ----------------------------------------------------------------------------
+
+
+def _run_config(first: MeasuredTrial) -> dict[str, Any]:
+    trial = first.trial
+    genai_perf = trial.workloads[0].genai_perf
+    return {
+        "_triton_env": dict(trial.setup.kept_environment),
+        "_genai_perf_config": {
+            "_args": dict.fromkeys(GENAI_PERF_FLAGS) | masked_values(genai_perf)
+        },
+        "_model_run_configs": [
+            {
+                "_model_name": work.variant.model,
+                "_model_config_variant": _variant(work.variant, _served_name(trial, work.variant)),
+                "_perf_config": perf_config(_flags(trial, work, measured)),
+                "_composing_config_variants": [
+                    _variant(part, part.model) for part in work.variant.composing
+                ],
+            }
+            for work, measured in zip(trial.workloads, first.measurement.models, strict=True)
+        ],
+    }
+
+
+def _variant(variant: ModelVariant, name: str) -> dict[str, Any]:
+    from model_analyzer.domain.protobuf import to_json
+
+    groups = variant.config.get("instance_group") or ()
+    return {
+        "model_config": to_json({**variant.config, "name": name}),
+        "variant_name": variant.name,
+        "cpu_only": bool(groups) and all(group.get("kind") == "KIND_CPU" for group in groups),
+    }
+
+
+def _variant_table(variants: Sequence[ModelVariant]) -> dict[str, Any]:
+    """The names that are taken, and by what."""
+    from model_analyzer.domain.protobuf import to_json
+
+    configs: dict[str, Any] = {}
+    last: dict[str, int] = {}
+    named = [*chain.from_iterable(map(_with_parts, variants))]
+    defaults = {variant.model: variant.config for variant in named if variant.is_default}
+    for variant in named:
+        number = variant.name.removeprefix(f"{variant.model}_config_")
+        if not number.isdecimal():
+            continue
+        if variant.is_ensemble:
+            key = ",".join(part.name for part in variant.composing)
+            configs[variant.name] = {"key": key, "name": variant.model}
+        else:
+            configs[variant.name] = _as_set(
+                to_json(variant.config, proto_names=True),
+                variant.config,
+                defaults.get(variant.model, variant.config),
+            )
+        last[variant.model] = max(last.get(variant.model, 0), int(number))
+    return {"_model_config_dicts": configs, "_model_name_index": last}
+
+
+def _as_set(written: Any, value: Any, default: Any) -> Any:
+    """`written` with 64-bit integers as numbers where the value is not the default one: what
+    options set is there as they set it, and upstream would not know the variant otherwise.
+    """
+    if value == default:
+        return written
+    if isinstance(written, dict):
+        known = default if isinstance(default, Mapping) else {}
+        return {key: _as_set(one, value[key], known.get(key)) for key, one in written.items()}
+    if isinstance(written, list):
+        return [_as_set(one, own, None) for one, own in zip(written, value, strict=True)]
+    return value if written == str(value) else written
+
+
+def _with_parts(variant: ModelVariant) -> Iterator[ModelVariant]:
+    for part in variant.composing:
+        yield from _with_parts(part)
+    yield variant
+
+
+# -- measurements ----------------------------------------------------------------------------------
+
+
+def _measurement(trial: Trial, measurement: Measurement) -> dict[str, Any]:
+    over_gpus = _over_gpus(measurement.gpus)
+    return {
+        "_model_variants_name": trial.variants,
+        "_gpu_data": {uuid: _records(values, uuid) for uuid, values in measurement.gpus.items()},
+        "_avg_gpu_data": over_gpus,
+        "_avg_gpu_data_from_tag": _by_tag(over_gpus),
+        "_model_config_measurements": [
+            _model_measurement(trial, work, {**model.values, **measurement.host})
+            for work, model in zip(trial.workloads, measurement.models, strict=True)
+        ],
+    }
+
+
+def _model_measurement(trial: Trial, work: Workload, values: Values) -> dict[str, Any]:
+    load, records = work.load, _records(values)
+    intervals = work.flags.get("request-intervals")
+    return {
+        "_model_config_name": _served_name(trial, work.variant),
+        "_model_specific_pa_params": {
+            "batch-size": load.batch_size,
+            "concurrency-range": load.value if load.kind is LoadKind.CONCURRENCY else None,
+            "request-rate-range": load.value if load.kind is LoadKind.REQUEST_RATE else None,
+            "request-intervals": intervals if load.kind is LoadKind.REQUEST_INTERVALS else None,
+        },
+        "_non_gpu_data": records,
+        "_non_gpu_data_from_tag": _by_tag(records),
+    }
+
+
+def _records(values: Values, uuid: str | None = None) -> list[Any]:
+    """A record for each value; those of a GPU carry its UUID."""
+    of_gpu = {} if uuid is None else {"_device_uuid": uuid}
+    return [
+        [tag, {"_value": scaled(tag, value, lambda one, by: one * by), "_timestamp": 0, **of_gpu}]
+        for tag, value in values.items()
+        if tag not in _OURS_ONLY
+    ]
+
+
+def _by_tag(records: list[Any]) -> dict[str, Any]:
+    return {record[0]: record for record in records}
+
+
+def _over_gpus(gpus: Mapping[str, Values]) -> list[Any]:
+    """Records of all GPUs together."""
+    found: dict[str, list[float]] = {}
+    for values in gpus.values():
+        for tag, value in values.items():
+            found.setdefault(tag, []).append(value)
+    together = {
+        tag: (METRICS[tag].over_gpus if tag in METRICS else Reduction.MEAN).apply(values)
+        for tag, values in found.items()
+    }
+    return [[tag, {**content, "_device_uuid": None}] for tag, content in _records(together)]
+
+
+def _gpu(device: Device) -> dict[str, Any]:
+    return {"name": device.name, "total_memory": round(device.memory * _BYTES_OF_A_MB)}

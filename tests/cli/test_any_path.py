@@ -1,0 +1,26 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever stands at a path that a command takes: it is used, or refused in a line.
+
+`make fuzz` tries the same for much longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hypothesis import HealthCheck, Phase, given, settings
+
+from tests.cli.paths import PATHS, is_used_or_refused
+
+
+@settings(
+    max_examples=10,
+    derandomize=True,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+@given(PATHS)
+def test_anything_at_a_path_is_used_or_refused(example: Mapping[str, str]) -> None:
+    is_used_or_refused(example)

@@ -1,0 +1,26 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever the standard streams are: every command ends well.
+
+`make fuzz` tries the same for much longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hypothesis import HealthCheck, Phase, given, settings
+
+from tests.cli.streams import STREAMS, ends_well
+
+
+@settings(
+    max_examples=10,
+    derandomize=True,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+@given(STREAMS)
+def test_commands_end_well_with_any_streams(example: Mapping[str, str]) -> None:
+    ends_well(example)

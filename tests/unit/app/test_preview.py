@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a run would do, asked without a terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from model_analyzer.app.bench.job import Job
+from model_analyzer.app.preview import Preview, preview
+from model_analyzer.config.places import Places
+from model_analyzer.domain.budget import Budget
+from tests.unit.builders import settings
+
+CONFIG = """
+name: "{name}" backend: "python" max_batch_size: 8
+input [ {{ name: "IN" data_type: TYPE_FP32 dims: [ 1 ] }} ]
+output [ {{ name: "OUT" data_type: TYPE_FP32 dims: [ 1 ] }} ]
+instance_group [ {{ kind: KIND_CPU }} ]
+"""
+
+
+def foreseen(directory: Path, *names: str, text: str = "") -> Preview:
+    """The preview of a run over models with these names."""
+    for name in names:
+        (directory / name / "1").mkdir(parents=True)
+        (directory / name / "1" / "model.py").write_text("")
+        (directory / name / "config.pbtxt").write_text(CONFIG.format(name=name))
+    given = f"model_repository: {directory}\n{text}"
+    return preview(Job(settings=settings(given), places=Places(), environment={}))
+
+
+def test_every_model_has_a_plan_with_its_space_and_its_time(tmp_path: Path) -> None:
+    found = foreseen(tmp_path, "m", "n", text="profile_models: [m, n]")
+
+    assert [plan.name for plan in found.plans] == ["m", "n"]
+    assert not found.problems
+    assert [plan.starts for plan in found.plans] == [1, 1]
+    assert all(plan.seconds is not None and plan.seconds > 60 for plan in found.plans)
+
+
+def test_a_budget_bounds_the_time(tmp_path: Path) -> None:
+    text = "profile_models: [m]\nrun_config_search_mode: adaptive\nbudget: 30s"
+    (plan,) = foreseen(tmp_path, "m", text=text).plans
+
+    assert plan.budget == Budget(30)
+    assert plan.seconds == 30
+
+
+def test_with_a_problem_there_is_no_plan(tmp_path: Path) -> None:
+    found = foreseen(tmp_path, "m", text="profile_models: [m, other]")
+
+    assert found.plans == ()
+    (problem,) = found.problems
+    assert "other" in str(problem)
+
+
+def test_a_model_that_only_a_server_can_complete_has_no_forecast(tmp_path: Path) -> None:
+    (tmp_path / "bare" / "1").mkdir(parents=True)
+    (tmp_path / "bare" / "1" / "model.onnx").write_bytes(b"")
+
+    (plan,) = foreseen(tmp_path, text="profile_models: [bare]").plans
+
+    assert plan.forecast is None
+    assert "a server has to complete" in plan.unknown

@@ -1,0 +1,69 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which models and goals of a checkpoint a command is about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from model_analyzer.app.recommend import chosen_subjects, recommend
+from model_analyzer.app.selection.goals import goals_of
+from model_analyzer.app.selection.subjects import measured_subjects, subject_of
+from model_analyzer.domain.goals import Constraint, GoalOverride
+from model_analyzer.errors import CheckpointError, ConfigError
+from model_analyzer.state.checkpoint import Checkpoint, load
+from model_analyzer.state.profile_state import ProfileState
+from tests.unit.builders import measurement, record, variant
+
+Made = Callable[..., Checkpoint]
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> Made:
+    """Makes a checkpoint with one measurement of each model."""
+
+    def made(*names: str) -> Checkpoint:
+        with ProfileState(tmp_path) as state:
+            for name in names:
+                kept = record(variant(f"{name}_config_0", model=name), measurement(100.0, 5.0))
+                state.record(kept.trial, kept.outcome)
+        return load(tmp_path)
+
+    return made
+
+
+def test_a_model_is_found_by_its_name_also_with_a_comma_in_it(
+    checkpoint: Made,
+) -> None:
+    measured = checkpoint("m", "a,b")
+
+    assert measured_subjects(measured) == {"m": 1, r"a\,b": 1}
+    assert subject_of(measured, "a,b") == r"a\,b"
+    assert subject_of(measured, "m") == "m"
+    with pytest.raises(CheckpointError, match="nothing was measured of model 'x': there is m,"):
+        subject_of(measured, "x")
+
+
+def test_of_several_models_one_has_to_be_named(checkpoint: Made) -> None:
+    measured = checkpoint("m", "n")
+
+    with pytest.raises(ConfigError, match="there are several, name one of them: m, n"):
+        chosen_subjects(measured, None, several=False)
+    assert chosen_subjects(measured, None, several=True) == ["m", "n"]
+    assert chosen_subjects(measured, "n", several=False) == ["n"]
+
+
+def test_a_goal_that_was_asked_for_decides_what_is_recommended(
+    checkpoint: Made,
+) -> None:
+    measured = checkpoint("m")
+    bound = Constraint(tag="perf_latency_p99", maximum=1.0)
+
+    for constraints, is_met in (((), True), ((bound,), False)):
+        goals, remarks = goals_of(measured, ["m"], GoalOverride(constraints=constraints))
+        (answer,) = recommend(measured, goals, circumstances=None).answers
+        assert answer.is_met is is_met
+        assert remarks == []

@@ -1,0 +1,23 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever perf_analyzer leaves behind: it is a measurement, or a failure that says why.
+
+`make fuzz` tries the same for much longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+
+from tests.unit.runner.load_outputs import OUTPUTS, is_measured_or_failed
+
+
+@settings(
+    max_examples=100, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)
+@given(OUTPUTS)
+def test_any_output_is_a_measurement_or_a_failure(example: Mapping[str, Any]) -> None:
+    is_measured_or_failed(example)
