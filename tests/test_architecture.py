@@ -8,6 +8,7 @@ Written down for people in docs/architecture.md; kept here.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -201,7 +202,7 @@ def test_a_use_case_is_imported_by_the_command_line_only(path: Path) -> None:
 
 
 # what a function may import of ours when it is called, since it is slow to import
-HEAVY = ("model_analyzer.domain.protobuf", "model_analyzer.search.adaptive.search")
+HEAVY = ("model_analyzer.domain.protobuf", "model_analyzer.search.adaptive.adaptive_search")
 
 
 @pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -229,6 +230,13 @@ def test_a_layer_of_the_state_knows_only_those_below(layer: str) -> None:
     for path in sorted((PACKAGE / "state" / layer).glob("*.py")):
         names = [name for name in imports(path) if name.startswith("model_analyzer.state.")]
         assert {name.split(".")[2] for name in names} - {layer} <= STATE_LAYERS[layer], path.name
+
+
+def test_no_test_patches_the_runner() -> None:
+    """Waits and limits are passed in: see runner/timings.py."""
+    patch = re.compile(r"""setattr\(\s*["']model_analyzer\.runner""")
+    tests = Path(__file__).parent
+    assert not [path for path in tests.rglob("*.py") if patch.search(path.read_text())]
 
 
 def test_pure_rooms_need_no_library() -> None:

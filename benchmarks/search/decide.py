@@ -27,10 +27,10 @@ from benchmarks.search.machine import Point
 from benchmarks.search.surface import Surface
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import SearchMode
+from model_analyzer.search.adaptive.adaptive_search import LOAD_STEPS
 from model_analyzer.search.adaptive.knowledge import Coordinates, Knowledge
-from model_analyzer.search.adaptive.search import LOAD_STEPS
 from model_analyzer.search.space import Coordinate
-from model_analyzer.search.trial_space import TrialSpace
+from model_analyzer.search.trial_map import TrialMap
 
 
 def main() -> None:
@@ -54,14 +54,14 @@ def thinking(surface: Surface, count: int, decisions: int) -> list[float]:
     """Seconds before each of so many trials, after `count` measurements."""
     settings = surface.settings(SearchMode.ADAPTIVE)
     subject = surface.subject(settings)
-    space = TrialSpace(subject, settings.search, use_formula=False, load_steps=LOAD_STEPS)
-    known = Knowledge(subject, space, VariantNames(), seed=0)
+    trial_map = TrialMap(subject, settings.search, use_formula=False, load_steps=LOAD_STEPS)
+    known = Knowledge(subject, trial_map, VariantNames(), seed=0)
     _measure(known, Coordinates.DEFAULT, surface)
     random = np.random.default_rng(0)
-    sizes = [len(axis.values) for axis in space.axes]
+    sizes = [len(dimension.values) for dimension in trial_map.space.dimensions]
     while len(known.records) < count:
         coordinate = tuple(int(index) for index in random.integers(0, sizes))
-        if not known.times(coordinate) and space.is_legal(coordinate):
+        if not known.times(coordinate) and trial_map.is_legal(coordinate):
             _measure(known, coordinate, surface)
     found = []
     # the first is not as the others: it learns from all at once

@@ -26,7 +26,7 @@ from model_analyzer.profiling import profile
 from model_analyzer.results.ranking import rank
 from model_analyzer.search.choose import check, choose
 from model_analyzer.search.plan import Plan, PlannedSearch
-from model_analyzer.search.trial_space import TrialSpace
+from model_analyzer.search.trial_map import TrialMap
 
 RANDOM = "random"
 
@@ -117,9 +117,10 @@ def _random(surface: Surface, mode: str, seed: int) -> Search:
 def random_search(surface: Surface, share: float, seed: int) -> PlannedSearch:
     """A share of the space, drawn blindly, each point once: what any search has to beat."""
     settings = surface.settings(None)
-    space = TrialSpace(surface.subject(settings), settings.search, use_formula=False)
+    trial_map = TrialMap(surface.subject(settings), settings.search, use_formula=False)
     random = np.random.default_rng([seed, crc32(surface.name.encode())])
-    shape = [len(axis.values) for axis in space.axes]
+    space = trial_map.space
+    shape = [len(dimension.values) for dimension in space.dimensions]
     drawn = random.choice(space.size, size=max(round(share * space.size), 1), replace=False)
     names = VariantNames()
 
@@ -127,7 +128,7 @@ def random_search(surface: Surface, share: float, seed: int) -> PlannedSearch:
         records = []
         for number in drawn:
             coordinate = tuple(int(index) for index in np.unravel_index(number, shape))
-            trial = space.trial(coordinate, names)
+            trial = trial_map.trial(coordinate, names)
             if trial.is_legal:
                 outcome = yield trial
                 records.append(TrialRecord(trial=trial, outcome=outcome))

@@ -39,14 +39,14 @@ from model_analyzer.runner.checks.finding import Finding, Level, ok, problem, wa
 from model_analyzer.runner.checks.gpus import check_gpus
 from model_analyzer.runner.checks.limits import check_group, judge_ulimits, read_ulimits
 from model_analyzer.runner.checks.machine import (
-    judge_clock,
-    judge_frequency,
+    judge_governors,
     judge_load,
     judge_memory,
-    read_clock,
-    read_frequency,
+    judge_time_of_day,
+    read_governors,
     read_load,
     read_memory,
+    read_synchronised,
 )
 from model_analyzer.runner.checks.models import (
     check_measuring,
@@ -76,7 +76,7 @@ from model_analyzer.runner.repository import ModelRepository, stage
 from model_analyzer.runner.runtime import Program, installed_runtime
 from model_analyzer.runner.server.local import LocalLauncher
 from model_analyzer.runner.server.log import ServerLog
-from model_analyzer.runner.server.triton import TritonServer
+from model_analyzer.runner.server.triton import Launcher, TritonServer
 from model_analyzer.runner.workspace import Workspace
 
 # A model may take long to load; the default of a run is long for somebody who waits for a doctor.
@@ -185,8 +185,9 @@ class _Doctor:
         yield judge_memory(read_memory())
         yield from check_group()
         yield judge_ulimits(read_ulimits(), connections=_connections(self._settings))
-        yield judge_frequency(read_frequency())
-        yield judge_clock(read_clock(), needs_time_of_day=_needs_time_of_day(self._settings))
+        yield judge_governors(read_governors())
+        if _needs_time_of_day(self._settings):
+            yield judge_time_of_day(read_synchronised())
 
     def _storage(self) -> Findings:
         yield judge_shared_memory(read_shared_memory())
@@ -263,15 +264,16 @@ class _Doctor:
         )
         staged = stage(repository, [facts], self._work / "tiny")
         start = LocalLauncher(program, settings, staged)
-        with TritonServer(
-            start, settings, ServerLog(self._work / "tiny.log"), settles=False
-        ) as server:
+        with self._triton(start, settings, ServerLog(self._work / "tiny.log")) as server:
             worked = True
             for finding in check_tiny_model(server, facts):
                 worked = finding.level is Level.OK
                 yield finding
             if worked and self._load is not None:
                 yield check_measuring(self._load, server, facts, self._work)
+
+    def _triton(self, start: Launcher, settings: ServerSettings, log: ServerLog) -> TritonServer:
+        return TritonServer(start, settings, log, settles=False, timings=self._asked.job.timings)
 
     def _own_models(self) -> Findings:
         """Those of the run, each with the server's flags and variables that it will have."""
@@ -320,7 +322,7 @@ class _Doctor:
         except ModelAnalyzerError as error:
             yield problem("models", str(error), "see above")
             return
-        with TritonServer(start, settings.server, log, settles=False) as server:
+        with self._triton(start, settings.server, log) as server:
             for name, fact in facts.items():
                 yield check_model(server, fact, setups[name], shapes[name])
 

@@ -16,7 +16,7 @@ from model_analyzer.domain.settings import LaunchMode, ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import Problem
 from model_analyzer.forecast.durations import trial_seconds
-from model_analyzer.forecast.plan import Plan, server_starts, within_budget
+from model_analyzer.forecast.run_plan import Plan, server_starts, within_budget
 from model_analyzer.forecast.searches import Forecast, forecast
 from model_analyzer.search.plan import Subject
 

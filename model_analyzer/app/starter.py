@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 
 from model_analyzer.errors import ConfigError, OutputError, Problem
-from model_analyzer.runner.files import copy_writable
+from model_analyzer.runner.file_trees import copy_writable
 
 STARTER = Path(__file__).parents[1] / "starter"
 

@@ -37,8 +37,9 @@ def _profile(given: Invocation) -> int:
 
         return preview(resolved, as_json=as_json)
     from model_analyzer.cli.profile import run
+    from model_analyzer.runner.timings import Timings
 
-    return run(resolved, given.verbosity)
+    return run(resolved, given.verbosity, given.timings or Timings())
 
 
 def _analyze(given: Invocation) -> int:
@@ -77,6 +78,7 @@ def _doctor(given: Invocation) -> int:
     from model_analyzer.config.origins import origins
     from model_analyzer.config.resolve import resolve_profile
     from model_analyzer.runner.repository import model_names
+    from model_analyzer.runner.timings import Timings
 
     resolve = functools.partial(
         resolve_profile,
@@ -94,7 +96,12 @@ def _doctor(given: Invocation) -> int:
         resolved = resolve([*given.command_line, every])
     in_file = given.yaml.entries if given.yaml is not None else ()
     asked = Asked(
-        job=Job(settings=resolved.settings, places=resolved.places, environment=dict(os.environ)),
+        job=Job(
+            settings=resolved.settings,
+            places=resolved.places,
+            environment=dict(os.environ),
+            timings=given.timings or Timings(),
+        ),
         remarks=resolved.remarks,
         given=origins(
             (given.environment, in_file), options_of(DOCTOR), Path.cwd(), with_defaults=False

@@ -7,11 +7,15 @@ Nothing is imported here: until `main` runs, an interrupt is answered by a trace
 
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from model_analyzer.runner.timings import Timings
 
-def main() -> None:
-    """Runs the program, and exits."""
+
+def main(timings: "Timings | None" = None) -> None:
+    """Runs the program, and exits. A test may choose the `timings`."""
     try:
-        status = _run()
+        status = _run(timings)
     except KeyboardInterrupt:
         _leave_signals()
         _complain("interrupted")
@@ -20,7 +24,7 @@ def main() -> None:
     sys.exit(status)
 
 
-def _run() -> int:
+def _run(timings: "Timings | None") -> int:
     from model_analyzer.cli.uninterrupted import hear_interrupts
 
     hear_interrupts()
@@ -29,7 +33,7 @@ def _run() -> int:
     open_streams()
     from model_analyzer.cli.program import run
 
-    status = run()
+    status = run(timings)
     if reason := lost_output():
         _complain(f"cannot write to standard output: {reason}")
         status = status or 1

@@ -9,6 +9,7 @@ import logging
 import os
 import time
 from contextlib import closing
+from dataclasses import replace
 
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.conceal import conceal_error, concealing
@@ -19,12 +20,13 @@ from model_analyzer.app.progress.tracker import Tracker
 from model_analyzer.cli.answer import show
 from model_analyzer.cli.console import View
 from model_analyzer.cli.echo import echo
-from model_analyzer.cli.plan import document_of, lines_of
+from model_analyzer.cli.foreseen import document_of, lines_of
 from model_analyzer.cli.questions import Terminal
 from model_analyzer.cli.signals import Interrupts
 from model_analyzer.config.resolve import Resolved, described
 from model_analyzer.domain.settings import ProfileSettings, ProgressMode
 from model_analyzer.errors import EXIT_OK, ConfigError, ModelAnalyzerError
+from model_analyzer.runner.timings import Timings
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +44,7 @@ class _Screen:
         show(delivery, self._view)
 
 
-def run(resolved: Resolved[ProfileSettings], verbosity: int) -> int:
+def run(resolved: Resolved[ProfileSettings], verbosity: int, timings: Timings) -> int:
     """Profiles all models and shows what came of it; the exit status."""
     mode = resolved.settings.display.progress
     conceal = concealing(resolved.settings)
@@ -64,7 +66,7 @@ def run(resolved: Resolved[ProfileSettings], verbosity: int) -> int:
     )
     with closing(tracker):
         try:
-            status = profile(_job(resolved), caller)
+            status = profile(replace(_job(resolved), timings=timings), caller)
         except ModelAnalyzerError as error:
             conceal_error(error, conceal)
             tracker.run_finished(error.exit_status)

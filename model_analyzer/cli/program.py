@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping
 from importlib import import_module
 from io import StringIO
+from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import CompletionItem
@@ -22,6 +23,9 @@ from model_analyzer.errors import (
     ConfigError,
     ModelAnalyzerError,
 )
+
+if TYPE_CHECKING:
+    from model_analyzer.runner.timings import Timings
 
 COMPLETE_VARIABLE = "_MODEL_ANALYZER_COMPLETE"  # the name that click expects
 
@@ -129,19 +133,19 @@ class _Commands(click.Group):
 @click.pass_context
 def program(ctx: click.Context, mode: str) -> None:
     """Finds the configuration of a Triton model worth deploying, by measuring."""
-    ctx.obj = {"mode": mode}
+    ctx.obj = {"mode": mode, "timings": ctx.obj}
     if ctx.invoked_subcommand is None:
         echo(ctx.get_help())
 
 
-def run() -> int:
+def run(timings: Timings | None = None) -> int:
     """Runs the program; the only place that turns errors into messages and exit statuses."""
     if COMPLETE_VARIABLE in os.environ:
         from model_analyzer.cli.complete import prepare
 
         prepare()
     try:
-        status = program.main(standalone_mode=False, prog_name="model-analyzer")
+        status = program.main(standalone_mode=False, prog_name="model-analyzer", obj=timings)
     except click.ClickException as error:
         _show(error)
         status = EXIT_USAGE

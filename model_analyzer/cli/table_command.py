@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +19,9 @@ from model_analyzer.config.kinds import Boolean
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.options import options_of
 from model_analyzer.config.table import ANALYZE, DOCTOR, PROFILE, Option, plain
+
+if TYPE_CHECKING:
+    from model_analyzer.runner.timings import Timings
 
 # What most people need first, as --help shows it; --help-all shows the other options, too.
 _FIRST: Mapping[str, Sequence[str]] = {
@@ -98,7 +101,8 @@ class TableCommand(click.Command):
 class Invocation:
     """What the user said: options of the command line and of environment variables, the content of
     the YAML file if there is one, verbosity (-1 quiet, 0, 1 verbose), whether mode offline was
-    chosen, and the switches that the command has beside its options, by name.
+    chosen, and the switches that the command has beside its options, by name. `timings` are those
+    of a test, if it chose some.
     """
 
     command_line: Sequence[Entry]
@@ -107,6 +111,7 @@ class Invocation:
     verbosity: int
     offline: bool
     switches: Mapping[str, bool]
+    timings: Timings | None
 
 
 Run = Callable[[Invocation], int]
@@ -176,14 +181,15 @@ def _invocation(
         echo(f"model-analyzer: warning: {remark}", err=True)
     environment = read_environment(os.environ)
     files = [entry for entry in (*command_line, *environment) if entry.key == "config_file"]
-    mode = (click.get_current_context().obj or {}).get("mode")
+    context = click.get_current_context().obj or {}
     return Invocation(
         command_line=command_line,
         environment=environment,
         yaml=read_yaml(FilePath().parse(files[0].node)) if files else None,
         verbosity=verbosity,
-        offline=mode == "offline",
+        offline=context.get("mode") == "offline",
         switches=switches,
+        timings=context.get("timings"),
     )
 
 

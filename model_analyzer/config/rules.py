@@ -231,10 +231,16 @@ def _quick_model(model: ModelEntry, *, is_called: bool) -> Iterator[Problem]:
                 what=f"search mode quick takes no {field} of {model.name}",
                 hint=f"{_ADAPTIVE} takes it",
             )
+    yield from _several_values(model)
+
+
+def _several_values(model: ModelEntry) -> Iterator[Problem]:
+    """Fields beside sizes, of which a quick search takes one value each."""
+    fields = model.given.values.get("model_config_parameters", {})
     others = [len(choices) for field, choices in fields.items() if field not in _QUICK_FIELDS]
     if math.prod(others) > 1:
         yield Problem(
-            where=where,
+            where=model.given.where.get("model_config_parameters", model.where),
             what=f"search mode quick takes one value of each field of {model.name}",
             hint=f"{_ADAPTIVE} takes several",
         )
@@ -246,13 +252,7 @@ def _composing_in_quick(given: Given, values: Mapping[str, Any]) -> Iterator[Pro
     for model in [entry for key in _COMPOSING for entry in values[key]]:
         fields = model.given.values.get("model_config_parameters", {})
         where = model.given.where.get("model_config_parameters", model.where)
-        others = [len(choices) for field, choices in fields.items() if field not in _QUICK_FIELDS]
-        if math.prod(others) > 1:
-            yield Problem(
-                where=where,
-                what=f"search mode quick takes one value of each field of {model.name}",
-                hint=f"{_ADAPTIVE} takes several",
-            )
+        yield from _several_values(model)
         groups = fields.get("instance_group", ())
         counts = sorted({int(group[0].get("count", 1)) for group in groups if group})
         if not _are_steps(counts):

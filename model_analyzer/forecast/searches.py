@@ -24,8 +24,8 @@ from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.search.choose import brute_search, choose, mode_of, most_swept, sweeps_loads
 from model_analyzer.search.plan import Subject
 from model_analyzer.search.quick import quick_space
-from model_analyzer.search.space import UNBOUNDED
-from model_analyzer.search.trial_space import TrialSpace
+from model_analyzer.search.space import BATCH_LIMIT, INSTANCES, UNBOUNDED, Space
+from model_analyzer.search.trial_map import TrialMap
 from model_analyzer.search.variants import other_parameters
 
 # The values of an unbounded dimension that are shown, and the most of any.
@@ -37,7 +37,7 @@ _MOST_TRIALS = 50_000
 # What the client does: the server does not notice when it changes.
 _CLIENT = ("batch_sizes", *(kind.value for kind in LoadKind))
 
-_SIZES = ("instance_count", "max_batch_size")
+_SIZES = (INSTANCES, BATCH_LIMIT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +81,8 @@ def forecast(subject: Subject, settings: SearchSettings) -> Forecast:
     if mode is SearchMode.QUICK:
         return _deciding(mode, [*_quick_varied(subject, settings.quick)], search.most_trials)
     varied = [
-        Varied(model=axis.model, parameter=axis.parameter, values=axis.values)
-        for axis in _space(subject, settings, mode).axes
+        Varied(model=dimension.model, parameter=dimension.parameter, values=dimension.values)
+        for dimension in _space(subject, settings, mode).dimensions
     ]
     return _deciding(mode, varied, search.most_trials)
 
@@ -150,14 +150,16 @@ def _shown(varied: Varied) -> Varied:
     return replace(varied, values=values, is_bounded=varied.is_bounded and is_whole)
 
 
-def _space(subject: Subject, settings: SearchSettings, mode: SearchMode) -> TrialSpace:
+def _space(subject: Subject, settings: SearchSettings, mode: SearchMode) -> Space:
     """What Optuna or an adaptive search moves in."""
     if mode is SearchMode.OPTUNA:
-        return TrialSpace(subject, settings, use_formula=settings.optuna.use_concurrency_formula)
+        return TrialMap(
+            subject, settings, use_formula=settings.optuna.use_concurrency_formula
+        ).space
     # at the moment of use: it computes with numpy, which takes its time to import
-    from model_analyzer.search.adaptive.search import LOAD_STEPS
+    from model_analyzer.search.adaptive.adaptive_search import LOAD_STEPS
 
-    return TrialSpace(subject, settings, use_formula=False, load_steps=LOAD_STEPS)
+    return TrialMap(subject, settings, use_formula=False, load_steps=LOAD_STEPS).space
 
 
 def _quick_varied(subject: Subject, quick: QuickSettings) -> Iterator[Varied]:
@@ -166,7 +168,7 @@ def _quick_varied(subject: Subject, quick: QuickSettings) -> Iterator[Varied]:
         values = dimension.values if is_bounded else dimension.values[:_FIRST]
         yield Varied(
             model=dimension.model,
-            parameter=dimension.quantity.value,
+            parameter=dimension.parameter,
             values=values,
             is_bounded=is_bounded,
         )

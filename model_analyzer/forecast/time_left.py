@@ -16,8 +16,8 @@ from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.forecast.durations import LOAD_S, trial_seconds
+from model_analyzer.forecast.expectation.expectation import Expectation, Stage
 from model_analyzer.forecast.expectation.loading import load_of
-from model_analyzer.forecast.expectation.search import Expectation, Stage
 from model_analyzer.search.plan import Subject
 
 # What is assumed beforehand counts as much as so many outcomes do.

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from model_analyzer.errors import OutputError, RepositoryError
-from model_analyzer.runner.files import words_of
+from model_analyzer.runner.file_trees import words_of
 from model_analyzer.writing import open_own
 
 # A server that is given the directory looks at directories only.

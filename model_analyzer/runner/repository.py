@@ -19,7 +19,7 @@ from pathlib import Path
 from model_analyzer.domain.models import ModelConfig, ModelFacts, ModelVariant, step_models
 from model_analyzer.errors import OutputError, RepositoryError
 from model_analyzer.reading import read_regular
-from model_analyzer.runner.files import (
+from model_analyzer.runner.file_trees import (
     CONFIG,
     IGNORED,
     copy_writable,

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from model_analyzer.domain.models import ModelConfig, ModelFacts, fingerprint, step_models
 from model_analyzer.errors import RepositoryError, ServerError
 from model_analyzer.runner.client.interface import ServerCallError, ServerClient
-from model_analyzer.runner.files import CONFIG
+from model_analyzer.runner.file_trees import CONFIG
 from model_analyzer.runner.model_config import completed
 
 

@@ -22,7 +22,7 @@ from model_analyzer.search.plan import SEED, Plan, PlannedSearch, Subject, load_
 from model_analyzer.search.product import ProductSearch
 from model_analyzer.search.quick import QuickSearch, quick_space
 from model_analyzer.search.refine import refine
-from model_analyzer.search.trial_space import TrialSpace
+from model_analyzer.search.trial_map import TrialMap
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ def check(subjects: Sequence[Subject], settings: SearchSettings) -> Sequence[str
         if mode is SearchMode.OPTUNA:
             require_optuna()
         if mode in (SearchMode.OPTUNA, SearchMode.ADAPTIVE):
-            TrialSpace(subject, settings, use_formula=False)
+            TrialMap(subject, settings, use_formula=False)
     unvaried = [remark for subject in subjects for remark in _unvaried(subject, settings)]
     return [*_composing(subjects), *unvaried]
 
@@ -82,7 +82,7 @@ def choose(
         return PlannedSearch(_swept(sampled.plan(), "Optuna", subject, settings), most)
     if mode is SearchMode.ADAPTIVE:
         # at the moment of use: it computes with numpy, which takes its time to import
-        from model_analyzer.search.adaptive.search import AdaptiveSearch
+        from model_analyzer.search.adaptive.adaptive_search import AdaptiveSearch
 
         learning = AdaptiveSearch(subject, settings, settings.adaptive, names, seed=seed)
         return PlannedSearch(learning.plan(), learning.most_trials)

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.search.neighbourhood import Neighbourhood
-from model_analyzer.search.space import Coordinate, SearchSpace
+from model_analyzer.search.space import Coordinate, Space
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ _MOST_VISITS = 2
 class Climb:
     """The walk: told what was measured at a coordinate, it says which one is next."""
 
-    def __init__(self, space: SearchSpace, goal: Goal) -> None:
+    def __init__(self, space: Space, goal: Goal) -> None:
         self._space = space
         self._goal = goal
         self._measured: dict[Coordinate, Measurement | None] = {}

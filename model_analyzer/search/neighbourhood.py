@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import product
 from math import isqrt
 
-from model_analyzer.search.space import Coordinate, SearchSpace
+from model_analyzer.search.space import Coordinate, Space
 
 RADIUS = 3
 _SQUARE = RADIUS * RADIUS
@@ -26,7 +26,7 @@ Worth = Callable[[int, int], int]
 class Neighbourhood:
     """All coordinates of the space not farther from `home` than `RADIUS`, `home` included."""
 
-    space: SearchSpace
+    space: Space
     home: Coordinate
 
     def __contains__(self, coordinate: Coordinate) -> bool:
@@ -39,10 +39,7 @@ class Neighbourhood:
     @property
     def adjacent(self) -> Iterator[Coordinate]:
         """One step away in one dimension, down before up."""
-        for dimension, here in enumerate(self.home):
-            for index in (here - 1, here + 1):
-                if self.space.dimensions[dimension].holds(index):
-                    yield (*self.home[:dimension], index, *self.home[dimension + 1 :])
+        return self.space.adjacent(self.home)
 
     def by_worth(self, worth: Worth) -> Iterator[Coordinate]:
         """The coordinates in order of their worth, that of all dimensions added up, most first.

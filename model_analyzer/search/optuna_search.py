@@ -22,8 +22,8 @@ from model_analyzer.domain.settings import OptunaSettings, SearchSettings
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.search.plan import SEED, Plan, Subject
-from model_analyzer.search.space import Coordinate
-from model_analyzer.search.trial_space import Axis, TrialSpace
+from model_analyzer.search.space import Coordinate, Dimension
+from model_analyzer.search.trial_map import TrialMap
 
 log = logging.getLogger(__name__)
 
@@ -66,10 +66,10 @@ class OptunaSearch:
     ) -> None:
         self._subject = subject
         self._names = names
-        self._space = TrialSpace(subject, settings, use_formula=optuna.use_concurrency_formula)
-        self._least, self._most = trial_counts(self._space.size, optuna)
+        self._trials = TrialMap(subject, settings, use_formula=optuna.use_concurrency_formula)
+        self._least, self._most = trial_counts(self._trials.space.size, optuna)
         self._patience = optuna.early_exit_threshold
-        self._sampler = _Sampler(self._space, seed)
+        self._sampler = _Sampler(self._trials, seed)
 
     @property
     def most_trials(self) -> int:
@@ -92,7 +92,7 @@ class OptunaSearch:
             proposal = self._sampler.ask()
             if proposal is None:
                 break
-            trial = self._space.trial(proposal.coordinate, self._names)
+            trial = self._trials.trial(proposal.coordinate, self._names)
             outcome = yield trial
             records.append(TrialRecord(trial=trial, outcome=outcome))
             score = None if isinstance(outcome, Failure) else self._score(outcome, baseline)
@@ -106,13 +106,13 @@ class OptunaSearch:
 
     def _baseline(self) -> Trial:
         """What all is compared with."""
-        default = self._space.default(self._names)
+        default = self._trials.default(self._names)
         if default.is_legal:
             log.info("Measuring default configuration to establish a baseline measurement")
             log.info("")
             return default
         log.info("Skipping illegal run configuration: %s", default)
-        return self._space.trial(self._sampler.take_smallest(), self._names)
+        return self._trials.trial(self._sampler.take_smallest(), self._names)
 
     def _score(self, measurement: Measurement, baseline: Measurement) -> float:
         """How much better than the default.
@@ -125,12 +125,13 @@ class OptunaSearch:
         return self._subject.goal.score(measurement, baseline)
 
     def _describe(self) -> None:
-        log.debug("Number of configs in search space: %d", self._space.size)
-        for model in dict.fromkeys(axis.model for axis in self._space.axes):
+        space = self._trials.space
+        log.debug("Number of configs in search space: %d", space.size)
+        for model in dict.fromkeys(dimension.model for dimension in space.dimensions):
             log.debug("Model %s:", model)
-            for axis in self._space.axes:
-                if axis.model == model and len(axis.values) > 1:
-                    log.debug("  %s", axis)
+            for dimension in space.dimensions:
+                if dimension.model == model and len(dimension.values) > 1:
+                    log.debug("  %s", dimension)
         log.debug("Minimum number of trials: %d", self._least)
         log.debug("Maximum number of trials: %d", self._most)
         log.debug("")
@@ -179,19 +180,21 @@ class _Sampler:
     new one instead, so that no trial is wasted.
     """
 
-    def __init__(self, space: TrialSpace, seed: int) -> None:
+    def __init__(self, trials: TrialMap, seed: int) -> None:
         self._optuna = require_optuna()
-        self._space = space
+        self._trials = trials
         self._study = self._optuna.create_study(
             direction="maximize", sampler=self._optuna.samplers.TPESampler(seed=seed)
         )
-        self._ranges = {axis.name: self._range(axis) for axis in space.axes}
+        self._ranges = {
+            dimension.name: self._range(dimension) for dimension in trials.space.dimensions
+        }
         self._known: set[Coordinate] = set()
 
-    def _range(self, axis: Axis) -> object:
-        indices = range(len(axis.values))
+    def _range(self, dimension: Dimension) -> object:
+        indices = range(len(dimension.values))
         distributions = self._optuna.distributions
-        if axis.is_ordered:
+        if dimension.is_ordered:
             return distributions.IntDistribution(0, indices[-1])
         return distributions.CategoricalDistribution(indices)
 
@@ -199,7 +202,7 @@ class _Sampler:
         """What to try next; None when everything is known."""
         ticket = self._study.ask(self._ranges)
         drawn = tuple(ticket.params[name] for name in self._ranges)
-        new = self._space.nearest(drawn, self._known)
+        new = self._trials.nearest(drawn, self._known)
         if new is None:
             return None
         if new != drawn:
@@ -212,7 +215,7 @@ class _Sampler:
 
     def take_smallest(self) -> Coordinate:
         """The smallest trial, which is not asked for again."""
-        smallest = self._space.smallest
+        smallest = self._trials.smallest
         self._known.add(smallest)
         return smallest
 

@@ -17,16 +17,16 @@ from model_analyzer.domain.settings import QuickSettings
 from model_analyzer.domain.trials import Trial
 from model_analyzer.search.climb import Climb
 from model_analyzer.search.plan import Plan, SearchedModel, Subject
-from model_analyzer.search.space import UNBOUNDED, Coordinate, SearchSpace, search_space
+from model_analyzer.search.space import UNBOUNDED, Coordinate, Space, sizes_at, space_of_sizes
 from model_analyzer.search.variants import sized_variant
 
 log = logging.getLogger(__name__)
 
 
-def quick_space(subject: Subject, bounds: QuickSettings) -> SearchSpace:
+def quick_space(subject: Subject, bounds: QuickSettings) -> Space:
     """Where a quick search may go: anywhere, but for the bounds that the user gave."""
     low, high = UNBOUNDED
-    return search_space(
+    return space_of_sizes(
         subject,
         batch_limits=(bounds.min_model_batch_size or low, bounds.max_model_batch_size or high),
         instances=(bounds.min_instance_count or low, bounds.max_instance_count or high),
@@ -77,7 +77,7 @@ class QuickSearch:
         return self._trial(variants, gpus=gpus)
 
     def _at(self, coordinate: Coordinate) -> Trial:
-        sizes = self._space.sizes(coordinate)
+        sizes = sizes_at(self._space.point(coordinate))
         variants = [sized_variant(model, sizes, self._names) for model in self._subject.models]
         # a size is the number of instances that was asked for, on however many GPUs they are
         return self._trial(variants, gpus=1)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The space that a search moves in: how each model may be dimensioned.
+"""The space that a search moves in: dimensions with their values, and coordinates in it.
 
 Every model that is profiled or called, ensembles apart, has a dimension for its batch limit, if
-it batches, and one for its number of instances.
+it batches, and one for its number of instances. `trial_map` adds dimensions for everything else.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from typing import Any
 
 from model_analyzer.domain.models import apply_parameters, largest_preferred_batch_size
 from model_analyzer.search.plan import Subject, VariedModel
@@ -22,42 +22,51 @@ from model_analyzer.search.variants import (
     single_parameters,
 )
 
-# A point of a space: an index into the values of each dimension.
+# A place in a space: an index into the values of each dimension.
 Coordinate = tuple[int, ...]
+
+# What a coordinate stands for: value by parameter, by model.
+Point = Mapping[str, Mapping[str, Any]]
+
+BATCH_LIMIT = "max_batch_size"
+INSTANCES = "instance_count"
 
 # Larger numbers do not fit into a model configuration.
 UNBOUNDED = (1, 2**30)
 
 
-class Quantity(Enum):
-    """What of a model is varied."""
-
-    BATCH_LIMIT = "max_batch_size"
-    INSTANCES = "instance_count"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dimension:
-    """A quantity of one model with its possible values, ascending.
+    """A parameter of one model with its possible values. Where it is ordered they ascend, and
+    neighbours are alike.
 
     Indices of an open dimension may go on behind its last value, which then stays: a walk may
     step out of the space beside a bound, where a list is all there is.
     """
 
     model: str
-    quantity: Quantity
-    values: Sequence[int]
-    is_open: bool
+    parameter: str
+    values: Sequence[Any]
+    is_ordered: bool = True
+    is_open: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{self.model}::{self.parameter}"
+
+    def __str__(self) -> str:
+        bounds = f"{self.values[0]} to {self.values[-1]} " if self.is_ordered else ""
+        return f"{self.parameter}: {bounds}({len(self.values)})"
 
     def holds(self, index: int) -> bool:
         return index >= 0 and (self.is_open or index < len(self.values))
 
-    def value(self, index: int) -> int:
+    def value(self, index: int) -> Any:
         return self.values[min(index, len(self.values) - 1)]
 
 
 @dataclass(frozen=True, slots=True)
-class SearchSpace:
+class Space:
     """All dimensions: those of the first profiled model, of the next, …, then of what they call."""
 
     dimensions: tuple[Dimension, ...]
@@ -86,23 +95,33 @@ class SearchSpace:
             for dimension, index in zip(self.dimensions, coordinate, strict=True)
         )
 
-    def sizes(self, coordinate: Coordinate) -> Mapping[str, Size]:
-        """The size of each model at `coordinate`, by name."""
-        values: dict[str, dict[Quantity, int]] = {}
+    def adjacent(self, coordinate: Coordinate) -> Iterator[Coordinate]:
+        """One step away in one dimension, down before up."""
+        for position, dimension in enumerate(self.dimensions):
+            for index in (coordinate[position] - 1, coordinate[position] + 1):
+                if dimension.holds(index):
+                    yield (*coordinate[:position], index, *coordinate[position + 1 :])
+
+    def point(self, coordinate: Coordinate) -> Point:
+        """What `coordinate` stands for."""
+        point: dict[str, dict[str, Any]] = {}
         for dimension, index in zip(self.dimensions, coordinate, strict=True):
-            values.setdefault(dimension.model, {})[dimension.quantity] = dimension.value(index)
-        return {
-            model: Size(
-                instances=of_model[Quantity.INSTANCES],
-                batch_limit=of_model.get(Quantity.BATCH_LIMIT),
-            )
-            for model, of_model in values.items()
-        }
+            point.setdefault(dimension.model, {})[dimension.parameter] = dimension.value(index)
+        return point
 
 
-def search_space(
+def sizes_at(point: Point) -> Mapping[str, Size]:
+    """The size of each model that has one at `point`, by name."""
+    return {
+        model: Size(instances=values[INSTANCES], batch_limit=values.get(BATCH_LIMIT))
+        for model, values in point.items()
+        if INSTANCES in values
+    }
+
+
+def space_of_sizes(
     subject: Subject, *, batch_limits: tuple[int, int], instances: tuple[int, int]
-) -> SearchSpace:
+) -> Space:
     """The space of the models of `subject`. Values that the user listed are the only ones; others
     lie between the bounds (inclusive), batch limits at powers of two and at the bounds.
 
@@ -115,7 +134,7 @@ def search_space(
         least = max(model.settings.batch_sizes)
         profiled.append((own, least))
         called += [(other, least) for other in others]
-    return SearchSpace(
+    return Space(
         tuple(
             dimension
             for varied, least in (*profiled, *called)
@@ -135,25 +154,25 @@ def _dimensions(
     limits = listed_batch_limits(model)
     if limits:
         legal = [limit for limit in limits if limit >= least]
-        yield _dimension(model, Quantity.BATCH_LIMIT, legal or limits[-1:], is_open=False)
+        yield _dimension(model, BATCH_LIMIT, legal or limits[-1:], is_open=False)
     elif model.facts.supports_batching:
         low, high = batch_limits
         powers = _powers_of_two(min(max(low, least), high), high)
-        yield _dimension(model, Quantity.BATCH_LIMIT, powers, is_open=True)
+        yield _dimension(model, BATCH_LIMIT, powers, is_open=True)
     counts = sorted(listed_instances(model))
     if counts:
-        yield _dimension(model, Quantity.INSTANCES, counts, is_open=False)
+        yield _dimension(model, INSTANCES, counts, is_open=False)
     else:
         low, high = instances
-        yield _dimension(model, Quantity.INSTANCES, range(max(low, 1), high + 1), is_open=True)
+        yield _dimension(model, INSTANCES, range(max(low, 1), high + 1), is_open=True)
 
 
 def _dimension(
-    model: VariedModel, quantity: Quantity, values: Sequence[int], *, is_open: bool
+    model: VariedModel, parameter: str, values: Sequence[int], *, is_open: bool
 ) -> Dimension:
     return Dimension(
         model=model.facts.name,
-        quantity=quantity,
+        parameter=parameter,
         values=values,
         is_open=is_open and len(values) > 1,
     )

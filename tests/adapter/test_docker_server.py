@@ -38,6 +38,7 @@ from model_analyzer.runner.server.container_arguments import OWNER_LABEL
 from model_analyzer.runner.server.docker import ContainerLauncher, connect
 from model_analyzer.runner.server.log import ServerLog
 from model_analyzer.runner.server.triton import TritonServer
+from model_analyzer.runner.timings import Timings
 
 IMAGE = "tritonserver:test"
 MODEL = ModelFacts(
@@ -51,6 +52,9 @@ MODEL = ModelFacts(
     },
     files="f",
 )
+
+# a busy machine is no reason to give up
+PATIENT = Timings(grace_s=60, dying_s=60)
 
 Make = Callable[..., TritonServer]
 
@@ -97,7 +101,9 @@ def make(tmp_path: Path) -> Iterator[Make]:
     (tmp_path / "models" / "m" / "1").mkdir(parents=True)
     with ExitStack() as stack:
 
-        def build(docker: DockerSettings | None = None, **server: Any) -> TritonServer:
+        def build(
+            docker: DockerSettings | None = None, *, timings: Timings = PATIENT, **changes: Any
+        ) -> TritonServer:
             chosen = ServerSettings(
                 **{
                     "launch": LaunchMode.DOCKER,
@@ -112,14 +118,15 @@ def make(tmp_path: Path) -> Iterator[Make]:
                     "ready_timeout_s": 120,
                     "load_timeout_s": 120,
                     "restart": ServerRestart.AUTO,
-                    **server,
+                    **changes,
                 }
             )
             client = connect()
             stack.callback(client.close)
             launcher = ContainerLauncher(client, docker or settings(), chosen, tmp_path / "models")
             log = ServerLog(tmp_path / "server.log")
-            return stack.enter_context(TritonServer(launcher, chosen, log, settles=False))
+            server = TritonServer(launcher, chosen, log, settles=False, timings=timings)
+            return stack.enter_context(server)
 
         yield build
 
@@ -367,10 +374,7 @@ def test_other_arguments_of_the_container_mean_another_one(engine, make: Make, p
     assert len(engine.containers) == 1
 
 
-def test_an_orderly_stop_asks_and_removes(
-    engine, make: Make, pretend, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("model_analyzer.runner.server.triton.GRACE_S", 60)
+def test_an_orderly_stop_asks_and_removes(engine, make: Make, pretend) -> None:
     pretend.tritonserver(stop_s=0.5)
     server = make()
     server.serve([variant()], setup())
@@ -380,12 +384,6 @@ def test_an_orderly_stop_asks_and_removes(
 
     assert pretend.server_calls[-1] == "stop"
     assert engine.containers == []
-
-
-@pytest.fixture
-def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What does not stop by itself is given less time."""
-    monkeypatch.setattr("model_analyzer.runner.server.triton.GRACE_S", 0.5)
 
 
 def test_the_images_own_stop_signal_is_used(engine, make: Make) -> None:
@@ -399,11 +397,9 @@ def test_the_images_own_stop_signal_is_used(engine, make: Make) -> None:
     assert kill["query"] == {"signal": "SIGINT"}
 
 
-def test_a_server_that_does_not_stop_is_removed_by_force(
-    engine, make: Make, pretend, hurried
-) -> None:
+def test_a_server_that_does_not_stop_is_removed_by_force(engine, make: Make, pretend) -> None:
     pretend.tritonserver(deaf=True)
-    server = make()
+    server = make(timings=Timings(grace_s=0.5))
     server.serve([variant()], setup())
 
     server.stop()
@@ -411,12 +407,9 @@ def test_a_server_that_does_not_stop_is_removed_by_force(
     assert engine.containers == []
 
 
-def test_discarding_is_quick_and_can_be_repeated(
-    engine, make: Make, pretend, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("model_analyzer.runner.server.triton.GRACE_S", 300)  # not used
+def test_discarding_is_quick_and_can_be_repeated(engine, make: Make, pretend) -> None:
     pretend.tritonserver(deaf=True)
-    server = make()
+    server = make(timings=Timings(grace_s=300))  # not used
     server.serve([variant()], setup())
     began = time.monotonic()
 
@@ -596,10 +589,7 @@ def test_somebody_elses_container_of_that_name_is_left_alone(engine, make: Make)
     client.close()
 
 
-def test_a_container_that_dies_while_it_loads_is_told_apart(
-    engine, make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("model_analyzer.runner.server.triton._DYING_S", 60)
+def test_a_container_that_dies_while_it_loads_is_told_apart(engine, make: Make) -> None:
     failure = make().serve([variant("die")], setup())
 
     assert isinstance(failure, Failure)

@@ -23,7 +23,6 @@ from model_analyzer.runner.monitors.gpu import (
     Nvml,
     ObservedGpus,
     Sample,
-    find_devices,
 )
 from model_analyzer.runner.monitors.triton_metrics import TritonMetrics
 from tests.conftest import GIB, TESTS, PretendDriver, gpu
@@ -44,10 +43,19 @@ def nvml(driver: PretendDriver, monkeypatch: pytest.MonkeyPatch) -> PretendDrive
     return driver
 
 
+def usable(nvml: Nvml) -> tuple[Device, ...]:
+    return tuple(device for gpu in nvml.gpus for device in gpu.usable)
+
+
+def find_devices() -> tuple[Device, ...]:
+    """What CUDA programs can use of the GPUs of this machine."""
+    with Nvml() as nvml:
+        return usable(nvml)
+
+
 def sample_of_all() -> dict:
     with Nvml() as nvml:
-        found = [device for one in nvml.gpus for device in one.usable]
-        return dict(nvml.read(found))
+        return dict(nvml.read(usable(nvml)))
 
 
 # --------------------------------------------------------------------------------------- NVML

@@ -23,6 +23,7 @@ from model_analyzer.runner.runtime import Program
 from model_analyzer.runner.server.local import LocalLauncher
 from model_analyzer.runner.server.log import ServerLog
 from model_analyzer.runner.server.triton import TritonServer
+from model_analyzer.runner.timings import Timings
 
 SETTINGS = ServerSettings(
     launch=LaunchMode.LOCAL,
@@ -39,6 +40,9 @@ SETTINGS = ServerSettings(
     restart=ServerRestart.AUTO,
 )
 
+# a busy machine is no reason to give up
+PATIENT = Timings(grace_s=60, dying_s=60, warm_up_s=60)
+
 Make = Callable[..., TritonServer]
 
 
@@ -46,7 +50,9 @@ Make = Callable[..., TritonServer]
 def make(tmp_path: Path) -> Iterator[Make]:
     with ExitStack() as stack:
 
-        def build(program: Path, *, renews: bool = False, **settings: Any) -> TritonServer:
+        def build(
+            program: Path, *, renews: bool = False, timings: Timings = PATIENT, **settings: Any
+        ) -> TritonServer:
             chosen = replace(SETTINGS, **settings)
             triton = Program(path=program, origin="test", environment=dict(os.environ))
             server = TritonServer(
@@ -55,6 +61,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
                 ServerLog(tmp_path / "server.log"),
                 settles=False,
                 renews=renews,
+                timings=timings,
             )
             return stack.enter_context(server)
 
@@ -345,8 +352,7 @@ def test_a_load_that_hangs_is_ended_by_its_deadline(pretend, make: Make) -> None
     assert not server.is_alive
 
 
-def test_a_server_that_dies_while_loading_is_told_apart(pretend, make: Make, monkeypatch) -> None:
-    monkeypatch.setattr("model_analyzer.runner.server.triton._DYING_S", 60)
+def test_a_server_that_dies_while_loading_is_told_apart(pretend, make: Make) -> None:
     failure = make(pretend.tritonserver()).serve([variants(fake="die")[0]], ServerSetup())
 
     assert isinstance(failure, Failure)
@@ -359,10 +365,7 @@ def test_empty_answers_end_the_run_since_every_number_would_be_wrong(pretend, ma
         make(pretend.tritonserver()).serve([variants(fake="empty")[0]], ServerSetup())
 
 
-def test_each_new_variant_is_warmed_up_before_it_is_measured(
-    pretend, make: Make, monkeypatch
-) -> None:
-    monkeypatch.setattr("model_analyzer.runner.server.triton._WARM_UP_S", 60)
+def test_each_new_variant_is_warmed_up_before_it_is_measured(pretend, make: Make) -> None:
     server = make(pretend.tritonserver())
 
     server.serve([variants()[2]], ServerSetup())
@@ -374,9 +377,8 @@ def test_each_new_variant_is_warmed_up_before_it_is_measured(
 
 @pytest.mark.parametrize("protocol", list(Protocol))
 def test_warming_up_is_no_harder_than_the_lightest_load(
-    pretend, make: Make, monkeypatch, protocol: Protocol
+    pretend, make: Make, protocol: Protocol
 ) -> None:
-    monkeypatch.setattr("model_analyzer.runner.server.triton._WARM_UP_S", 60)
     server = make(pretend.tritonserver(), protocol=protocol)
 
     assert server.serve([variants(fake="lonely")[2]], ServerSetup()) is None
@@ -385,17 +387,15 @@ def test_warming_up_is_no_harder_than_the_lightest_load(
     assert server.is_alive
 
 
-def test_a_slow_model_is_warmed_up_by_what_time_allows(pretend, make: Make, monkeypatch) -> None:
-    monkeypatch.setattr("model_analyzer.runner.server.triton._WARM_UP_S", -1)
-    server = make(pretend.tritonserver())
+def test_a_slow_model_is_warmed_up_by_what_time_allows(pretend, make: Make) -> None:
+    server = make(pretend.tritonserver(), timings=Timings(warm_up_s=-1))
 
     server.serve([variants()[2]], ServerSetup())
 
     assert pretend.server_calls.count("infer m") == 1
 
 
-def test_an_ordinary_stop_asks_and_waits(pretend, make: Make, monkeypatch) -> None:
-    monkeypatch.setattr("model_analyzer.runner.server.triton.GRACE_S", 60)
+def test_an_ordinary_stop_asks_and_waits(pretend, make: Make) -> None:
     server = make(pretend.tritonserver(stop_s=0.5))
     server.serve([variants()[0]], ServerSetup())
 
@@ -406,9 +406,8 @@ def test_an_ordinary_stop_asks_and_waits(pretend, make: Make, monkeypatch) -> No
     assert not server.is_alive
 
 
-def test_a_server_that_does_not_stop_is_killed(pretend, make: Make, mark, monkeypatch) -> None:
-    monkeypatch.setattr("model_analyzer.runner.server.triton.GRACE_S", 0.5)
-    server = make(pretend.tritonserver(deaf=True))
+def test_a_server_that_does_not_stop_is_killed(pretend, make: Make, mark) -> None:
+    server = make(pretend.tritonserver(deaf=True), timings=Timings(grace_s=0.5))
     server.serve([variants()[0]], ServerSetup())
 
     server.stop()
@@ -416,9 +415,8 @@ def test_a_server_that_does_not_stop_is_killed(pretend, make: Make, mark, monkey
     assert not server.is_alive
 
 
-def test_discarding_is_quick_and_can_be_repeated(pretend, make: Make, monkeypatch) -> None:
-    monkeypatch.setattr("model_analyzer.runner.server.triton.GRACE_S", 300)  # not used
-    server = make(pretend.tritonserver(deaf=True))
+def test_discarding_is_quick_and_can_be_repeated(pretend, make: Make) -> None:
+    server = make(pretend.tritonserver(deaf=True), timings=Timings(grace_s=300))  # not used
     server.serve([variants()[0]], ServerSetup())
     began = time.monotonic()
 

@@ -27,14 +27,18 @@ import yaml
 
 from conftest import without_charts
 from model_analyzer.cli.main import main
-from model_analyzer.runner.monitors import neighbours
+from model_analyzer.runner.timings import Timings
+
+# how busy this machine is says nothing about the program
+PATIENT = Timings(dying_s=60, busy_share=2.0)
 
 
 @dataclass
 class Setting:
     """A directory with a configuration, in which the program is run again and again.
 
-    `draws` tells whether charts are drawn, which takes a third of a run's time.
+    `draws` tells whether charts are drawn, which takes a third of a run's time. `timings` are those
+    of runs in the process of the tests.
     """
 
     directory: Path
@@ -43,6 +47,7 @@ class Setting:
     config: dict[str, Any] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
     draws: bool = False
+    timings: Timings = PATIENT
     started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def start(
@@ -80,6 +85,7 @@ class Setting:
                 self.directory,
                 output,
                 output,
+                self.timings,
             )
             return status, output.text
 
@@ -162,12 +168,6 @@ def setting(tmp_path: Path, program: str, pretend, make_model, mark) -> Iterator
     assert mark.gone(), "processes were left behind"
 
 
-@pytest.fixture(autouse=True)
-def quiet_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """How busy this machine is says nothing about the program."""
-    monkeypatch.setattr(neighbours, "_BUSY_SHARE", 2.0)
-
-
 @pytest.fixture
 def run(program: str, tmp_path: Path) -> Callable[..., tuple[int, str, str]]:
     """Runs the program with any arguments: status, standard output, standard error.
@@ -205,6 +205,7 @@ def in_process(
     directory: Path,
     output: StringOutput,
     errors: StringOutput,
+    timings: Timings = PATIENT,
 ) -> int:
     """Runs `main` as a process of its own would; the exit status."""
     with (
@@ -220,7 +221,7 @@ def in_process(
         redirect_stderr(errors),
     ):
         try:
-            main()
+            main(timings)
         except SystemExit as end:
             return int(end.code or 0)
     return 0

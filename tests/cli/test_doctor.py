@@ -62,10 +62,7 @@ def test_without_models_no_server_is_started(examine, pretend) -> None:
     assert pretend.server_calls == []
 
 
-def test_each_model_that_does_not_work_is_told_with_its_fix(
-    examine, make_model, monkeypatch
-) -> None:
-    monkeypatch.setattr("model_analyzer.runner.server.triton._DYING_S", 60)
+def test_each_model_that_does_not_work_is_told_with_its_fix(examine, make_model) -> None:
     words = {
         "fail": "No module named 'nosuch'",
         "die": "the server died while it loaded",
@@ -169,7 +166,7 @@ def test_a_directory_of_variants_that_must_not_be_replaced_is_a_problem(examine,
 
 
 def test_gpus_are_told_as_the_driver_shows_them(examine, setting, driver) -> None:
-    driver.has(gpu(0, persists=0), gpu(1, programs=[7]))
+    driver.has(gpu(0), gpu(1, programs=[7]))
     setting.environment = driver.environment
 
     status, found = examine("--no-models", gpus="GPU-1111")

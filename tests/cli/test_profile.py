@@ -14,7 +14,7 @@ import pytest
 
 from model_analyzer.domain.measurements import Measurement, NoticeKind
 from model_analyzer.reports.document import results_schema
-from model_analyzer.runner.monitors import neighbours
+from model_analyzer.runner.timings import Timings
 from model_analyzer.state.checkpoint import load
 
 
@@ -329,8 +329,7 @@ def test_a_model_that_never_works_is_given_up_and_the_next_one_measured(
     assert {row[0] for row in setting.rows} == {"m"}
 
 
-def test_the_server_is_started_again_after_it_died(setting, pretend, monkeypatch) -> None:
-    monkeypatch.setattr("model_analyzer.runner.server.triton._DYING_S", 60)
+def test_the_server_is_started_again_after_it_died(setting, pretend) -> None:
     status, output = setting.profile(
         profile_models={
             "m": {
@@ -641,8 +640,8 @@ def test_the_output_of_perf_analyzer_goes_where_the_user_wants_it(setting) -> No
     assert "*** Measurement Settings ***" in text
 
 
-def test_a_busy_machine_is_told_once_and_with_every_measurement(setting, monkeypatch) -> None:
-    monkeypatch.setattr(neighbours, "_BUSY_SHARE", -1.0)
+def test_a_busy_machine_is_told_once_and_with_every_measurement(setting) -> None:
+    setting.timings = Timings(busy_share=-1.0)
 
     status, output = setting.profile()
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.runner.monitors import neighbours
+from model_analyzer.runner.timings import Timings
 
 GPU = 'nv_gpu_memory_total_bytes{gpu_uuid="GPU-aaaa"} 17069309952\n'
 
@@ -116,9 +116,9 @@ def test_a_model_without_a_configuration_is_completed_by_the_remote_server(
     assert "preferred_batch_size" not in text
 
 
-def test_a_server_elsewhere_is_no_neighbour(setting, remote, monkeypatch) -> None:
+def test_a_server_elsewhere_is_no_neighbour(setting, remote) -> None:
     """Where it is on this machine, its work would look like that of others."""
-    monkeypatch.setattr(neighbours, "_BUSY_SHARE", -1.0)
+    setting.timings = Timings(busy_share=-1.0)
 
     status, output = setting.profile(**remote())
 

@@ -70,7 +70,7 @@ def set_up(
         serving.server,
         load_generator,
         output,
-        monitors=_monitors(settings, serving, subjects, load_generator),
+        monitors=_monitors(job, serving, subjects, load_generator),
         interruptible=interruptible,
         conceal=conceal,
     )
@@ -78,12 +78,13 @@ def set_up(
 
 
 def _monitors(
-    settings: ProfileSettings,
+    job: Job,
     serving: Serving,
     subjects: Sequence[Subject],
     load_generator: PerfAnalyzer,
 ) -> Callable[[Trial], Iterator[Monitor]]:
     """What makes the monitors of a trial."""
+    settings = job.settings
     mode = settings.server.launch
     models = [model.settings for subject in subjects for model in subject.models]
     cpu_only = {model.name for model in models if model.cpu_only}
@@ -92,7 +93,7 @@ def _monitors(
         model.goal.needs(Source.GPU) for model in models
     )
     gpus, server = serving.gpus, serving.server
-    neighbours = Neighbours()
+    neighbours = Neighbours(busy_share=job.timings.busy_share)
 
     def monitors(trial: Trial) -> Iterator[Monitor]:
         # elsewhere, the server's own work could not be told from that of others

@@ -5,16 +5,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from model_analyzer.config.places import Places
 from model_analyzer.domain.settings import ProfileSettings
+from model_analyzer.runner.timings import Timings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """The settings of a run, where the user gave each of them, and environment variables."""
+    """The settings of a run, where the user gave each of them, environment variables, and how long
+    the runner waits.
+    """
 
     settings: ProfileSettings
     places: Places
     environment: Mapping[str, str]
+    timings: Timings = field(default_factory=Timings)

@@ -61,6 +61,7 @@ def make_server(job: Job, devices: Devices, place: Workplace, stack: ExitStack) 
             place.server_log,
             settles=settings.monitors.cpu or devices.shows_gpus,
             renews=devices.shows_gpus,
+            timings=job.timings,
         )
     )
 

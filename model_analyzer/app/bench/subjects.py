@@ -14,7 +14,7 @@ from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.settings import ModelSettings, ModelType, ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import ConfigError, Problem
-from model_analyzer.runner.files import fingerprint_files
+from model_analyzer.runner.file_trees import fingerprint_files
 from model_analyzer.runner.load.command import named_files
 from model_analyzer.runner.load.feasible import impossible, without_effect
 from model_analyzer.search.choose import check

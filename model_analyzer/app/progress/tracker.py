@@ -27,7 +27,7 @@ from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement, Outcome, averaged
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import Failure, Trial
-from model_analyzer.forecast.expectation.search import Stage
+from model_analyzer.forecast.expectation.expectation import Stage
 from model_analyzer.forecast.time_left import TimeLeft
 from model_analyzer.results.ranking import NO_GAIN
 from model_analyzer.results.selection import are_comparable

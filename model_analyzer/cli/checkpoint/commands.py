@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import click
 
-from model_analyzer.cli.checkpoint.best import best
 from model_analyzer.cli.checkpoint.exchange import export, import_
-from model_analyzer.cli.checkpoint.files import merge, stats, verify
 from model_analyzer.cli.checkpoint.listing import list_, show
+from model_analyzer.cli.checkpoint.maintenance import merge, stats, verify
 from model_analyzer.cli.checkpoint.metadata import metadata
+from model_analyzer.cli.checkpoint.ranked import best
 from model_analyzer.cli.checkpoint.transfer import download, upload
 from model_analyzer.cli.checkpoint.trials import trials
 

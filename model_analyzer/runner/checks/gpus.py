@@ -18,12 +18,9 @@ from model_analyzer.runner.monitors.gpu import Nvml
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuState:
-    """A GPU; `persists` whether the driver stays loaded between programs, `programs` how many
-    compute on it now. None: the driver does not say.
-    """
+    """A GPU; `programs` is how many compute on it now, None where the driver does not say."""
 
     gpu: Gpu
-    persists: bool | None
     programs: int | None
 
 
@@ -64,11 +61,9 @@ def _state(gpu: Gpu) -> GpuState:
     import pynvml
 
     handle = _answer(pynvml.nvmlDeviceGetHandleByUUID, gpu.device.uuid)
-    mode = _answer(pynvml.nvmlDeviceGetPersistenceMode, handle)
     programs = _answer(pynvml.nvmlDeviceGetComputeRunningProcesses, handle)
     return GpuState(
         gpu=gpu,
-        persists=None if mode is None else bool(mode),
         programs=None if programs is None else len(programs),
     )
 
@@ -121,12 +116,6 @@ def _gpu(state: GpuState) -> Finding:
         count = counted(state.programs, "program")
         return warning(
             name, f"{found}, in use by {count}", "see `nvidia-smi`: measurements will be noisy"
-        )
-    if state.persists is False:
-        return warning(
-            name,
-            f"{found}, persistence mode off: the first use after a pause takes seconds",
-            "`nvidia-smi -pm 1` (as root)",
         )
     return ok(name, found)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The machine while it should be quiet: load, memory, clock rates of its processors, clocks."""
+"""The machine while it should be quiet: load, memory, clock rates of processors, time of day."""
 
 from __future__ import annotations
 
@@ -20,14 +20,12 @@ _BUSY_SHARE = 0.3
 _LEAST_MEMORY_GIB = 1.0
 _GIB = 2**30
 
-# What the kernel takes where it trusts no faster one: reading them costs a microsecond.
-_SLOW_CLOCKS = ("hpet", "acpi_pm", "jiffies")
 _UNSYNCHRONISED = 5  # TIME_ERROR of adjtimex
 _TIMEX_BYTES = 512  # more than its struct has on any platform
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Load:
+class MachineLoad:
     """Cores that we may use, average load of the last minute, the share of the CPU time (0 to 1)
     that is used right now, and who uses it: names with cores.
     """
@@ -38,7 +36,7 @@ class Load:
     users: Sequence[tuple[str, float]]
 
 
-def read_load() -> Load:
+def read_load() -> MachineLoad:
     """Looks for a third of a second."""
     processes = [one for one in psutil.process_iter() if one.pid != os.getpid()]
     for process in processes:
@@ -48,7 +46,7 @@ def read_load() -> Load:
     for process in processes:
         name, percent = _percent(process)
         used[name] += round(percent)
-    return Load(
+    return MachineLoad(
         cores=len(os.sched_getaffinity(0)),
         average=os.getloadavg()[0],
         share=share,
@@ -64,7 +62,7 @@ def _percent(process: psutil.Process) -> tuple[str, float]:
         return "", 0.0
 
 
-def judge_load(load: Load) -> Finding:
+def judge_load(load: MachineLoad) -> Finding:
     found = f"{load.cores} cores, load {load.average:.1f}, {load.share:.0%} of the CPU time used"
     if load.share <= _BUSY_SHARE and load.average <= 0.5 * load.cores:
         return ok("load", found)
@@ -86,31 +84,19 @@ def judge_memory(available_gib: float) -> Finding:
     return ok("memory", found)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Frequency:
-    """The governors of the processors, and whether they may go above their base clock rate; empty
-    and None where that cannot be seen.
-    """
-
-    governors: frozenset[str]
-    turbo: bool | None
-
-
-def read_frequency(root: Path = Path("/")) -> Frequency:
+def read_governors(root: Path = Path("/")) -> frozenset[str]:
+    """The governors of the processors; none where they cannot be seen."""
     cpus = root / "sys/devices/system/cpu"
     governors = map(_text, cpus.glob("cpu[0-9]*/cpufreq/scaling_governor"))
-    off, on = _text(cpus / "intel_pstate/no_turbo"), _text(cpus / "cpufreq/boost")
-    turbo = off == "0" if off else on == "1" if on else None
-    return Frequency(governors=frozenset(filter(None, governors)), turbo=turbo)
+    return frozenset(filter(None, governors))
 
 
-def judge_frequency(frequency: Frequency) -> Finding:
+def judge_governors(governors: frozenset[str]) -> Finding:
     name = "CPU frequency"
-    if not frequency.governors:
+    if not governors:
         return ok(name, "cannot be seen from here (virtual machine or container)")
-    turbo = {True: ", turbo on", False: ", turbo off", None: ""}[frequency.turbo]
-    found = f"governor {', '.join(sorted(frequency.governors))}{turbo}"
-    if frequency.governors == {"performance"}:
+    found = f"governor {', '.join(sorted(governors))}"
+    if governors == {"performance"}:
         return ok(name, found)
     return warning(
         name,
@@ -119,28 +105,10 @@ def judge_frequency(frequency: Frequency) -> Finding:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Clock:
-    """Where the kernel has the time from, what else it could use, and whether the time of day is
-    kept right by NTP; "" and None where that cannot be seen.
+def read_synchronised() -> bool | None:
+    """Whether NTP keeps the time of day right, as the kernel says when asked without changing
+    anything; None where it does not say.
     """
-
-    source: str
-    available: Sequence[str]
-    synchronised: bool | None
-
-
-def read_clock(root: Path = Path("/")) -> Clock:
-    directory = root / "sys/devices/system/clocksource/clocksource0"
-    return Clock(
-        source=_text(directory / "current_clocksource"),
-        available=_text(directory / "available_clocksource").split(),
-        synchronised=_is_synchronised(),
-    )
-
-
-def _is_synchronised() -> bool | None:
-    """What the kernel says when asked without changing anything."""
     try:
         state = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(_TIMEX_BYTES))
     except (OSError, AttributeError):
@@ -148,28 +116,16 @@ def _is_synchronised() -> bool | None:
     return None if state < 0 else state != _UNSYNCHRONISED
 
 
-def judge_clock(clock: Clock, *, needs_time_of_day: bool) -> Finding:
-    """`needs_time_of_day`: the run compares it with that of other machines."""
-    name = "clock"
-    source = clock.source or "unknown source"
-    if clock.source in _SLOW_CLOCKS:
-        better = next((one for one in clock.available if one not in _SLOW_CLOCKS), "tsc")
+def judge_time_of_day(synchronised: bool | None) -> Finding:
+    """For runs that compare it with that of other machines."""
+    if synchronised is False:
         return warning(
-            name,
-            f"{source}, which takes a microsecond to read: short latencies look longer",
-            f"boot with clocksource={better}, or ask whoever runs the virtual machine",
-        )
-    if clock.synchronised is False and needs_time_of_day:
-        return warning(
-            name,
-            f"{source}, and no NTP keeps the time of day right: certificates may be refused, and"
-            " times in shared checkpoints may be out of order",
+            "clock",
+            "no NTP keeps the time of day right: certificates may be refused, and times in shared"
+            " checkpoints may be out of order",
             "`timedatectl set-ntp true` (as root, on the host)",
         )
-    kept = {True: ", kept right by NTP", False: ", not kept right by NTP", None: ""}[
-        clock.synchronised
-    ]
-    return ok(name, f"{source}{kept}")
+    return ok("clock", "kept right by NTP" if synchronised else "cannot be seen from here")
 
 
 def _text(path: Path) -> str:

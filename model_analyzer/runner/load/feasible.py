@@ -22,7 +22,7 @@ from model_analyzer.domain.settings import (
 )
 from model_analyzer.errors import Problem
 from model_analyzer.reading import read_regular
-from model_analyzer.runner.files import why_unreadable
+from model_analyzer.runner.file_trees import why_unreadable
 from model_analyzer.runner.load.command import named_files
 
 _MOST_INTERVALS_BYTES = 16 * 2**20

@@ -154,12 +154,6 @@ class Nvml:
         return device
 
 
-def find_devices() -> tuple[Device, ...]:
-    """What CUDA programs can use of the GPUs of this machine."""
-    with Nvml() as nvml:
-        return tuple(device for gpu in nvml.gpus for device in gpu.usable)
-
-
 def _slices(handle: Any) -> Sequence[Any] | None:
     """The MIG devices of a GPU, or None if it is not in MIG mode."""
     import pynvml

@@ -13,12 +13,9 @@ from types import TracebackType
 import psutil
 
 from model_analyzer.domain.measurements import Notice, NoticeKind, Observation
+from model_analyzer.runner.timings import DEFAULT
 
 log = logging.getLogger(__name__)
-
-# Of the CPU time of all cores. A quiet machine has 1 to 5 % of it; one busy process on eight cores
-# is 12 %, and moves a measurement by less than its noise.
-_BUSY_SHARE = 0.15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,15 +48,20 @@ def share_of_others(before: Usage, after: Usage) -> float:
 
 
 class Neighbours:
-    """Looks after every load of a run, and logs the first that was disturbed."""
+    """Looks after every load of a run, and logs the first that was disturbed: others used more
+    than `busy_share` of the CPU time.
+    """
 
-    def __init__(self, read: Callable[[], Usage] = read_usage) -> None:
+    def __init__(
+        self, read: Callable[[], Usage] = read_usage, *, busy_share: float = DEFAULT.busy_share
+    ) -> None:
         self._read = read
+        self._busy_share = busy_share
         self._is_told = False
 
     def during(self, load: str) -> NeighbourMonitor:
         """A monitor for one load, which is called so in messages."""
-        return NeighbourMonitor(self._read, load, self._tell)
+        return NeighbourMonitor(self._read, load, self._tell, self._busy_share)
 
     def _tell(self, share: float) -> None:
         if not self._is_told:
@@ -74,10 +76,17 @@ class Neighbours:
 class NeighbourMonitor:
     """Reads before and after one load. Whatever runs below this process is ours."""
 
-    def __init__(self, read: Callable[[], Usage], load: str, tell: Callable[[float], None]) -> None:
+    def __init__(
+        self,
+        read: Callable[[], Usage],
+        load: str,
+        tell: Callable[[float], None],
+        busy_share: float,
+    ) -> None:
         self._read = read
         self._load = load
         self._tell = tell
+        self._busy_share = busy_share
         self._before: Usage | None = None
         self._share = 0.0
 
@@ -93,12 +102,12 @@ class NeighbourMonitor:
     ) -> None:
         assert self._before is not None, "it was entered"
         self._share = share_of_others(self._before, self._read())
-        if self._share > _BUSY_SHARE:
+        if self._share > self._busy_share:
             self._tell(self._share)
 
     @property
     def observation(self) -> Observation:
-        if self._share <= _BUSY_SHARE:
+        if self._share <= self._busy_share:
             return Observation()
         notice = Notice(
             kind=NoticeKind.BUSY_MACHINE,

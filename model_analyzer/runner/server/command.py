@@ -11,9 +11,7 @@ from pathlib import Path
 from model_analyzer.domain.flags import TRITON_SERVER_OWNED
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.runner.server.endpoints import Endpoints
-
-# How long a server may take to end in good order.
-GRACE_S = 5.0
+from model_analyzer.runner.timings import DEFAULT
 
 
 def server_command(
@@ -32,7 +30,7 @@ def server_command(
         **extra,
         "http-address": endpoints.http.bind,
         "grpc-address": endpoints.grpc.bind,
-        "exit-timeout-secs": f"{GRACE_S:.0f}",
+        "exit-timeout-secs": f"{DEFAULT.grace_s:.0f}",
     }
     if "strict-model-config" not in given:
         # a variant is a full configuration: completing it would cost a second each time

@@ -24,20 +24,17 @@ from model_analyzer.errors import ServerError
 from model_analyzer.runner.client.interface import ServerCallError, ServerClient, has_fixed_shapes
 from model_analyzer.runner.client.tls import wants_grpc_tls
 from model_analyzer.runner.process import describe_status
-from model_analyzer.runner.server.command import GRACE_S
 from model_analyzer.runner.server.endpoints import Endpoints
 from model_analyzer.runner.server.log import ServerLog, hint
 from model_analyzer.runner.stubs import stubs_among
+from model_analyzer.runner.timings import DEFAULT, Timings
 
 log = logging.getLogger(__name__)
 
-_DYING_S = 2.0
 _LOOK_S = 0.01
 _ASK_AGAIN_S = 0.2
 _PORT_TRIES = 5
-_SETTLE_S = 15.0
 _ANSWER_S = 60.0
-_WARM_UP_S = 5.0
 _MOST_WARM_UPS = 32
 _TAG = "model_analyzer_variant"
 
@@ -114,11 +111,13 @@ class TritonServer:
         *,
         settles: bool,
         renews: bool = False,
+        timings: Timings = DEFAULT,
     ) -> None:
         self._launcher = launcher
         self._settings = settings
         self._settles = settles
         self._renews = renews
+        self._timings = timings
         self._log = log
         self._setup = ServerSetup()
         self._process: Running | None = None
@@ -181,7 +180,7 @@ class TritonServer:
         """
         wanted = {part.model: part for variant in variants for part in _parts_first(variant)}
         if self._must_restart(wanted, setup):
-            self._stop(GRACE_S)
+            self.stop()
         was_fresh = not self._loaded
         failure = self._load(wanted, setup)
         if failure is not None and _is_worth_another_server(failure, was_fresh=was_fresh):
@@ -208,7 +207,10 @@ class TritonServer:
 
     def stop(self) -> None:
         """Waits for the server to end, and kills it if it takes too long."""
-        self._stop(GRACE_S)
+        self._close_client()
+        if self._process is not None:
+            self._process.stop(self._timings.grace_s)
+        self.discard()
 
     @property
     def is_alive(self) -> bool:
@@ -317,12 +319,6 @@ class TritonServer:
                     f" (--client-max-retries gives it more){refusal}"
                 )
 
-    def _stop(self, grace_s: float) -> None:
-        self._close_client()
-        if self._process is not None:
-            self._process.stop(grace_s)
-        self.discard()
-
     def _close_client(self) -> None:
         if self._client is not None:
             self._client.close()
@@ -363,7 +359,7 @@ class TritonServer:
                 " never ends loading: `model-analyzer doctor` checks that",
             )
         if error.lost and self._process is not None:
-            self._process.wait(_DYING_S)  # the connection breaks a moment before the process ends
+            self._process.wait(self._timings.dying_s)
         if not self.is_alive:
             self.discard()
             return Failure(
@@ -399,7 +395,7 @@ class TritonServer:
         instances = sum(n for n, _ in variant.instances(gpus=len(self._setup.devices)))
         try:
             answer = client.infer_zeros(config, _ANSWER_S)
-            enough = time.monotonic() + _WARM_UP_S
+            enough = time.monotonic() + self._timings.warm_up_s
             for _ in range(min(2 * instances, _MOST_WARM_UPS)):
                 if time.monotonic() > enough:
                     break
@@ -423,7 +419,7 @@ class TritonServer:
             if variant.config.get("backend") == "python"
             for count, _ in variant.instances(gpus=len(self._setup.devices))
         )
-        deadline = time.monotonic() + _SETTLE_S
+        deadline = time.monotonic() + self._timings.settle_s
         while time.monotonic() < deadline and self._process is not None:
             if len(self.stubs()) <= expected or self._process.wait(0.05) is not None:
                 return

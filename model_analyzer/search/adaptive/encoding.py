@@ -23,17 +23,14 @@ from model_analyzer.search.adaptive.bottleneck import busy_shares
 from model_analyzer.search.adaptive.queueing import Floats, Settings
 from model_analyzer.search.adaptive.surrogate import Places
 from model_analyzer.search.plan import SearchedModel, Subject, VariedModel
-from model_analyzer.search.space import Coordinate, Quantity
-from model_analyzer.search.trial_space import TrialSpace
+from model_analyzer.search.space import BATCH_LIMIT, INSTANCES, Coordinate, Space
 from model_analyzer.search.variants import other_parameters
 
-_BATCH_LIMIT = Quantity.BATCH_LIMIT.value
-_INSTANCES = Quantity.INSTANCES.value
 _BATCHING = "dynamic_batching"
 _CLIENT_BATCH = "batch_sizes"
 
 # How many doublings of a quantity make a distance of one.
-_DOUBLINGS = {_INSTANCES: 2.0, _BATCH_LIMIT: 3.5, _CLIENT_BATCH: 3.5}
+_DOUBLINGS = {INSTANCES: 2.0, BATCH_LIMIT: 3.5, _CLIENT_BATCH: 3.5}
 _LOAD_DOUBLINGS = 8.0
 # Batches are up to so many times what waits for an instance in the mean; sizes that the load does
 # not make use of count for this part.
@@ -44,11 +41,14 @@ _CHOICE = 0.7  # the distance between two values that have no order
 class Encoding:
     """How the coordinates of a space, and its default, are told to the surrogates."""
 
-    def __init__(self, subject: Subject, space: TrialSpace) -> None:
+    def __init__(self, subject: Subject, space: Space) -> None:
         self._models = subject.models
         self._gpus = len(subject.setup.devices)
-        self._axes = space.axes
-        self._index = {(axis.model, axis.parameter): at for at, axis in enumerate(space.axes)}
+        self._dimensions = space.dimensions
+        self._index = {
+            (dimension.model, dimension.parameter): position
+            for position, dimension in enumerate(space.dimensions)
+        }
 
     def stations(self, model: SearchedModel) -> int:
         """How many models work on the model's requests."""
@@ -58,7 +58,7 @@ class Encoding:
         """The `default` trial in the first row, then the coordinates, as the model of that index
         sees them.
         """
-        at = np.array(coordinates, dtype=np.intp).reshape(len(coordinates), len(self._axes))
+        at = np.array(coordinates, dtype=np.intp).reshape(len(coordinates), len(self._dimensions))
         settings = self._settings(index, at, default)
         columns = [
             column
@@ -69,7 +69,9 @@ class Encoding:
             )
         ]
         columns += [
-            column for position in range(len(self._axes)) for column in self._field(position, at)
+            column
+            for position in range(len(self._dimensions))
+            for column in self._field(position, at)
         ]
         return Places(settings, np.stack(columns, axis=1))
 
@@ -93,11 +95,11 @@ class Encoding:
         for facts in _stations(model):
             variant = variants[facts.name]
             count = sum(count for count, _ in variant.instances(gpus=self._gpus))
-            instances.append(self._column(facts.name, _INSTANCES, at, count, count))
+            instances.append(self._column(facts.name, INSTANCES, at, count, count))
             limit = max(variant.max_batch_size, 1)
             own = limit if variant.has_dynamic_batching else 1
             batches.append(
-                self._column(facts.name, _BATCH_LIMIT, at, own, _formed(model, facts, limit))
+                self._column(facts.name, BATCH_LIMIT, at, own, _formed(model, facts, limit))
             )
             delays.append(self._delays(model.varied[facts.name], at, variant.config))
         load, size = work.load.value, work.load.batch_size
@@ -114,12 +116,14 @@ class Encoding:
     def _column(
         self, model: str, parameter: str, at: np.ndarray[Any, Any], default: float, other: float
     ) -> Floats:
-        """A quantity of the default, and then of each coordinate: `other` where no axis has it."""
+        """A parameter of the default, and then of each coordinate: `other` where it has no
+        dimension.
+        """
         position = self._index.get((model, parameter))
         if position is None:
             rest = np.full(len(at), float(other))
         else:
-            rest = np.array(self._axes[position].values, dtype=float)[at[:, position]]
+            rest = np.array(self._dimensions[position].values, dtype=float)[at[:, position]]
         return np.concatenate([[float(default)], rest])
 
     def _delays(self, model: VariedModel, at: np.ndarray[Any, Any], default: ModelConfig) -> Floats:
@@ -128,7 +132,7 @@ class Encoding:
         if position is None:
             values, chosen = other_parameters(model).get(_BATCHING, (None,)), np.zeros(len(at), int)
         else:
-            values, chosen = tuple(self._axes[position].values), at[:, position]
+            values, chosen = tuple(self._dimensions[position].values), at[:, position]
         delays = [_delay_s(apply_parameters(config, {_BATCHING: one})) for one in values]
         return np.array([_delay_s(default), *np.array(delays)[chosen]])
 
@@ -142,8 +146,8 @@ class Encoding:
             formed = np.minimum(batch, np.maximum(_GATHERED * flight / instances, client))
         columns = []
         for sizes, parameter in (
-            ((used, instances), _INSTANCES),
-            ((formed, batch), _BATCH_LIMIT),
+            ((used, instances), INSTANCES),
+            ((formed, batch), BATCH_LIMIT),
         ):
             for size, part in zip(sizes, (1.0, _UNUSED), strict=True):
                 scale = part / _DOUBLINGS[parameter]
@@ -154,10 +158,10 @@ class Encoding:
 
     def _field(self, position: int, at: np.ndarray[Any, Any]) -> list[Floats]:
         """Any other field of a model configuration: numbers in their order, others apart."""
-        axis = self._axes[position]
-        if axis.is_ordered or len(axis.values) < 2:
+        dimension = self._dimensions[position]
+        if dimension.is_ordered or len(dimension.values) < 2:
             return []
-        numbers = [_number(value) for value in axis.values]
+        numbers = [_number(value) for value in dimension.values]
         known = [number for number in numbers if number is not None]
         if len(known) == len(numbers):
             scaled = np.log2(1 + np.abs(np.array(known)))
@@ -166,7 +170,7 @@ class Encoding:
             return [np.concatenate([[values.mean()], values[at[:, position]]])]
         return [
             np.concatenate([[0.0], _CHOICE * (at[:, position] == choice)])
-            for choice in range(len(axis.values))
+            for choice in range(len(dimension.values))
         ]
 
 

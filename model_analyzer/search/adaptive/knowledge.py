@@ -37,7 +37,7 @@ from model_analyzer.search.adaptive.queueing import Floats
 from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Surrogate, Worlds
 from model_analyzer.search.plan import Subject
 from model_analyzer.search.space import Coordinate
-from model_analyzer.search.trial_space import TrialSpace
+from model_analyzer.search.trial_map import TrialMap
 
 # So many trials are looked at for a decision, beside those near to the best ones known.
 _CANDIDATES = 600
@@ -59,7 +59,7 @@ _BELIEVED = 0.5
 # A lower load of the best is worth a measurement if it may be as good, up to this much of the
 # score, with this probability.
 _AS_GOOD, _MAY_BE = 0.03, 0.05
-# Of an axis with more values, only so many are tried beside a leader.
+# Of a dimension with more values, only so many are tried beside a leader.
 _MOST_VALUES = 200
 # What is tried of a load: the lower ones that cost half and a quarter of it.
 _PARTS_OF_A_LOAD = (4, 2)
@@ -117,7 +117,9 @@ class Knowledge:
     measured, best mean first.
     """
 
-    def __init__(self, subject: Subject, space: TrialSpace, names: VariantNames, seed: int) -> None:
+    def __init__(
+        self, subject: Subject, trial_map: TrialMap, names: VariantNames, seed: int
+    ) -> None:
         self.goal = subject.goal
         self.records: list[TrialRecord] = []
         self.measured: dict[Coordinate, list[Measurement]] = {}
@@ -126,11 +128,11 @@ class Knowledge:
         self._failed: dict[Coordinate, Failure] = {}
         self._asked: dict[Coordinate, int] = {}
         self._trials: dict[Coordinate, Trial] = {}
-        self._space = space
+        self._map = trial_map
         self._names = names
         self._seed = seed
-        self.default = space.default(names)
-        self._encoding = Encoding(subject, space)
+        self.default = trial_map.default(names)
+        self._encoding = Encoding(subject, trial_map.space)
         self._surrogates = [
             Surrogate(
                 self._encoding.stations(model),
@@ -141,8 +143,8 @@ class Knowledge:
         ]
         self._of_the_variant = [
             position
-            for position, axis in enumerate(space.axes)
-            if axis.parameter not in OF_THE_LOAD
+            for position, dimension in enumerate(trial_map.space.dimensions)
+            if dimension.parameter not in OF_THE_LOAD
         ]
         self._legal: dict[Coordinate, bool] = {}
         self._drawn: tuple[int, Sequence[Coordinate]] = (-1, ())
@@ -184,7 +186,7 @@ class Knowledge:
     def _trial(self, coordinate: Coordinate) -> Trial:
         if coordinate == Coordinates.DEFAULT:
             return self.default
-        return self._space.trial(coordinate, self._names)
+        return self._map.trial(coordinate, self._names)
 
     @property
     def recommended(self) -> Sequence[Coordinate]:
@@ -271,9 +273,9 @@ class Knowledge:
         """
         found: list[Coordinate] = []
         concurrencies = [
-            (position, axis.values)
-            for position, axis in enumerate(self._space.axes)
-            if axis.parameter == LoadKind.CONCURRENCY.value
+            (position, dimension.values)
+            for position, dimension in enumerate(self._map.space.dimensions)
+            if dimension.parameter == LoadKind.CONCURRENCY.value
         ]
         for part in _PARTS_OF_A_LOAD if coordinate and concurrencies else ():
             lower = list(coordinate)
@@ -402,7 +404,9 @@ class Knowledge:
         loaded. What a variant can tell, it has told after a few measurements: further ones cost
         more and more.
         """
-        index = np.array(candidates, dtype=np.intp).reshape(len(candidates), len(self._space.axes))
+        index = np.array(candidates, dtype=np.intp).reshape(
+            len(candidates), len(self._map.space.dimensions)
+        )
         variants = [(), *map(tuple, index[:, self._of_the_variant].tolist())]
         loaded = self._variant(self._loaded)
         missing = np.array([variant != loaded for variant in variants])
@@ -438,7 +442,7 @@ class Knowledge:
         for leader in self.leaders[:_NEAR]:
             if leader != Coordinates.DEFAULT:
                 yield from self._near(leader)
-        sizes = np.array([len(axis.values) for axis in self._space.axes])
+        sizes = np.array([len(dimension.values) for dimension in self._map.space.dimensions])
         generator = np.random.default_rng([self._seed, len(self.records)])
         yield from self._around(sizes, generator)
         yield from self._anywhere(sizes, len(self.records) // _KEPT_FOR)
@@ -473,15 +477,15 @@ class Knowledge:
 
     def _near(self, coordinate: Coordinate) -> Iterator[Coordinate]:
         """All that differ in one value only; of many values, those beside it and some far away."""
-        for position, axis in enumerate(self._space.axes):
-            for index in _spread(coordinate[position], len(axis.values)):
+        for position, dimension in enumerate(self._map.space.dimensions):
+            for index in _spread(coordinate[position], len(dimension.values)):
                 near = (*coordinate[:position], index, *coordinate[position + 1 :])
                 if self._is_legal(near):
                     yield near
 
     def _is_legal(self, coordinate: Coordinate) -> bool:
         if coordinate not in self._legal:
-            self._legal[coordinate] = self._space.is_legal(coordinate)
+            self._legal[coordinate] = self._map.is_legal(coordinate)
         return self._legal[coordinate]
 
 

@@ -9,8 +9,8 @@ FAKE_NVML names a JSON file, read anew at each call:
 
 A GPU has `uuid`, `name`, `total` and `used` (bytes), and may have `utilization` (percent), `power`
 (milliwatts), `slices` (a list of the same, which puts it into MIG mode), `lost` (nothing can be
-read), `old` (a driver without the second version of memory information), `persists` (persistence
-mode), `programs` (numbers of processes that compute on it). A list of numbers is
+read), `old` (a driver without the second version of memory information), `programs` (numbers of
+processes that compute on it). A list of numbers is
 gone through, one for each look; its last number stays.
 """
 
@@ -120,10 +120,6 @@ def nvmlSystemGetDriverVersion() -> str:
 def nvmlDeviceGetHandleByUUID(uuid: str) -> str:
     _device(uuid)
     return uuid
-
-
-def nvmlDeviceGetPersistenceMode(handle: str) -> int:
-    return int(_reading(handle, "persists"))
 
 
 def nvmlDeviceGetComputeRunningProcesses(handle: str) -> list[SimpleNamespace]:

@@ -12,8 +12,8 @@ import pytest
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode, SearchSettings
 from model_analyzer.domain.trials import Trial
+from model_analyzer.forecast.expectation.expectation import Expectation, Stage
 from model_analyzer.forecast.expectation.loading import load_of
-from model_analyzer.forecast.expectation.search import Expectation, Stage
 from model_analyzer.search.plan import Subject
 from tests.unit.search.surfaces import (
     Respond,

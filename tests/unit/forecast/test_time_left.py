@@ -15,8 +15,8 @@ import pytest
 from model_analyzer.domain.budget import Budget
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode, SearchSettings
 from model_analyzer.domain.trials import Trial
+from model_analyzer.forecast.expectation.expectation import Expectation
 from model_analyzer.forecast.expectation.loading import load_of
-from model_analyzer.forecast.expectation.search import Expectation
 from model_analyzer.forecast.time_left import Durations, Part, TimeLeft
 from model_analyzer.search.plan import Subject
 from tests.unit.search.surfaces import (

@@ -14,7 +14,7 @@ import pytest
 
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.errors import OutputError, RepositoryError
-from model_analyzer.runner.files import copy_writable, fingerprint_files
+from model_analyzer.runner.file_trees import copy_writable, fingerprint_files
 from model_analyzer.runner.model_config import parse_text, to_json, to_text
 from model_analyzer.runner.output_directory import create_output
 from model_analyzer.runner.repository import (

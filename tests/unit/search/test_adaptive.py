@@ -29,11 +29,11 @@ from model_analyzer.domain.settings import AdaptiveSettings, SearchMode
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.errors import ConfigError
 from model_analyzer.results.ranking import rank
+from model_analyzer.search.adaptive.adaptive_search import LOAD_STEPS
 from model_analyzer.search.adaptive.knowledge import Knowledge
-from model_analyzer.search.adaptive.search import LOAD_STEPS
 from model_analyzer.search.choose import choose
 from model_analyzer.search.plan import Subject
-from model_analyzer.search.trial_space import TrialSpace
+from model_analyzer.search.trial_map import TrialMap
 from tests.unit.search.surfaces import (
     UNLIMITED,
     Respond,
@@ -445,9 +445,9 @@ def test_of_loads_that_tie_the_lowest_is_recommended() -> None:
 
 def test_lower_request_rates_are_not_tried_for_their_own_sake() -> None:
     what = subject(load_kind=LoadKind.REQUEST_RATE)
-    space = TrialSpace(what, ADAPTIVE, use_formula=False, load_steps=LOAD_STEPS)
-    known = Knowledge(what, space, VariantNames(), 0)
-    steps = known.measure(space.smallest)
+    trial_map = TrialMap(what, ADAPTIVE, use_formula=False, load_steps=LOAD_STEPS)
+    known = Knowledge(what, trial_map, VariantNames(), 0)
+    steps = known.measure(trial_map.smallest)
     next(steps)
     with pytest.raises(StopIteration):
         steps.send(measured(10.0, 5.0, 6.0))
@@ -610,10 +610,10 @@ def test_of_long_lists_a_part_is_thought_about_at_a_time() -> None:
     many = tuple(range(1, 10_001))
     what = subject(loads=many, batch_sizes=many)
     where = limits(mode=SearchMode.ADAPTIVE, instances=(1, 10_000), batch=(1, 2**14))
-    space = TrialSpace(what, where, use_formula=False, load_steps=LOAD_STEPS)
-    known = Knowledge(what, space, VariantNames(), 0)
-    middle = tuple(len(axis.values) // 2 for axis in space.axes)
-    for coordinate in (space.smallest, middle):
+    trial_map = TrialMap(what, where, use_formula=False, load_steps=LOAD_STEPS)
+    known = Knowledge(what, trial_map, VariantNames(), 0)
+    middle = tuple(len(dimension.values) // 2 for dimension in trial_map.space.dimensions)
+    for coordinate in (trial_map.smallest, middle):
         step = known.measure(coordinate)
         trial = next(step)
         with pytest.raises(StopIteration):
@@ -628,4 +628,4 @@ def test_values_without_an_order_have_a_limit() -> None:
     what = subject(parameters={"dynamic_batching": delays})
 
     with pytest.raises(ConfigError, match="dynamic_batching has 1001 values, and this search"):
-        TrialSpace(what, ADAPTIVE, use_formula=False)
+        TrialMap(what, ADAPTIVE, use_formula=False)

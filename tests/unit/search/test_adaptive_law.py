@@ -24,7 +24,7 @@ from model_analyzer.search.adaptive.queueing import (
     unknowns,
 )
 from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Places, Surrogate
-from model_analyzer.search.trial_space import TrialSpace
+from model_analyzer.search.trial_map import TrialMap
 from tests.unit.search.surfaces import limits, model, subject
 
 # Inferences per second of `sim_gpu` (see `model-analyzer init`) on Triton 2.51 with 3 instances and
@@ -168,15 +168,16 @@ def test_delays_are_the_listed_ones_or_the_models_own(
     searched = subject(
         model(dynamic_batching=own), parameters={"dynamic_batching": listed} if listed else {}
     )
-    space = TrialSpace(searched, limits(mode=SearchMode.ADAPTIVE), use_formula=False)
-    listing = [number for number, axis in enumerate(space.axes) if not axis.is_ordered]
+    trial_map = TrialMap(searched, limits(mode=SearchMode.ADAPTIVE), use_formula=False)
+    dimensions = trial_map.space.dimensions
+    listing = [number for number, dimension in enumerate(dimensions) if not dimension.is_ordered]
     coordinates = [
-        tuple(value * (number in listing) for number in range(len(space.axes)))
+        tuple(value * (number in listing) for number in range(len(dimensions)))
         for value in range(max(len(listed), 1))
     ]
 
-    default = space.default(VariantNames())
-    places = Encoding(searched, space).places(0, coordinates, default)
+    default = trial_map.default(VariantNames())
+    places = Encoding(searched, trial_map.space).places(0, coordinates, default)
 
     assert places.settings.delay[:, 0] == pytest.approx(expected)
 

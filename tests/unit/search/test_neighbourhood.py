@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model_analyzer.search.neighbourhood import Neighbourhood
-from model_analyzer.search.space import Coordinate, Dimension, Quantity, SearchSpace
+from model_analyzer.search.space import INSTANCES, Coordinate, Dimension, Space
 
 
 def around(home: Coordinate, sizes: Sequence[int | None] | None = None) -> Neighbourhood:
@@ -20,13 +20,13 @@ def around(home: Coordinate, sizes: Sequence[int | None] | None = None) -> Neigh
     dimensions = [
         Dimension(
             model="m",
-            quantity=Quantity.INSTANCES,
+            parameter=INSTANCES,
             values=range(1, (size or 9) + 1),
             is_open=size is None,
         )
         for size in sizes or [None] * len(home)
     ]
-    return Neighbourhood(SearchSpace(tuple(dimensions)), home)
+    return Neighbourhood(Space(tuple(dimensions)), home)
 
 
 def everything(of: Neighbourhood) -> list[Coordinate]:

@@ -11,18 +11,18 @@ import pytest
 
 from model_analyzer.errors import ConfigError
 from model_analyzer.search.plan import Subject
-from model_analyzer.search.space import SearchSpace, search_space
+from model_analyzer.search.space import Space, sizes_at, space_of_sizes
 from model_analyzer.search.variants import Size
 from tests.unit.search.surfaces import composing, counts, ensemble, model, subject, together
 
 
 def space(
     what: Subject, *, batches: tuple[int, int] = (1, 8), instances: tuple[int, int] = (1, 3)
-) -> SearchSpace:
-    return search_space(what, batch_limits=batches, instances=instances)
+) -> Space:
+    return space_of_sizes(what, batch_limits=batches, instances=instances)
 
 
-def values(of: SearchSpace) -> dict[str, list[list[int]]]:
+def values(of: Space) -> dict[str, list[list[int]]]:
     """The values of the dimensions of each model."""
     found: dict[str, list[list[int]]] = {}
     for dimension in of.dimensions:
@@ -153,7 +153,7 @@ def test_options_of_composing_models_bound_their_dimensions() -> None:
 def test_a_coordinate_stands_for_a_size_of_every_model() -> None:
     of = space(subject(ensemble(model("a"), model("b", max_batch_size=0))))
 
-    assert of.sizes((3, 1, 2)) == {
+    assert sizes_at(of.point((3, 1, 2))) == {
         "a": Size(instances=2, batch_limit=8),
         "b": Size(instances=3, batch_limit=None),
     }

@@ -11,7 +11,7 @@ from model_analyzer import profiling
 from model_analyzer.app.progress.events import Event, Phase, Silence, Sink
 from model_analyzer.app.progress.tracker import Tracker
 from model_analyzer.domain.measurements import Outcome
-from model_analyzer.forecast.expectation.search import Expectation
+from model_analyzer.forecast.expectation.expectation import Expectation
 from model_analyzer.forecast.time_left import Part, TimeLeft
 from model_analyzer.search.plan import Subject
 from tests.unit.search.surfaces import (

@@ -22,11 +22,10 @@ def state(
     uuid: str = "GPU-0",
     *,
     slices: Sequence[str] | None = None,
-    persists: bool | None = True,
     programs: int | None = 0,
 ) -> GpuState:
     parts = None if slices is None else tuple(map(device, slices))
-    return GpuState(gpu=Gpu(device(uuid), parts), persists=persists, programs=programs)
+    return GpuState(gpu=Gpu(device(uuid), parts), programs=programs)
 
 
 def judged(
@@ -79,7 +78,6 @@ def test_a_gpu_in_order() -> None:
 @pytest.mark.parametrize(
     ("gpu", "words", "fix"),
     [
-        (state(persists=False), "persistence mode off", "nvidia-smi -pm 1"),
         (state(programs=2), "in use by 2 programs", "nvidia-smi"),
         (state(slices=[]), "MIG mode with 0 devices", "-cgi"),
     ],
@@ -93,7 +91,7 @@ def test_what_makes_numbers_worse_gets_a_warning(gpu: GpuState, words: str, fix:
 
 
 def test_an_old_driver_that_does_not_say_is_fine() -> None:
-    assert judged(state(persists=None, programs=None))[1].level is Level.OK
+    assert judged(state(programs=None))[1].level is Level.OK
 
 
 def test_mig_devices_are_told() -> None:

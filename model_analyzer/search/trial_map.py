@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Everything that can be varied at once: here a coordinate stands for a whole trial.
+"""The space of everything that can be varied at once, and the trial at each of its coordinates.
 
 Beside the sizes of all models, these are the batch sizes of the clients, their loads, and every
 other field of a model configuration for which several values are listed.
@@ -8,11 +8,10 @@ other field of a model configuration for which several values are listed.
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from model_analyzer.domain.models import (
@@ -28,52 +27,35 @@ from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.trials import LoadKind, Trial, Workload
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.search.plan import SearchedModel, Subject, VariedModel, load_bounds, load_values
-from model_analyzer.search.space import Coordinate, Quantity, search_space
+from model_analyzer.search.space import (
+    BATCH_LIMIT,
+    Coordinate,
+    Dimension,
+    Point,
+    Space,
+    sizes_at,
+    space_of_sizes,
+)
 from model_analyzer.search.variants import (
-    Size,
     listed_batch_limits,
     other_parameters,
     sized_variant,
 )
 
-_BATCH_LIMIT = Quantity.BATCH_LIMIT.value
-_INSTANCES = Quantity.INSTANCES.value
 _BATCHING = "dynamic_batching"
 _CLIENT_BATCH = "batch_sizes"
 
 # Values without an order: what is learnt of one says nothing about others.
 _MOST_CHOICES = 1000
 
-# What a coordinate stands for: value by parameter, by model.
-Point = Mapping[str, Mapping[str, Any]]
 
+class TrialMap:
+    """All trials of the models of `subject` within the bounds of `settings`, by their coordinates
+    in `space`.
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Axis:
-    """A parameter of one model with its possible values. Where it is ordered they ascend, and
-    neighbours are alike.
-    """
-
-    model: str
-    parameter: str
-    values: Sequence[Any]
-    is_ordered: bool = True
-
-    @property
-    def name(self) -> str:
-        return f"{self.model}::{self.parameter}"
-
-    def __str__(self) -> str:
-        of = f"{self.values[0]} to {self.values[-1]} " if self.is_ordered else ""
-        return f"{self.parameter}: {of}({len(self.values)})"
-
-
-class TrialSpace:
-    """All trials of the models of `subject` within the bounds of `settings`.
-
-    With `use_formula` concurrencies are no axes of their own: they follow from the sizes. Loads
-    that nobody listed have `load_steps` values for each doubling; with more than one, the highest
-    that is allowed is among them. Raises ConfigError where no trial is legal.
+    With `use_formula` concurrencies are no dimensions of their own: they follow from the sizes.
+    Loads that nobody listed have `load_steps` values for each doubling; with more than one, the
+    highest that is allowed is among them. Raises ConfigError where no trial is legal.
     """
 
     def __init__(
@@ -93,12 +75,15 @@ class TrialSpace:
         }
         sizes = [*self._sizes()]
         widest: Point = {
-            axis.model: {_BATCH_LIMIT: axis.values[-1]}
-            for axis in sizes
-            if axis.parameter == _BATCH_LIMIT
+            dimension.model: {BATCH_LIMIT: dimension.values[-1]}
+            for dimension in sizes
+            if dimension.parameter == BATCH_LIMIT
         }
-        self.axes: tuple[Axis, ...] = (*sizes, *self._fields(widest), *self._clients(widest))
-        self._position = {(axis.model, axis.parameter): at for at, axis in enumerate(self.axes)}
+        self.space = Space((*sizes, *self._fields(widest), *self._clients(widest)))
+        self._position = {
+            (dimension.model, dimension.parameter): position
+            for position, dimension in enumerate(self.space.dimensions)
+        }
         self._preferred = {
             name: self._preferred_sizes(varied)
             for name, varied in self._varied.items()
@@ -106,14 +91,9 @@ class TrialSpace:
         }
 
     @property
-    def size(self) -> int:
-        """How many combinations of values there are."""
-        return math.prod(len(axis.values) for axis in self.axes)
-
-    @property
     def smallest(self) -> Coordinate:
         """Of all that is legal, what is nearest to where everything is smallest."""
-        found = self.nearest((0,) * len(self.axes), ())
+        found = self.nearest(self.space.start, ())
         assert found is not None  # a space has a legal trial
         return found
 
@@ -131,14 +111,14 @@ class TrialSpace:
         return self._subject.trial(*workloads)
 
     def trial(self, coordinate: Coordinate, names: VariantNames) -> Trial:
-        point = self._point(coordinate)
+        point = self.space.point(coordinate)
         return self._subject.trial(
             *(self._workload(model, point, names) for model in self._subject.models)
         )
 
     def is_legal(self, coordinate: Coordinate) -> bool:
         """Whether a server could run what the coordinate stands for."""
-        point = self._point(coordinate)
+        point = self.space.point(coordinate)
         return all(
             point[model.facts.name][_CLIENT_BATCH] <= _batch_limit(model.facts, point)
             for model in self._subject.models
@@ -159,17 +139,17 @@ class TrialSpace:
             at = waiting.popleft()
             if at not in known and self.is_legal(at):
                 return at
-            for near in self._adjacent(at):
+            for near in self.space.adjacent(at):
                 if near not in seen:
                     seen.add(near)
                     waiting.append(near)
         return None
 
-    # -- axes --------------------------------------------------------------------------------
+    # -- dimensions --------------------------------------------------------------------------
 
-    def _sizes(self) -> Iterator[Axis]:
+    def _sizes(self) -> Iterator[Dimension]:
         settings = self._settings
-        space = search_space(
+        space = space_of_sizes(
             replace(self._subject, models=tuple(map(_smallest, self._subject.models))),
             batch_limits=(settings.min_model_batch_size, settings.max_model_batch_size),
             instances=(settings.min_instance_count, settings.max_instance_count),
@@ -181,14 +161,10 @@ class TrialSpace:
         }
         for dimension in space.dimensions:
             # what calls others from its own code is batched where it calls
-            if dimension.quantity is not Quantity.BATCH_LIMIT or dimension.model not in callers:
-                yield Axis(
-                    model=dimension.model,
-                    parameter=dimension.quantity.value,
-                    values=dimension.values,
-                )
+            if dimension.parameter != BATCH_LIMIT or dimension.model not in callers:
+                yield replace(dimension, is_open=False)
 
-    def _fields(self, widest: Point) -> Iterator[Axis]:
+    def _fields(self, widest: Point) -> Iterator[Dimension]:
         for name, model in self._varied.items():
             batching = _usable_batching(model, _batch_limit(model.facts, widest))
             for field, listed in _several(model).items():
@@ -202,9 +178,9 @@ class TrialSpace:
                             hint="list fewer, or use run_config_search_mode: brute",
                         )
                     )
-                yield Axis(model=name, parameter=field, values=values, is_ordered=False)
+                yield Dimension(model=name, parameter=field, values=values, is_ordered=False)
 
-    def _clients(self, widest: Point) -> Iterator[Axis]:
+    def _clients(self, widest: Point) -> Iterator[Dimension]:
         for model in self._subject.models:
             name, limit = model.facts.name, _batch_limit(model.facts, widest)
             fitting = sorted(size for size in model.settings.batch_sizes if size <= limit)
@@ -216,9 +192,9 @@ class TrialSpace:
                         hint="run_config_search_max_model_batch_size may allow more",
                     )
                 )
-            yield Axis(model=name, parameter=_CLIENT_BATCH, values=fitting)
+            yield Dimension(model=name, parameter=_CLIENT_BATCH, values=fitting)
             if not self._follows_from_sizes(model):
-                yield Axis(
+                yield Dimension(
                     model=name,
                     parameter=model.settings.load_kind.value,
                     values=self._load_values(model),
@@ -227,7 +203,9 @@ class TrialSpace:
     def _preferred_sizes(self, model: VariedModel) -> Sequence[int]:
         """The largest batch that the model is told to form, with each of its ways of batching."""
         position = self._position.get((model.facts.name, _BATCHING))
-        values = _ways_of_batching(model) if position is None else self.axes[position].values
+        values = (
+            _ways_of_batching(model) if position is None else self.space.dimensions[position].values
+        )
         return [_preferred(model.facts, batching) for batching in values]
 
     def _load_values(self, model: SearchedModel) -> Sequence[int]:
@@ -244,34 +222,22 @@ class TrialSpace:
 
     # -- coordinates -------------------------------------------------------------------------
 
-    def _point(self, coordinate: Coordinate) -> Point:
-        point: dict[str, dict[str, Any]] = {}
-        for axis, index in zip(self.axes, coordinate, strict=True):
-            point.setdefault(axis.model, {})[axis.parameter] = axis.values[index]
-        return point
-
     def _batching(self, model: str, coordinate: Coordinate) -> int:
         """Which of its ways of batching the model has."""
         position = self._position.get((model, _BATCHING))
         return 0 if position is None else coordinate[position]
 
-    def _adjacent(self, coordinate: Coordinate) -> Iterator[Coordinate]:
-        for position, axis in enumerate(self.axes):
-            for index in (coordinate[position] - 1, coordinate[position] + 1):
-                if 0 <= index < len(axis.values):
-                    yield (*coordinate[:position], index, *coordinate[position + 1 :])
-
     def _with_fitting_batches(self, coordinate: Coordinate) -> Coordinate:
         """With each client batch that would be too large lowered to the largest that fits."""
-        point = self._point(coordinate)
+        point = self.space.point(coordinate)
         limits = {
             model.facts.name: _batch_limit(model.facts, point) for model in self._subject.models
         }
         return tuple(
-            min(index, max(bisect_right(axis.values, limits[axis.model]) - 1, 0))
-            if axis.parameter == _CLIENT_BATCH
+            min(index, max(bisect_right(dimension.values, limits[dimension.model]) - 1, 0))
+            if dimension.parameter == _CLIENT_BATCH
             else index
-            for axis, index in zip(self.axes, coordinate, strict=True)
+            for dimension, index in zip(self.space.dimensions, coordinate, strict=True)
         )
 
     def _with_room_for_preferred(self, coordinate: Coordinate) -> Coordinate:
@@ -280,11 +246,15 @@ class TrialSpace:
         """
         fitting = list(coordinate)
         for name, sizes in self._preferred.items():
-            limit = self._position.get((name, _BATCH_LIMIT))
+            limit = self._position.get((name, BATCH_LIMIT))
             batching = self._position.get((name, _BATCHING))
             if limit is None or batching is None:
                 continue  # what cannot be changed fits
-            low, way, limits = coordinate[limit], coordinate[batching], self.axes[limit].values
+            low, way, limits = (
+                coordinate[limit],
+                coordinate[batching],
+                self.space.dimensions[limit].values,
+            )
             least = [max(bisect_left(limits, size), low) for size in sizes]
             fitting[batching] = min(
                 range(len(sizes)),
@@ -296,12 +266,7 @@ class TrialSpace:
     # -- trials ------------------------------------------------------------------------------
 
     def _workload(self, model: SearchedModel, point: Point, names: VariantNames) -> Workload:
-        sizes = {
-            name: Size(instances=values[_INSTANCES], batch_limit=values.get(_BATCH_LIMIT))
-            for name, values in point.items()
-            if _INSTANCES in values
-        }
-        variant = sized_variant(_with_fields(model, point), sizes, names)
+        variant = sized_variant(_with_fields(model, point), sizes_at(point), names)
         values = point[model.facts.name]
         load = values.get(model.settings.load_kind.value)
         if load is None:
@@ -326,7 +291,7 @@ def _batch_limit(facts: ModelFacts, point: Point) -> int:
     if facts.is_ensemble and facts.supports_batching:
         steps = step_models(facts.config)
         return min(_batch_limit(part, point) for part in facts.composing if part.name in steps)
-    varied: int = point.get(facts.name, {}).get(_BATCH_LIMIT, max_batch_size(facts.config))
+    varied: int = point.get(facts.name, {}).get(BATCH_LIMIT, max_batch_size(facts.config))
     return max(varied, 1)
 
 

@@ -16,7 +16,7 @@ from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
 from model_analyzer.errors import ConfigError
 from model_analyzer.search.plan import Subject
 from model_analyzer.search.space import Coordinate
-from model_analyzer.search.trial_space import TrialSpace
+from model_analyzer.search.trial_map import TrialMap
 from tests.unit.search.surfaces import (
     all_parts,
     batch_limit,
@@ -46,21 +46,21 @@ def preferring(*sizes: int) -> Mapping[str, Sequence[Any]]:
     return {"dynamic_batching": [{"preferred_batch_size": [size]} for size in sizes]}
 
 
-def space(
+def trial_map(
     what: Subject | None = None, where: SearchSettings | None = None, *, formula: bool = False
-) -> TrialSpace:
-    return TrialSpace(what or subject(), where or limits(), use_formula=formula)
+) -> TrialMap:
+    return TrialMap(what or subject(), where or limits(), use_formula=formula)
 
 
-def axes(of: TrialSpace) -> Mapping[str, list[Any]]:
-    return {axis.name: thaw(list(axis.values)) for axis in of.axes}
+def dimensions(of: TrialMap) -> Mapping[str, list[Any]]:
+    return {dimension.name: thaw(list(dimension.values)) for dimension in of.space.dimensions}
 
 
-def coordinates(of: TrialSpace) -> list[Coordinate]:
-    return list(product(*(range(len(axis.values)) for axis in of.axes)))
+def coordinates(of: TrialMap) -> list[Coordinate]:
+    return list(product(*(range(len(dimension.values)) for dimension in of.space.dimensions)))
 
 
-def legal(of: TrialSpace) -> list[Coordinate]:
+def legal(of: TrialMap) -> list[Coordinate]:
     """Every coordinate that the space gives, each once."""
     known: list[Coordinate] = []
     while (new := of.nearest(coordinates(of)[0], known)) is not None:
@@ -68,7 +68,7 @@ def legal(of: TrialSpace) -> list[Coordinate]:
     return known
 
 
-def trials(of: TrialSpace) -> list[Trial]:
+def trials(of: TrialMap) -> list[Trial]:
     names = VariantNames()
     return [of.trial(coordinate, names) for coordinate in legal(of)]
 
@@ -77,15 +77,15 @@ def trials(of: TrialSpace) -> list[Trial]:
 
 
 def test_by_default_batch_limits_instances_and_concurrencies_are_varied() -> None:
-    of = space()
+    of = trial_map()
 
-    assert axes(of) == {
+    assert dimensions(of) == {
         "m::max_batch_size": BATCHES,
         "m::instance_count": [1, 2, 3, 4, 5],
         "m::batch_sizes": [1],
         "m::concurrency": CONCURRENCIES,
     }
-    assert of.size == 440
+    assert of.space.size == 440
 
 
 @pytest.mark.parametrize(
@@ -113,16 +113,18 @@ def test_by_default_batch_limits_instances_and_concurrencies_are_varied() -> Non
 def test_the_size_is_the_product_over_all_models(
     what: Subject, where: SearchSettings, size: int
 ) -> None:
-    assert space(what, where).size == size
+    assert trial_map(what, where).space.size == size
 
 
 def test_with_the_formula_concurrencies_are_no_axis_and_request_rates_still_are() -> None:
-    assert "m::concurrency" not in axes(space(formula=True))
-    assert "m::request_rate" in axes(space(subject(load_kind=LoadKind.REQUEST_RATE), formula=True))
+    assert "m::concurrency" not in dimensions(trial_map(formula=True))
+    assert "m::request_rate" in dimensions(
+        trial_map(subject(load_kind=LoadKind.REQUEST_RATE), formula=True)
+    )
 
 
 def test_bounds_that_are_no_powers_of_two_are_kept() -> None:
-    of = axes(space(where=limits(batch=(3, 20), concurrency=(5, 40))))
+    of = dimensions(trial_map(where=limits(batch=(3, 20), concurrency=(5, 40))))
 
     assert of["m::max_batch_size"] == [3, 4, 8, 16, 20]
     assert of["m::concurrency"] == [5, 10, 20, 40]
@@ -143,18 +145,20 @@ def test_loads_between_doublings_go_on_to_the_highest_that_is_allowed(
 ) -> None:
     bounds = limits(concurrency=(low, high), request_rate=(low, high))
 
-    of = TrialSpace(subject(load_kind=kind), bounds, use_formula=False, load_steps=4)
+    of = TrialMap(subject(load_kind=kind), bounds, use_formula=False, load_steps=4)
 
-    assert axes(of)[f"m::{kind.value}"] == loads
+    assert dimensions(of)[f"m::{kind.value}"] == loads
 
 
 def test_lists_of_composing_models_are_axes_too() -> None:
     what = subject(ensemble(model("a"), model("b")), composing("a", parameters=DELAYS))
 
-    assert axes(space(what))["a::dynamic_batching"] == DELAYS["dynamic_batching"]
+    assert dimensions(trial_map(what))["a::dynamic_batching"] == DELAYS["dynamic_batching"]
     assert {
         thaw(all_parts(trial)["a"].config["dynamic_batching"])["max_queue_delay_microseconds"]
-        for trial in trials(space(what, limits(instances=(1, 1), batch=(1, 1), concurrency=(1, 1))))
+        for trial in trials(
+            trial_map(what, limits(instances=(1, 1), batch=(1, 1), concurrency=(1, 1)))
+        )
     } == {100, 200}
 
 
@@ -179,11 +183,11 @@ def test_of_values_that_come_to_the_same_configuration_there_is_one(
     facts: ModelFacts, listed: Sequence[Any], varied: Sequence[Any]
 ) -> None:
     what = subject(facts, parameters={"dynamic_batching": listed})
-    of = space(what, limits(concurrency=(1, 1)))
+    of = trial_map(what, limits(concurrency=(1, 1)))
 
     found = trials(of)
 
-    assert axes(of).get("m::dynamic_batching", []) == varied
+    assert dimensions(of).get("m::dynamic_batching", []) == varied
     assert len({trial.key for trial in found}) == len(found) == 40 * max(len(varied), 1)
 
 
@@ -192,8 +196,8 @@ def test_of_values_that_come_to_the_same_configuration_there_is_one(
 
 def test_a_coordinate_stands_for_a_variant_under_a_load() -> None:
     what = subject(parameters=DELAYS, batch_sizes=(1, 2), cpu_only=True)
-    of = space(what)
-    names = [axis.parameter for axis in of.axes]
+    of = trial_map(what)
+    names = [dimension.parameter for dimension in of.space.dimensions]
     at = {
         "max_batch_size": 3, "instance_count": 1, "dynamic_batching": 1, "batch_sizes": 1,
         "concurrency": 4,
@@ -212,25 +216,25 @@ def test_a_coordinate_stands_for_a_variant_under_a_load() -> None:
 
 
 def test_a_count_of_0_is_one_instance_as_it_is_to_triton() -> None:
-    of = space(subject(parameters=counts(0, 2, kind="KIND_CPU")), limits(concurrency=(1, 1)))
+    of = trial_map(subject(parameters=counts(0, 2, kind="KIND_CPU")), limits(concurrency=(1, 1)))
 
-    assert axes(of)["m::instance_count"] == [1, 2]
+    assert dimensions(of)["m::instance_count"] == [1, 2]
     assert {config(trial)["instance_group"][0]["count"] for trial in trials(of)} == {1, 2}
 
 
 def test_dynamic_batching_keeps_what_the_model_says_about_it() -> None:
     facts = model(dynamic_batching={"max_queue_delay_microseconds": 9, "preserve_ordering": True})
 
-    for trial in trials(space(subject(facts), limits(concurrency=(1, 1)))):
+    for trial in trials(trial_map(subject(facts), limits(concurrency=(1, 1)))):
         assert config(trial)["dynamic_batching"] == facts.config["dynamic_batching"]
-    for trial in trials(space(subject(facts, parameters=DELAYS), limits(concurrency=(1, 1)))):
+    for trial in trials(trial_map(subject(facts, parameters=DELAYS), limits(concurrency=(1, 1)))):
         assert config(trial)["dynamic_batching"]["preserve_ordering"]
 
 
 def test_different_coordinates_are_different_trials() -> None:
     what = subject(parameters={**DELAYS, **counts(1, 2)}, batch_sizes=(1, 2))
 
-    found = trials(space(what, limits(batch=(1, 4), concurrency=(1, 4))))
+    found = trials(trial_map(what, limits(batch=(1, 4), concurrency=(1, 4))))
 
     assert len({trial.key for trial in found}) == len(found) == (3 + 2) * 2 * 2 * 3
 
@@ -241,7 +245,7 @@ def test_different_coordinates_are_different_trials() -> None:
 def test_the_formula_keeps_both_bounds(
     bounds: tuple[int, int], smallest: int, largest: int
 ) -> None:
-    found = trials(space(where=limits(concurrency=bounds), formula=True))
+    found = trials(trial_map(where=limits(concurrency=bounds), formula=True))
 
     for trial in found:
         wanted = 2 * instances(trial) * batch_limit(trial)
@@ -250,7 +254,7 @@ def test_the_formula_keeps_both_bounds(
 
 
 def test_the_formula_takes_listed_concurrencies() -> None:
-    found = trials(space(subject(loads=(3, 10, 100)), formula=True))
+    found = trials(trial_map(subject(loads=(3, 10, 100)), formula=True))
 
     for trial in found:
         wanted = 2 * instances(trial) * batch_limit(trial)
@@ -261,9 +265,9 @@ def test_the_formula_takes_listed_concurrencies() -> None:
 def test_preferred_sizes_that_are_listed_take_the_place_of_the_own_ones(
     listed: Sequence[int],
 ) -> None:
-    of = space(subject(PREFERS_64, parameters=preferring(*listed)), limits(concurrency=(1, 1)))
+    of = trial_map(subject(PREFERS_64, parameters=preferring(*listed)), limits(concurrency=(1, 1)))
 
-    assert axes(of)["m::max_batch_size"] == [4, 8, 16, 32, 64, 128]
+    assert dimensions(of)["m::max_batch_size"] == [4, 8, 16, 32, 64, 128]
 
 
 # -- what is legal -----------------------------------------------------------------------------
@@ -305,7 +309,7 @@ def test_preferred_sizes_that_are_listed_take_the_place_of_the_own_ones(
     ],
 )
 def test_every_legal_trial_is_there_once_and_no_other(what: Subject, where: SearchSettings) -> None:
-    of = space(what, where)
+    of = trial_map(what, where)
     names = VariantNames()
 
     assert sorted(legal(of)) == [at for at in coordinates(of) if of.trial(at, names).is_legal]
@@ -316,8 +320,8 @@ def test_every_legal_trial_is_there_once_and_no_other(what: Subject, where: Sear
 
 
 def test_client_batches_are_lowered_before_anything_else() -> None:
-    of = space(subject(batch_sizes=(1, 2, 4, 8)))
-    names = [axis.parameter for axis in of.axes]
+    of = trial_map(subject(batch_sizes=(1, 2, 4, 8)))
+    names = [dimension.parameter for dimension in of.space.dimensions]
     at = dict.fromkeys(names, 0) | {"max_batch_size": 1, "batch_sizes": 3, "concurrency": 5}
 
     nearest = of.nearest(tuple(at.values()), ())
@@ -340,17 +344,17 @@ def test_preferred_sizes_get_their_room_in_every_model_at_once(
 ) -> None:
     parts = [model(name) for name in "abcd"]
     said = [composing(part.name, parameters=preferring(1, 64, 128)) for part in parts]
-    of = space(subject(ensemble(*parts), *said))
+    of = trial_map(subject(ensemble(*parts), *said))
 
     def everywhere(limit: int, way: int) -> Coordinate:
         at = {"max_batch_size": limit, "dynamic_batching": way}
-        return tuple(at.get(axis.parameter, 0) for axis in of.axes)
+        return tuple(at.get(dimension.parameter, 0) for dimension in of.space.dimensions)
 
     assert of.nearest(everywhere(limit, way), ()) == everywhere(*expected)
 
 
 def test_the_nearest_new_coordinate_is_the_fewest_steps_away() -> None:
-    of = space()
+    of = trial_map()
     at = (3, 2, 0, 5)
     known: list[Coordinate] = [at]
 
@@ -362,7 +366,7 @@ def test_the_nearest_new_coordinate_is_the_fewest_steps_away() -> None:
 
 
 def test_where_all_is_known_there_is_nothing_near() -> None:
-    of = space(where=limits(batch=(1, 2), instances=(1, 2), concurrency=(1, 2)))
+    of = trial_map(where=limits(batch=(1, 2), instances=(1, 2), concurrency=(1, 2)))
 
     assert len(legal(of)) == 8
     assert of.nearest((0, 0, 0, 0), set(coordinates(of))) is None
@@ -379,7 +383,7 @@ def test_where_all_is_known_there_is_nothing_near() -> None:
 )
 def test_a_space_without_a_legal_trial_is_an_error(what: Subject, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        space(what)
+        trial_map(what)
 
 
 # -- the default -------------------------------------------------------------------------------
@@ -401,19 +405,19 @@ def test_a_space_without_a_legal_trial_is_an_error(what: Subject, message: str) 
 def test_the_default_is_kept_busy_as_far_as_loads_allow(
     what: Subject, where: SearchSettings, expected: int
 ) -> None:
-    assert load(space(what, where).default(VariantNames())) == expected
+    assert load(trial_map(what, where).default(VariantNames())) == expected
 
 
 def test_the_default_is_kept_busy_on_every_gpu() -> None:
     facts = model(instance_group=[{"count": 2, "kind": "KIND_GPU"}])
     what = Subject(models=subject(facts).models, setup=ServerSetup(devices=("a", "b")))
 
-    assert load(space(what).default(VariantNames())) == 2 * 8 * 2 * 2
+    assert load(trial_map(what).default(VariantNames())) == 2 * 8 * 2 * 2
 
 
 @pytest.mark.parametrize(("sizes", "expected"), [((1, 4), 1), ((4, 16), 4), ((16, 32), 8)])
 def test_clients_send_the_default_what_it_takes(sizes: Sequence[int], expected: int) -> None:
-    default = space(subject(batch_sizes=sizes)).default(VariantNames())
+    default = trial_map(subject(batch_sizes=sizes)).default(VariantNames())
 
     assert client_batch(default) == expected
     assert default.is_legal

@@ -31,8 +31,8 @@ from model_analyzer.search.adaptive.stopping import (
     told,
 )
 from model_analyzer.search.plan import SEED, LearningPlan, Subject
-from model_analyzer.search.space import Coordinate
-from model_analyzer.search.trial_space import TrialSpace
+from model_analyzer.search.space import Coordinate, Space
+from model_analyzer.search.trial_map import TrialMap
 
 log = logging.getLogger(__name__)
 # what it has come to, for who sees its steps elsewhere
@@ -68,9 +68,9 @@ class AdaptiveSearch:
         self._names = names
         self._limits = limits
         self._seed = seed
-        self._space = TrialSpace(subject, settings, use_formula=False, load_steps=LOAD_STEPS)
-        coarse = TrialSpace(subject, settings, use_formula=False)
-        self._most = most_trials(_with_default(coarse), limits)
+        self._map = TrialMap(subject, settings, use_formula=False, load_steps=LOAD_STEPS)
+        coarse = TrialMap(subject, settings, use_formula=False)
+        self._most = most_trials(_with_default(coarse.space), limits)
 
     @property
     def most_trials(self) -> int:
@@ -81,13 +81,13 @@ class AdaptiveSearch:
         log.info("")
         log.info("Starting adaptive mode search to find optimal configs")
         log.info("")
-        known = Knowledge(self._subject, self._space, self._names, self._seed)
+        known = Knowledge(self._subject, self._map, self._names, self._seed)
         if known.default.is_legal:
             yield from known.measure(Coordinates.DEFAULT)
         else:
             log.info("Skipping illegal run configuration: %s", known.default)
         if not known.measured and len(known.records) < self._most:
-            yield from known.measure(self._space.smallest)
+            yield from known.measure(self._map.smallest)
         if not known.measured:
             return None
         reason = StopReason.LIMIT
@@ -158,7 +158,11 @@ def _confirmation(known: Knowledge) -> Coordinate | None:
     return best if is_safe and known.times(best) < MOST_TIMES else None
 
 
-def _with_default(space: TrialSpace) -> int:
+def _with_default(space: Space) -> int:
     """How many trials there are: those of the space, and the models as they come under any load."""
-    loads = [len(axis.values) for axis in space.axes if axis.parameter in OF_THE_LOAD]
+    loads = [
+        len(dimension.values)
+        for dimension in space.dimensions
+        if dimension.parameter in OF_THE_LOAD
+    ]
     return space.size + math.prod(loads)

@@ -20,7 +20,7 @@ from model_analyzer.forecast.durations import (
     START_S,
     WINDOWS,
 )
-from model_analyzer.forecast.plan import Minutes, Plan, duration, in_minutes, total_seconds
+from model_analyzer.forecast.run_plan import Minutes, Plan, duration, in_minutes, total_seconds
 from model_analyzer.forecast.searches import Forecast, Varied
 
 # A line has no more values of a parameter.

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How much a running search is still expected to ask for: a guess that gets better as it goes.
 
-A brute search is held against its list. The sweep over the loads of the best is asked itself. A
-search that decides as it goes has no list: there the guess is what such searches usually take,
-within their bounds.
+A brute search is held against its list. The sweep over the loads of the best is asked itself. Quick
+and Optuna searches have no list: there the guess is what such searches usually take, within their
+bounds. An adaptive search is expected to take its bound, as most do.
 """
 
 from __future__ import annotations
@@ -19,22 +19,19 @@ from model_analyzer.domain.settings import (
     SearchSettings,
 )
 from model_analyzer.domain.trials import Trial
-from model_analyzer.forecast.expectation.adaptive import left_of_adaptive
-from model_analyzer.forecast.expectation.brute import left_of_list, loads_of_list, places_of
+from model_analyzer.forecast.expectation.climbing import left_of_climb
+from model_analyzer.forecast.expectation.history import History, Remaining
+from model_analyzer.forecast.expectation.listed import left_of_list, loads_of_list, places_of
 from model_analyzer.forecast.expectation.load_sweep import left_of_load_sweep
 from model_analyzer.forecast.expectation.loading import load_of, load_of_instances
-from model_analyzer.forecast.expectation.optuna import left_of_optuna
-from model_analyzer.forecast.expectation.quick import left_of_climb
-from model_analyzer.forecast.expectation.told import Remaining, Told
+from model_analyzer.forecast.expectation.patience import left_of_optuna
 from model_analyzer.forecast.searches import Forecast, forecast
 from model_analyzer.search.choose import sweeps_loads
 from model_analyzer.search.plan import Subject
-from model_analyzer.search.space import Quantity
+from model_analyzer.search.space import INSTANCES
 
 # What is assumed of what there is to load counts as much as so many trials that were seen.
 _SURE = 2
-
-_INSTANCES = Quantity.INSTANCES.value
 
 
 class Stage(Enum):
@@ -54,7 +51,7 @@ class Expectation:
         self._forecast: Forecast = forecast(subject, settings)
         self._sweeps = sweeps_loads(subject, settings)
         self._places = places_of(self._forecast.trials or ())
-        self._told = Told()
+        self._history = History()
 
     @property
     def mode(self) -> SearchMode:
@@ -67,47 +64,47 @@ class Expectation:
     @property
     def told(self) -> int:
         """How many outcomes it was told."""
-        return len(self._told.records)
+        return len(self._history.records)
 
     def stage_of(self, trial: Trial) -> Stage:
         """What the next trial, which was not told yet, is for."""
         if trial.repetition:
             return Stage.FINALISTS
-        if self._told.searched < self.told:
+        if self._history.searched < self.told:
             return Stage.REFINEMENT
         match self.mode:
             case SearchMode.BRUTE if self._places and self._place_of(trial) is None:
                 return Stage.REFINEMENT
             case SearchMode.QUICK if any(
-                record.trial.content == trial.content for record in self._told.records
+                record.trial.content == trial.content for record in self._history.records
             ):
                 return Stage.REFINEMENT  # a climb has one load for each variant
         return Stage.SEARCH
 
     def record(self, trial: Trial, outcome: Outcome) -> None:
         """Tells an outcome."""
-        stage, told = self.stage_of(trial), self._told
-        if trial.content != told.loaded:
-            told.loaded = trial.content
-            told.loads_taken.append(load_of(trial))
-        told.records.append(TrialRecord(trial=trial, outcome=outcome))
+        stage, history = self.stage_of(trial), self._history
+        if trial.content != history.loaded:
+            history.loaded = trial.content
+            history.loads_taken.append(load_of(trial))
+        history.records.append(TrialRecord(trial=trial, outcome=outcome))
         if stage is Stage.REFINEMENT:
             return
-        told.searched = len(told.records)
+        history.searched = len(history.records)
         place = self._place_of(trial)
         if place is not None:
-            told.passed = place + 1
+            history.passed = place + 1
         if isinstance(outcome, Measurement) and self._leads(outcome):
-            told.leader, told.best_at = outcome, len(told.records)
+            history.leader, history.best_at = outcome, len(history.records)
 
     def remaining(self) -> Remaining:
         """What is left to be asked for."""
-        is_searching = self._told.searched == self.told
+        is_searching = self._history.searched == self.told
         trials = self._left_of_search() if is_searching else 0.0
         loads = self._loads_of_search(trials)
         if self._sweeps:
             swept = left_of_load_sweep(
-                self._told, self._subject, self._settings, self.mode, self._settings.refined
+                self._history, self._subject, self._settings, self.mode, self._settings.refined
             )
             trials += swept.trials
             loads += swept.loads
@@ -118,41 +115,39 @@ class Expectation:
 
     def _left_of_search(self) -> float:
         match self.mode:
-            case SearchMode.BRUTE if self._forecast.trials is None:
-                return float((self.most_trials or 0) - self.told)  # more than could be listed
-            case SearchMode.BRUTE:
+            case SearchMode.BRUTE if self._forecast.trials is not None:
                 are_several = len(self._subject.models) > 1
-                return left_of_list(self._told, self._forecast, are_several=are_several)
+                return left_of_list(self._history, self._forecast, are_several=are_several)
             case SearchMode.QUICK:
-                return left_of_climb(self._told, self._subject, self._forecast)
+                return left_of_climb(self._history, self._subject, self._forecast)
             case SearchMode.OPTUNA:
-                return left_of_optuna(self._told, self._forecast, self._settings.optuna)
-            case SearchMode.ADAPTIVE:
-                return left_of_adaptive(self._told, self.most_trials or 0)
+                return left_of_optuna(self._history, self._forecast, self._settings.optuna)
+            case _:  # more than could be listed, or a search that mostly takes all it may
+                return float((self.most_trials or 0) - self.told)
 
     def _loads_of_search(self, trials: float) -> float:
         """What has to be loaded for so many further trials of the search itself."""
         if not trials:
             return 0.0
         if self._forecast.trials is not None:
-            return loads_of_list(self._told, self._forecast.trials)
+            return loads_of_list(self._history, self._forecast.trials)
         # as often, and as much, as before; at first, as much as the space has in the mean
-        taken = sum(self._told.loads_taken) + _SURE * self._usual_load
+        taken = sum(self._history.loads_taken) + _SURE * self._usual_load
         return trials * taken / (self.told + _SURE)
 
     @property
     def _usual_load(self) -> float:
         """What there is to load for a trial in the middle of the space."""
-        counts = [fmean(one.values) for one in self._forecast.varied if one.parameter == _INSTANCES]
+        counts = [fmean(one.values) for one in self._forecast.varied if one.parameter == INSTANCES]
         return load_of_instances(sum(counts)) if counts else 1.0
 
     def _place_of(self, trial: Trial) -> int | None:
         """Where it is in the list of all, behind what was passed."""
         places = self._places.get(trial.key, ())
-        return next((place for place in places if place >= self._told.passed), None)
+        return next((place for place in places if place >= self._history.passed), None)
 
     def _leads(self, measurement: Measurement) -> bool:
-        leader = self._told.leader
+        leader = self._history.leader
         if leader is None:
             return True
         both = [leader, measurement]
