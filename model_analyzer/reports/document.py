@@ -61,7 +61,7 @@ def results_document(
         "metrics": {
             tag: {
                 "name": METRICS[tag].name,
-                "unit": METRICS[tag].unit,
+                "unit": str(METRICS[tag].unit),
                 "better": METRICS[tag].better.value,
             }
             for tag in _tags([answer.ranking for answer in answers])

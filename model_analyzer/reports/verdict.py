@@ -63,7 +63,7 @@ def figures_of(answer: Answer) -> tuple[Figure, ...]:
                 Figure(
                     label=f"{METRICS[tag].name}{name}",
                     value=show(value),
-                    unit=METRICS[tag].unit,
+                    unit=str(METRICS[tag].unit),
                     note="" if base is None else f"default {show(base)}",
                 )
             )

@@ -31,8 +31,6 @@ SCHEMA = 1
 # The others are named as their types.
 _NAMES: Mapping[type, str] = {PhaseStarted: "phase", BestChanged: "best"}
 
-_UNITS = {"infer/sec": "infer_per_s", "tokens/sec": "tokens_per_s", "%": "percent"}
-
 
 class JsonLines:
     """Writes a line for each event."""
@@ -137,9 +135,4 @@ def _measured(trial: Trial, measurement: Measurement) -> Mapping[str, Any]:
 
 def _named(values: Values) -> Mapping[str, float]:
     """The values by tags with units: `perf_latency_p99_ms`."""
-    return {f"{tag}_{_unit(tag)}": value for tag, value in values.items()}
-
-
-def _unit(tag: str) -> str:
-    unit = METRICS[tag].unit
-    return _UNITS.get(unit, unit.lower())
+    return {f"{tag}_{METRICS[tag].unit.in_names}": value for tag, value in values.items()}
