@@ -44,8 +44,8 @@ from model_analyzer.results.selection import top, top_with_default
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Where the numbers come from: the machine and its tools by name; and when it was written, by
-    which `tool`.
+    """Where the numbers come from: the machine and its tools by name, and its `cores` as far as
+    they are known; and when it was written, by which `tool`.
     """
 
     host: Mapping[str, str]
@@ -53,6 +53,7 @@ class Origin:
     written: str
     checkpoint: str
     tool: str = "model-analyzer"
+    cores: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -251,11 +251,10 @@ def _resources(
     devices = len(item.trial.setup.devices)
     requests: dict[str, Any] = {}
     unknown = []
-    cores = re.search(r", (\d+) cores$", origin.host.get("Processor", ""))
     on_cpus = [kind for part in served for _, kind in part.instances(gpus=devices) if kind == "CPU"]
-    if on_cpus and cores is not None:
+    if on_cpus and origin.cores is not None:
         requests["cpu"] = Noted(
-            int(cores[1]),
+            origin.cores,
             "all cores of the machine that it was measured on, which also had the load",
         )
     elif on_cpus:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -68,7 +69,8 @@ class Header:
     """What a checkpoint says of itself.
 
     `parent` is the uuid of the checkpoint that it goes on from, `time` when it was written
-    (ISO 8601, UTC), `host` describes machine, server and tools. `nodes` says how many outcomes
+    (ISO 8601, UTC), `host` describes machine, server and tools, `cores` counts those of the
+    machine, as far as they are known. `nodes` says how many outcomes
     each node of a cluster had by then.
     """
 
@@ -79,6 +81,7 @@ class Header:
     tool: str = ""
     devices: tuple[Device, ...] = ()
     host: Mapping[str, str] = field(default_factory=empty)
+    cores: int | None = None
     nodes: Mapping[str, int] = field(default_factory=empty)
 
     @classmethod
@@ -121,6 +124,7 @@ class Checkpoint:
             records=self.records,
             devices=self.header.devices,
             host=self.header.host,
+            cores=self.header.cores,
             server_only=self.server_only,
             conclusions=self.conclusions,
             bases={subject: _bases(search) for subject, search in self.searches.items()},
@@ -403,6 +407,7 @@ def header_entry(header: Header) -> Entry:
         "time": header.time,
         "devices": [encode_device(device) for device in header.devices],
         "host": dict(header.host),
+        **({} if header.cores is None else {"cores": header.cores}),
         **identity,
         **({"nodes": dict(header.nodes)} if header.nodes else {}),
     }
@@ -419,10 +424,19 @@ def decode_header(entry: Entry) -> Header:
             tool=str(entry.get("tool", "")),
             devices=tuple(map(decode_device, entry.get("devices", ()))),
             host=_texts(entry.get("host", {})),
+            cores=_cores(entry),
             nodes={str(node): int(count) for node, count in entry.get("nodes", {}).items()},
         )
     except (TypeError, AttributeError, ValueError, OverflowError) as error:
         raise ValueError(f"an incomplete header ({error})") from error
+
+
+def _cores(entry: Entry) -> int | None:
+    """The cores of the machine; older programs wrote them into the text about it only."""
+    if "cores" in entry:
+        return None if entry["cores"] is None else int(entry["cores"])
+    match = re.search(r", ([0-9]{1,9}) cores$", str(entry.get("host", {}).get("Processor", "")))
+    return int(match[1]) if match else None
 
 
 def _texts(mapping: Mapping[str, Any]) -> Mapping[str, str]:

@@ -250,9 +250,15 @@ def conclusion(recommended: Trial, trials: int, by: Goal | None = None) -> Concl
     )
 
 
-def origin(*gpus: str, **host: str) -> Origin:
+def origin(*gpus: str, cores: int | None = None, **host: str) -> Origin:
     """Where numbers come from: GPUs by name, each of 16 GB."""
     devices = [
         Device(uuid=f"GPU-{index}", name=name, memory=16_000) for index, name in enumerate(gpus)
     ]
-    return Origin(host=host, devices=devices, written="2026-01-02 03:04:05", checkpoint="0.ckpt")
+    return Origin(
+        host=host,
+        devices=devices,
+        written="2026-01-02 03:04:05",
+        checkpoint="0.ckpt",
+        cores=cores,
+    )

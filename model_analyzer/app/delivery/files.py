@@ -55,6 +55,7 @@ def origin_of(profile: Profile, checkpoint: Path | None) -> Origin:
     """Where the numbers of `profile` come from; it is written now."""
     return Origin(
         host=profile.host,
+        cores=profile.cores,
         devices=profile.devices,
         written=time.strftime("%Y-%m-%d %H:%M:%S %Z"),
         checkpoint=str(checkpoint) if checkpoint else "none",

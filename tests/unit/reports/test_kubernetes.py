@@ -42,7 +42,7 @@ def text(
         model=model,
         by=goal(*at_most(perf_latency_p99=30)),
     )
-    where = origin(*gpus, Processor="AMD EPYC, 16 cores")
+    where = origin(*gpus, cores=16, Processor="AMD EPYC with many cores")
     return manifest(
         answer_of(found), where, {part.model: PBTXT for part in of.with_parts()}, throughput=wanted
     )
