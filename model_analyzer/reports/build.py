@@ -23,13 +23,7 @@ from model_analyzer.reports.method import method_of
 from model_analyzer.reports.parameters import Importance, importance_rows
 from model_analyzer.reports.plots import Chart, detailed_charts, summary_charts
 from model_analyzer.reports.remarks import UNFINISHED, certainty_text, remarks_of
-from model_analyzer.reports.tables import (
-    Table,
-    composing_table,
-    detailed_table,
-    reports_gpus,
-    summary_table,
-)
+from model_analyzer.reports.tables import Table, composing_table, detailed_table, summary_table
 from model_analyzer.reports.verdict import (
     Figure,
     Limit,
@@ -37,6 +31,7 @@ from model_analyzer.reports.verdict import (
     limits_of,
 )
 from model_analyzer.results.answer import Answer, Verdict
+from model_analyzer.results.columns import reports_gpus
 from model_analyzer.results.effects import effects
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.selection import top, top_with_default

@@ -167,7 +167,7 @@ def _recommended(answer: Answer, best: VariantResult) -> dict[str, Any]:
     return {
         "variant": best.name,
         "loads": _loads(best.best.trial),
-        "metrics": _values(best.best.measurement),
+        "metrics": best.best.measurement.totals,
         "times_measured": answer.times,
         "satisfies_constraints": best.passes,
         "shortfall_percent": ranking.goal.shortfall(best.best.measurement),
@@ -202,7 +202,7 @@ def _item(item: MeasuredTrial) -> dict[str, Any]:
     return {
         "variant": item.trial.variants,
         "loads": _loads(item.trial),
-        "metrics": _values(item.measurement),
+        "metrics": item.measurement.totals,
     }
 
 
@@ -256,7 +256,7 @@ def _measured(item: MeasuredTrial, ranking: Ranking) -> dict[str, Any]:
         "times_measured": len(item.runs),
         "satisfies_constraints": ranking.goal.passes(measurement),
         "shortfall_percent": ranking.goal.shortfall(measurement),
-        "metrics": _values(measurement),
+        "metrics": measurement.totals,
         "models": [
             _of_model(name, model) for name, model in zip(names, measurement.models, strict=True)
         ],
@@ -307,21 +307,6 @@ def _loads(trial: Trial) -> Sequence[dict[str, Any]]:
         }
         for work in trial.workloads
     ]
-
-
-def _values(measurement: Measurement) -> dict[str, float]:
-    """The metrics over all models and GPUs."""
-    own = (
-        measurement.host,
-        *measurement.gpus.values(),
-        *(one.values for one in measurement.models),
-    )
-    present = {tag for values in own for tag in values}
-    return {
-        tag: value
-        for tag in METRICS
-        if tag in present and (value := measurement.value(tag)) is not None
-    }
 
 
 def _time(seconds: float) -> str | None:

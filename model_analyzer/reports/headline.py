@@ -14,8 +14,9 @@ from model_analyzer.domain.ties import cost
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.axes import Axes, Quantity
 from model_analyzer.reports.loads import under
-from model_analyzer.reports.tables import instances_text, percent_text, show
+from model_analyzer.reports.tables import percent_text
 from model_analyzer.results.answer import Answer, Verdict
+from model_analyzer.results.columns import instances_text, show
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.selection import compared_default
 

@@ -24,8 +24,8 @@ from model_analyzer.reports.commented_yaml import Noted, comment, to_yaml
 from model_analyzer.reports.headline import latency_text
 from model_analyzer.reports.loads import load_text
 from model_analyzer.reports.remarks import certainty_text, miss_text, remarks_of
-from model_analyzer.reports.tables import show
 from model_analyzer.results.answer import Answer
+from model_analyzer.results.columns import show
 from model_analyzer.results.ranking import VariantResult
 
 # Memory that is asked for, over what was measured: other loads take more.

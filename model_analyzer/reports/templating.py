@@ -12,8 +12,7 @@ import jinja2
 import markupsafe
 
 from model_analyzer.reports.renderer import Picture
-from model_analyzer.reports.tables import show
-from model_analyzer.results.rows import Cell
+from model_analyzer.results.columns import Cell, show
 
 _TEMPLATES = Path(__file__).with_name("templates")
 

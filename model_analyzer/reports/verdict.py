@@ -11,8 +11,8 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.headline import is_plain_throughput, over_models
-from model_analyzer.reports.tables import show
 from model_analyzer.results.answer import Answer, Verdict
+from model_analyzer.results.columns import show
 from model_analyzer.results.ranking import VariantResult
 from model_analyzer.results.selection import compared_default
 

@@ -23,14 +23,14 @@ from model_analyzer.domain.settings import OutputFormat, PlotSettings
 from model_analyzer.reports import html, markdown, parquet, pdf
 from model_analyzer.reports.build import Detail, Origin, Summary, build_detail
 from model_analyzer.reports.document import results_document, variant_document
+from model_analyzer.reports.flat_text import to_csv
 from model_analyzer.reports.images import Drawings, Images
 from model_analyzer.reports.remarks import miss_text
 from model_analyzer.reports.renderer import Picture
-from model_analyzer.reports.rows import to_csv
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.answer import Answer
+from model_analyzer.results.flat_rows import Row, rows_of
 from model_analyzer.results.ranking import Ranking, VariantResult
-from model_analyzer.results.rows import Row, rows_of
 from model_analyzer.results.selection import top
 from model_analyzer.runner.model_config import to_text
 

@@ -123,8 +123,7 @@ def _trial(trial: Trial) -> Mapping[str, Any]:
 def _measured(trial: Trial, measurement: Measurement) -> Mapping[str, Any]:
     """The trial with its metrics, and where there are several models also with those of each."""
     document = dict(_trial(trial))
-    joined = {tag: measurement.value(tag) for tag in METRICS}
-    document["metrics"] = _named({tag: one for tag, one in joined.items() if one is not None})
+    document["metrics"] = _named(measurement.totals)
     if len(measurement.models) > 1:
         document["workloads"] = [
             {**work, "metrics": _named(model.values)}
