@@ -19,7 +19,7 @@ from model_analyzer.domain.models import ModelVariant, thaw
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import Trial
-from model_analyzer.reports.build import Origin
+from model_analyzer.reports.build import ReportOrigin
 from model_analyzer.reports.headline import headline
 from model_analyzer.reports.remarks import certainty_text, remarks_of
 from model_analyzer.results.answer import Answer
@@ -39,7 +39,7 @@ def results_schema() -> dict[str, Any]:
 
 
 def results_document(
-    answers: Sequence[Answer], origin: Origin, *, complete: bool | None
+    answers: Sequence[Answer], origin: ReportOrigin, *, complete: bool | None
 ) -> dict[str, Any]:
     """Answers with everything that they are made of; `complete` tells whether all searches came
     to their end, None that nobody knows.

@@ -19,7 +19,7 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.secrets import MASK
 from model_analyzer.domain.trials import ServerSetup
-from model_analyzer.reports.build import Origin
+from model_analyzer.reports.build import ReportOrigin
 from model_analyzer.reports.headline import latency_text
 from model_analyzer.reports.loads import load_text
 from model_analyzer.reports.remarks import certainty_text, miss_text, remarks_of
@@ -40,7 +40,7 @@ _LONGEST_NAME = 52  # Kubernetes takes 63 and appends to some
 
 def manifest(
     answer: Answer,
-    origin: Origin,
+    origin: ReportOrigin,
     configurations: Mapping[str, str],
     *,
     throughput: float | None = None,
@@ -76,7 +76,7 @@ def manifest(
     )
 
 
-def _remarks(answer: Answer, origin: Origin) -> Iterator[str]:
+def _remarks(answer: Answer, origin: ReportOrigin) -> Iterator[str]:
     best = answer.ranking.results[0]
     if not best.passes:
         yield miss_text(answer)
@@ -145,7 +145,7 @@ def _secret(text: str) -> str | Noted:
 
 
 def _requests(
-    item: MeasuredTrial, served: Sequence[ModelVariant], origin: Origin
+    item: MeasuredTrial, served: Sequence[ModelVariant], origin: ReportOrigin
 ) -> tuple[Mapping[str, Noted], Sequence[str]]:
     """What a server needs: memory as measured, and the cores of the machine where the models run
     on CPUs. And what of that is unknown.
@@ -172,7 +172,9 @@ def _requests(
     return requests, unknown
 
 
-def _gpus(item: MeasuredTrial, served: Sequence[ModelVariant], origin: Origin) -> Noted | None:
+def _gpus(
+    item: MeasuredTrial, served: Sequence[ModelVariant], origin: ReportOrigin
+) -> Noted | None:
     """The GPUs of a server, None if it needs none."""
     count = _needed_gpus(served, len(item.trial.setup.devices))
     if not count:

@@ -25,7 +25,7 @@ from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import OutputFormat, ProfileSettings
-from model_analyzer.reports.build import Origin, Summary, build_summary
+from model_analyzer.reports.build import ReportOrigin, Summary, build_summary
 from model_analyzer.reports.images import Images
 from model_analyzer.reports.tables import (
     Table,
@@ -138,7 +138,7 @@ def deliver(
 def _summary(
     answer: Answer,
     settings: ProfileSettings,
-    origin: Origin,
+    origin: ReportOrigin,
     originals: Mapping[str, ModelConfig],
     *,
     complete: bool | None,
@@ -173,7 +173,7 @@ def _write_reports(
     summaries: Sequence[Summary],
     tables: Sequence[tuple[str, str, Table]],
     settings: ProfileSettings,
-    origin: Origin,
+    origin: ReportOrigin,
     *,
     complete: bool | None,
 ) -> tuple[Sequence[Path], Sequence[str]]:
@@ -284,7 +284,7 @@ def _write_details(
     rankings: Sequence[Ranking],
     settings: ProfileSettings,
     directory: ExportDirectory,
-    origin: Origin,
+    origin: ReportOrigin,
     images: Images,
 ) -> None:
     export = settings.export

@@ -21,7 +21,7 @@ from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, 
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.settings import OutputFormat, PlotSettings
 from model_analyzer.reports import html, markdown, parquet, pdf
-from model_analyzer.reports.build import Detail, Origin, Summary, build_detail
+from model_analyzer.reports.build import Detail, ReportOrigin, Summary, build_detail
 from model_analyzer.reports.document import results_document, variant_document
 from model_analyzer.reports.flat_text import to_csv
 from model_analyzer.reports.images import Drawings, Images
@@ -51,9 +51,9 @@ def check_installed(formats: Collection[OutputFormat]) -> None:
         parquet.library()
 
 
-def origin_of(profile: Profile, checkpoint: Path | None) -> Origin:
+def origin_of(profile: Profile, checkpoint: Path | None) -> ReportOrigin:
     """Where the numbers of `profile` come from; it is written now."""
-    return Origin(
+    return ReportOrigin(
         host=profile.host,
         cores=profile.cores,
         devices=profile.devices,
@@ -187,7 +187,7 @@ def write_detail(
     directory: ExportDirectory,
     result: VariantResult,
     goal: Goal,
-    origin: Origin,
+    origin: ReportOrigin,
     images: Images,
     *,
     plots: Sequence[PlotSettings],
@@ -291,7 +291,7 @@ def _write_picture(directory: ExportDirectory, picture: Picture, *parts: str) ->
 def write_results(
     directory: ExportDirectory,
     answers: Sequence[Answer],
-    origin: Origin,
+    origin: ReportOrigin,
     formats: Collection[OutputFormat],
     *,
     complete: bool | None,
@@ -306,7 +306,7 @@ def write_results(
     return [*paths, *_write_rows(directory, rows, tables, "results")]
 
 
-def results_text(answers: Sequence[Answer], origin: Origin, *, complete: bool | None) -> str:
+def results_text(answers: Sequence[Answer], origin: ReportOrigin, *, complete: bool | None) -> str:
     """The content of results.json."""
     return json.dumps(results_document(answers, origin, complete=complete), indent=1) + "\n"
 

@@ -27,7 +27,7 @@ _TIMEX_BYTES = 512  # more than its struct has on any platform
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Load:
+class MachineLoad:
     """Cores that we may use, average load of the last minute, the share of the CPU time (0 to 1)
     that is used right now, and who uses it: names with cores.
     """
@@ -38,7 +38,7 @@ class Load:
     users: Sequence[tuple[str, float]]
 
 
-def read_load() -> Load:
+def read_load() -> MachineLoad:
     """Looks for a third of a second."""
     processes = [one for one in psutil.process_iter() if one.pid != os.getpid()]
     for process in processes:
@@ -48,7 +48,7 @@ def read_load() -> Load:
     for process in processes:
         name, percent = _percent(process)
         used[name] += round(percent)
-    return Load(
+    return MachineLoad(
         cores=len(os.sched_getaffinity(0)),
         average=os.getloadavg()[0],
         share=share,
@@ -64,7 +64,7 @@ def _percent(process: psutil.Process) -> tuple[str, float]:
         return "", 0.0
 
 
-def judge_load(load: Load) -> Finding:
+def judge_load(load: MachineLoad) -> Finding:
     found = f"{load.cores} cores, load {load.average:.1f}, {load.share:.0%} of the CPU time used"
     if load.share <= _BUSY_SHARE and load.average <= 0.5 * load.cores:
         return ok("load", found)

@@ -12,7 +12,7 @@ from model_analyzer.runner.checks.finding import Level
 from model_analyzer.runner.checks.machine import (
     Clock,
     Frequency,
-    Load,
+    MachineLoad,
     judge_clock,
     judge_frequency,
     judge_load,
@@ -34,7 +34,7 @@ def write(path: Path, text: str) -> None:
     [(0.2, 0.02, Level.OK), (6.0, 0.02, Level.WARNING), (0.2, 0.6, Level.WARNING)],
 )
 def test_a_busy_machine_gets_a_warning(average: float, share: float, level: Level) -> None:
-    load = Load(cores=8, average=average, share=share, users=[("make", 3.0), ("idle", 0.01)])
+    load = MachineLoad(cores=8, average=average, share=share, users=[("make", 3.0), ("idle", 0.01)])
 
     finding = judge_load(load)
 

@@ -139,7 +139,7 @@ def verdict_lines(report: ComparisonReport, *, broken: bool = False) -> Sequence
     ]
 
 
-def remarks_of(comparison: Comparison) -> Iterator[str]:
+def comparison_remarks(comparison: Comparison) -> Iterator[str]:
     """What a reader has to know about a comparison."""
     model, count = comparison.model, len(comparison.trials)
     if comparison.taken_over:
