@@ -116,8 +116,11 @@ class Measurement:
         """Every metric that it has over all models and GPUs, in the order of the catalogue."""
         models = (model.values for model in self.models)
         present = set(chain(self.host, *self.gpus.values(), *models))
-        values = {tag: self.value(tag) for tag in METRICS if tag in present}
-        return {tag: value for tag, value in values.items() if value is not None}
+        return {
+            tag: value
+            for tag in METRICS
+            if tag in present and (value := self.value(tag)) is not None
+        }
 
     def model_value(self, index: int, tag: str) -> float | None:
         """The metric of one model of the trial; device metrics are the whole server's."""
