@@ -28,7 +28,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import DEFAULT_SUFFIX
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Trial
-from model_analyzer.reports.build import Origin, build_summary
+from model_analyzer.reports.build import ReportOrigin, build_summary
 from model_analyzer.reports.html import render_summary
 from model_analyzer.reports.images import Images
 from model_analyzer.results.answer import answer_of
@@ -84,7 +84,7 @@ def make(source: Path, target: Path) -> None:
     loaded = time.perf_counter()
     ranking = rank(profile, "resnet", GOAL)
     ranked = time.perf_counter()
-    origin = Origin(host=profile.host, devices=(), written="now", checkpoint=str(source))
+    origin = ReportOrigin(host=profile.host, devices=(), written="now", checkpoint=str(source))
     summary = build_summary(answer_of(ranking), best=3, origin=origin, difference="", complete=True)
     with Images() as images:
         target.write_text(render_summary(summary, images.svg(summary.charts, "resnet")))

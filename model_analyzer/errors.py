@@ -60,9 +60,16 @@ class ConfigError(ModelAnalyzerError):
 
 
 class RepositoryError(ModelAnalyzerError):
-    """A model or its configuration is missing or cannot be read."""
+    """A model or its configuration is missing or cannot be read.
+
+    `what` is wrong and `hint` says what to do about it, or is empty.
+    """
 
     exit_status = EXIT_USAGE
+
+    def __init__(self, what: str, hint: str = "") -> None:
+        super().__init__(f"{what}: {hint}" if hint else what)
+        self.what, self.hint = what, hint
 
 
 class RuntimeNotFound(ModelAnalyzerError):

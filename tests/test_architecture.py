@@ -96,7 +96,7 @@ ADDRESSES = {
         "state/lock.py", "state/journal.py", "runner/install.py",
         "runner/output_directory.py", "runner/workspace.py",
     },
-    "yaml": {"config/sources.py"},
+    "yaml": {"config/sources.py", "reports/templating.py"},
     "http": {"runner/client/http.py"},
     "urllib": {"runner/client/http.py", "runner/monitors/triton_metrics.py"},
     "ssl": {"runner/client/http.py", "runner/client/tls.py"},

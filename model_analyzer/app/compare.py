@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from model_analyzer.app.selection.subjects import measured_subjects
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.errors import CheckpointError
-from model_analyzer.reports.comparison import ComparisonReport, Side, remarks_of
+from model_analyzer.reports.comparison_report import ComparisonReport, Side, comparison_remarks
 from model_analyzer.results.comparison import compare
 from model_analyzer.results.gate import Rule, judge
 from model_analyzer.results.ranking import Ranking, rank
@@ -43,7 +43,7 @@ def comparison(
     trials = [
         (one.best.base.trial, one.best.new.trial) for one in comparisons if one.best is not None
     ]
-    remarks = [text for comparison in comparisons for text in remarks_of(comparison)]
+    remarks = [text for comparison in comparisons for text in comparison_remarks(comparison)]
     for names, where in ((before, "BASE"), (after, "NEW")):
         alone = [model for model in names if model not in common]
         if alone:

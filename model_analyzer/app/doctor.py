@@ -332,8 +332,8 @@ def _in_the_way(path: Path, *, override: bool) -> Finding | None:
     try:
         prepare_output(path, override=override, kept=())
     except RepositoryError as error:
-        found, _, fix = str(error).partition(": ")
-        return problem("variants", found, fix or "choose another --output-model-repository-path")
+        hint = error.hint or "choose another --output-model-repository-path"
+        return problem("variants", error.what, hint)
     return None
 
 

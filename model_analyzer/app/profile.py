@@ -34,7 +34,7 @@ from model_analyzer.profiling import TrialFinished
 from model_analyzer.profiling import profile as measure_all
 from model_analyzer.results.circumstances import Circumstances
 from model_analyzer.results.ranking import Ranking, rank
-from model_analyzer.runner.host import describe_host
+from model_analyzer.runner.host import core_count, describe_host
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.search.choose import choose
 from model_analyzer.search.plan import Subject
@@ -180,6 +180,7 @@ def _go_on(
             "perf_analyzer": f"{perf_analyzer.version} ({perf_analyzer.path})",
             "Protocol": settings.server.protocol.value,
         },
+        cores=core_count(),
     )
 
 

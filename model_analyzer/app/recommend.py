@@ -23,7 +23,7 @@ from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.errors import CheckpointError, wrong
-from model_analyzer.reports.build import Origin
+from model_analyzer.reports.build import ReportOrigin
 from model_analyzer.reports.kubernetes import manifest
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.answer import Answer, answer_of
@@ -36,7 +36,7 @@ class Recommendations:
     """The answers for some subjects of a checkpoint, and the configurations in its repository."""
 
     answers: Sequence[Answer]
-    origin: Origin
+    origin: ReportOrigin
     originals: Mapping[str, ModelConfig]
 
 
@@ -103,7 +103,7 @@ def difference(answer: Answer, originals: Mapping[str, ModelConfig]) -> str:
     return f"{head_of(answer)}{text}\n" if text else ""
 
 
-def manifest_of(answer: Answer, origin: Origin, throughput: float | None) -> str:
+def manifest_of(answer: Answer, origin: ReportOrigin, throughput: float | None) -> str:
     """The Kubernetes manifest whose replicas serve that `throughput` together."""
     texts = configurations_of(answer.ranking.results[0])
     return manifest(answer, origin, texts, throughput=throughput)

@@ -23,7 +23,7 @@ from model_analyzer.errors import EXIT_OK, EXIT_REGRESSION, wrong
 
 if TYPE_CHECKING:
     from model_analyzer.domain.goals import GoalOverride
-    from model_analyzer.reports.comparison import ComparisonReport
+    from model_analyzer.reports.comparison_report import ComparisonReport
     from model_analyzer.results.gate import Rule
     from model_analyzer.state.checkpoint import Checkpoint
 
@@ -95,7 +95,7 @@ def _compare(
     from model_analyzer.app.compare import comparison
     from model_analyzer.cli.checkpoint.output import put, warn
     from model_analyzer.domain.goals import ModelGoal
-    from model_analyzer.reports.comparison import verdict_lines
+    from model_analyzer.reports.comparison_report import verdict_lines
     from model_analyzer.reports.write import encoded
 
     report = comparison(
@@ -143,7 +143,7 @@ def _found(which: str, directory: Path, prefix: str) -> Checkpoint:
 
 def _rendered(report: ComparisonReport, form: str) -> str | None:
     """None for the tables, which are printed as fits."""
-    from model_analyzer.reports.comparison import to_json, to_junit, to_markdown
+    from model_analyzer.reports.comparison_report import to_json, to_junit, to_markdown
 
     match form:
         case "md" | "markdown":
@@ -158,7 +158,7 @@ def _rendered(report: ComparisonReport, form: str) -> str | None:
 
 def _print(report: ComparisonReport) -> None:
     from model_analyzer.cli.checkpoint.output import print_table
-    from model_analyzer.reports.comparison import titled_tables, to_lines, verdict_lines
+    from model_analyzer.reports.comparison_report import titled_tables, to_lines, verdict_lines
 
     for line in to_lines(report):
         echo(line)
@@ -172,7 +172,7 @@ def _print(report: ComparisonReport) -> None:
 def _text(report: ComparisonReport) -> str:
     """The tables for a file."""
     from model_analyzer.cli.console import plain_table
-    from model_analyzer.reports.comparison import titled_tables, to_lines, verdict_lines
+    from model_analyzer.reports.comparison_report import titled_tables, to_lines, verdict_lines
 
     lines = [*to_lines(report), ""]
     for title, table in titled_tables(report):

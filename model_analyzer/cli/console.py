@@ -28,8 +28,8 @@ from model_analyzer.cli.streams import write_now
 from model_analyzer.domain.printable import one_line, printable
 from model_analyzer.domain.secrets import masked_text
 from model_analyzer.domain.settings import ProgressMode
-from model_analyzer.reports.tables import Table, show
-from model_analyzer.results.rows import Cell
+from model_analyzer.reports.tables import Table
+from model_analyzer.results.columns import Cell, show
 
 if TYPE_CHECKING:
     from model_analyzer.reports.build import Summary

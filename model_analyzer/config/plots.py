@@ -27,7 +27,7 @@ from model_analyzer.domain.settings import PlotSettings
 LOAD_AXES = ("batch_size", "concurrency_range", "request_rate_range", "request_intervals")
 
 
-class PlotAxis:
+class AxisMetric:
     """A metric, or a parameter of the load."""
 
     metavar = "METRIC"
@@ -43,7 +43,7 @@ class PlotAxis:
         return {"enum": [*METRICS, *ALIASES, *LOAD_AXES]}
 
 
-_NEEDED: Mapping[str, Kind] = {"title": Text(), "x_axis": PlotAxis(), "y_axis": PlotAxis()}
+_NEEDED: Mapping[str, Kind] = {"title": Text(), "x_axis": AxisMetric(), "y_axis": AxisMetric()}
 _PLOT = Fields("fields of a plot", {**_NEEDED, "monotonic": Boolean()})
 
 

@@ -54,7 +54,7 @@ class Constraint:
 
     def __str__(self) -> str:
         metric = METRICS[ALIASES.get(self.tag, self.tag)]
-        name, unit = metric.name, metric.unit
+        name, unit = metric.name, str(metric.unit)
         if metric.source is Source.GPU and metric.over_gpus is Reduction.SUM:
             unit += " over all GPUs"
         low = f"Min {name}: {self.minimum:g} {unit}" if self.minimum is not None else ""

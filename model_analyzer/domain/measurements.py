@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
+from itertools import chain
 from operator import itemgetter
 from statistics import fmean
 from typing import Any
@@ -109,6 +110,17 @@ class Measurement:
             reduction = metric.over_models
         present = [value for value in values if value is not None]
         return reduction.apply(present) if present else None
+
+    @property
+    def totals(self) -> Values:
+        """Every metric that it has over all models and GPUs, in the order of the catalogue."""
+        models = (model.values for model in self.models)
+        present = set(chain(self.host, *self.gpus.values(), *models))
+        return {
+            tag: value
+            for tag in METRICS
+            if tag in present and (value := self.value(tag)) is not None
+        }
 
     def model_value(self, index: int, tag: str) -> float | None:
         """The metric of one model of the trial; device metrics are the whole server's."""

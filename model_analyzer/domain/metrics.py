@@ -30,6 +30,23 @@ class Source(Enum):
     CPU = "CPU monitor"
 
 
+class Unit(Enum):
+    """What a metric is counted in: its text in reports, in little room, and in names of fields."""
+
+    INFERENCES_PER_SECOND = ("infer/sec", "infer/s", "infer_per_s")
+    TOKENS_PER_SECOND = ("tokens/sec", "tokens/s", "tokens_per_s")
+    MILLISECONDS = ("ms", "ms", "ms")
+    MEGABYTES = ("MB", "MB", "mb")
+    PERCENT = ("%", "%", "percent")
+    WATTS = ("W", "W", "w")
+
+    def __init__(self, text: str, short: str, in_names: str) -> None:
+        self.text, self.short, self.in_names = text, short, in_names
+
+    def __str__(self) -> str:
+        return self.text
+
+
 class Reduction(Enum):
     """How several values become one."""
 
@@ -61,7 +78,8 @@ class Metric:
     """
 
     tag: str
-    header: str
+    name: str
+    unit: Unit
     better: Better
     source: Source
     over_models: Reduction
@@ -69,13 +87,9 @@ class Metric:
     over_gpus: Reduction = Reduction.MEAN
 
     @property
-    def name(self) -> str:
-        """The header without the unit."""
-        return self.header.partition(" (")[0]
-
-    @property
-    def unit(self) -> str:
-        return self.header.partition(" (")[2].rstrip(")")
+    def header(self) -> str:
+        """The name with the unit, for tables."""
+        return f"{self.name} ({self.unit})"
 
     @property
     def is_of_the_server(self) -> bool:
@@ -87,23 +101,25 @@ class Metric:
         return new - old if self.better is Better.HIGHER else old - new
 
 
-def _load(tag: str, header: str, better: Better, over_models: Reduction) -> Metric:
+def _load(tag: str, name: str, unit: Unit, better: Better, over_models: Reduction) -> Metric:
     return Metric(
         tag=tag,
-        header=header,
+        name=name,
+        unit=unit,
         better=better,
         source=Source.LOAD_GENERATOR,
         over_models=over_models,
     )
 
 
-def _latency(tag: str, header: str) -> Metric:
-    return _load(tag, header, Better.LOWER, Reduction.MEAN)
+def _latency(tag: str, name: str) -> Metric:
+    return _load(tag, name, Unit.MILLISECONDS, Better.LOWER, Reduction.MEAN)
 
 
 def _device(
     tag: str,
-    header: str,
+    name: str,
+    unit: Unit,
     better: Better,
     source: Source,
     over_time: Reduction,
@@ -111,7 +127,8 @@ def _device(
 ) -> Metric:
     return Metric(
         tag=tag,
-        header=header,
+        name=name,
+        unit=unit,
         better=better,
         source=source,
         over_models=Reduction.MEAN,
@@ -126,7 +143,8 @@ def _llm_latencies(tag: str, name: str) -> list[Metric]:
     return [
         Metric(
             tag=f"{tag}_{short}",
-            header=f"{shown} {name} (ms)",
+            name=f"{shown} {name}",
+            unit=Unit.MILLISECONDS,
             better=Better.LOWER,
             source=Source.LLM,
             over_models=Reduction.MEAN,
@@ -136,51 +154,55 @@ def _llm_latencies(tag: str, name: str) -> list[Metric]:
 
 
 _ROWS = [
-    _load("perf_throughput", "Throughput (infer/sec)", Better.HIGHER, Reduction.SUM),
-    _latency("perf_latency_avg", "Avg Latency (ms)"),
-    _latency("perf_latency_p50", "p50 Latency (ms)"),
-    _latency("perf_latency_p90", "p90 Latency (ms)"),
-    _latency("perf_latency_p95", "p95 Latency (ms)"),
-    _latency("perf_latency_p99", "p99 Latency (ms)"),
-    _latency("perf_client_response_wait", "Response Wait Time (ms)"),
-    _latency("perf_client_send_recv", "Client Send/Recv (ms)"),
-    _latency("perf_server_queue", "Server Queue time (ms)"),
-    _latency("perf_server_compute_input", "Server Compute Input time (ms)"),
-    _latency("perf_server_compute_infer", "Server Compute Infer time (ms)"),
-    _latency("perf_server_compute_output", "Server Compute Output time (ms)"),
+    _load(
+        "perf_throughput", "Throughput", Unit.INFERENCES_PER_SECOND,
+        Better.HIGHER, Reduction.SUM,
+    ),
+    _latency("perf_latency_avg", "Avg Latency"),
+    _latency("perf_latency_p50", "p50 Latency"),
+    _latency("perf_latency_p90", "p90 Latency"),
+    _latency("perf_latency_p95", "p95 Latency"),
+    _latency("perf_latency_p99", "p99 Latency"),
+    _latency("perf_client_response_wait", "Response Wait Time"),
+    _latency("perf_client_send_recv", "Client Send/Recv"),
+    _latency("perf_server_queue", "Server Queue time"),
+    _latency("perf_server_compute_input", "Server Compute Input time"),
+    _latency("perf_server_compute_infer", "Server Compute Infer time"),
+    _latency("perf_server_compute_output", "Server Compute Output time"),
     _device(
-        "gpu_used_memory", "GPU Memory Usage (MB)", Better.LOWER,
+        "gpu_used_memory", "GPU Memory Usage", Unit.MEGABYTES, Better.LOWER,
         Source.GPU, Reduction.MAX, Reduction.SUM,
     ),
     _device(
-        "gpu_free_memory", "GPU Memory Available (MB)", Better.HIGHER,
+        "gpu_free_memory", "GPU Memory Available", Unit.MEGABYTES, Better.HIGHER,
         Source.GPU, Reduction.MIN, Reduction.SUM,
     ),
     _device(
-        "gpu_total_memory", "GPU Memory Total (MB)", Better.HIGHER,
+        "gpu_total_memory", "GPU Memory Total", Unit.MEGABYTES, Better.HIGHER,
         Source.GPU, Reduction.MAX, Reduction.SUM,
     ),
     _device(
-        "gpu_utilization", "GPU Utilization (%)", Better.HIGHER,
+        "gpu_utilization", "GPU Utilization", Unit.PERCENT, Better.HIGHER,
         Source.GPU, Reduction.MEAN, Reduction.MEAN,
     ),
     _device(
-        "gpu_power_usage", "GPU Power Usage (W)", Better.LOWER,
+        "gpu_power_usage", "GPU Power Usage", Unit.WATTS, Better.LOWER,
         Source.GPU, Reduction.MEAN, Reduction.MEAN,
     ),
     _device(
-        "cpu_available_ram", "RAM Available (MB)", Better.HIGHER,
+        "cpu_available_ram", "RAM Available", Unit.MEGABYTES, Better.HIGHER,
         Source.CPU, Reduction.MIN, Reduction.MEAN,
     ),
     _device(
-        "cpu_used_ram", "RAM Usage (MB)", Better.LOWER,
+        "cpu_used_ram", "RAM Usage", Unit.MEGABYTES, Better.LOWER,
         Source.CPU, Reduction.MAX, Reduction.MEAN,
     ),
     *_llm_latencies("time_to_first_token", "Time To First Token"),
     *_llm_latencies("inter_token_latency", "Inter Token Latency"),
     Metric(
         tag="output_token_throughput",
-        header="Output Token Throughput (tokens/sec)",
+        name="Output Token Throughput",
+        unit=Unit.TOKENS_PER_SECOND,
         better=Better.HIGHER,
         source=Source.LLM,
         over_models=Reduction.SUM,

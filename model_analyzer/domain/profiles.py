@@ -64,7 +64,8 @@ class FailedTrial(NamedTuple):
 class Profile:
     """Records in the order of measuring, and where they were measured.
 
-    `host` describes machine, server and tools, as text by name; `server_only` holds the values
+    `host` describes machine, server and tools, as text by name; `cores` is how many the machine
+    has, None where that is unknown; `server_only` holds the values
     of each GPU (by UUID) under a server without any model, `conclusions` what the searches of a
     model, or of several together, came to at last. `bases` are the `ModelFacts.identity` of those
     models as they were in the last run; `unfinished` names those whose search draws a conclusion
@@ -74,6 +75,7 @@ class Profile:
     records: Collection[TrialRecord] = ()
     devices: tuple[Device, ...] = ()
     host: Mapping[str, str] = field(default_factory=empty)
+    cores: int | None = None
     server_only: Mapping[str, Values] = field(default_factory=empty)
     conclusions: Mapping[str, Conclusion] = field(default_factory=empty)
     bases: Mapping[str, tuple[str, ...]] = field(default_factory=empty)

@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.measurements import Columns, Measurement
 from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.results.columns import Column, metric_column
 from model_analyzer.results.ranking import VariantResult
 
 # Beginnings of the metrics that stand in place of a usual one where a goal bounds them.
@@ -53,10 +54,14 @@ class Quantity:
         return f"{metric.name} of {self.model}" if self.model else metric.name
 
     @property
-    def header(self) -> str:
-        """The same with its unit."""
-        metric = METRICS[self.tag]
-        return f"{self.name} ({metric.unit})" if self.model else metric.header
+    def column(self) -> Column[MeasuredTrial]:
+        """The column that shows it."""
+
+        def value(item: MeasuredTrial) -> float | None:
+            return self.of(item.measurement)
+
+        column = metric_column(self.tag, value).called(self.name)
+        return replace(column, key=f"{self.tag}.{self.model}") if self.model else column
 
 
 class Axes:

@@ -16,6 +16,12 @@ from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown
 from model_analyzer.reports.explorer import Explorer, explorer_of, explorer_of_one
+from model_analyzer.reports.figures import (
+    Figure,
+    Limit,
+    figures_of,
+    limits_of,
+)
 from model_analyzer.reports.front import front_charts, front_of
 from model_analyzer.reports.headline import headline, values_text, what_it_is
 from model_analyzer.reports.loads import under
@@ -23,29 +29,18 @@ from model_analyzer.reports.method import method_of
 from model_analyzer.reports.parameters import Importance, importance_rows
 from model_analyzer.reports.plots import Chart, detailed_charts, summary_charts
 from model_analyzer.reports.remarks import UNFINISHED, certainty_text, remarks_of
-from model_analyzer.reports.tables import (
-    Table,
-    composing_table,
-    detailed_table,
-    reports_gpus,
-    summary_table,
-)
-from model_analyzer.reports.verdict import (
-    Figure,
-    Limit,
-    figures_of,
-    limits_of,
-)
-from model_analyzer.results.answer import Answer, Verdict
+from model_analyzer.reports.tables import Table, composing_table, detailed_table, summary_table
+from model_analyzer.results.answer import Answer, AnswerVerdict
+from model_analyzer.results.columns import reports_gpus
 from model_analyzer.results.effects import effects
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.selection import top, top_with_default
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
-    """Where the numbers come from: the machine and its tools by name; and when it was written, by
-    which `tool`.
+class ReportOrigin:
+    """Where the numbers come from: the machine and its tools by name, and its `cores` as far as
+    they are known; and when it was written, by which `tool`.
     """
 
     host: Mapping[str, str]
@@ -53,6 +48,7 @@ class Origin:
     written: str
     checkpoint: str
     tool: str = "model-analyzer"
+    cores: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +66,7 @@ class Summary:
 
     model: str
     headline: tuple[str, ...]
-    verdict: Verdict
+    verdict: AnswerVerdict
     is_unsure: bool
     certainty: str
     recommended: tuple[str, str]
@@ -89,12 +85,12 @@ class Summary:
     notices: tuple[str, ...]
     difference: str
     method: tuple[tuple[str, str], ...]
-    origin: Origin
+    origin: ReportOrigin
 
     @property
     def is_met(self) -> bool:
         """Whether what is recommended keeps the constraints."""
-        return self.verdict not in (Verdict.NEAREST, Verdict.NOTHING)
+        return self.verdict not in (AnswerVerdict.NEAREST, AnswerVerdict.NOTHING)
 
     @property
     def sentence(self) -> str:
@@ -114,14 +110,14 @@ class Detail:
     configuration: str
     commands: tuple[str, ...]
     method: tuple[tuple[str, str], ...]
-    origin: Origin
+    origin: ReportOrigin
 
 
 def build_summary(
     answer: Answer,
     *,
     best: int,
-    origin: Origin,
+    origin: ReportOrigin,
     difference: str,
     complete: bool,
     offline: bool = False,
@@ -203,7 +199,7 @@ def build_detail(
     result: VariantResult,
     *,
     goal: Goal,
-    origin: Origin,
+    origin: ReportOrigin,
     configuration: str,
     plots: Sequence[PlotSettings] = (),
     offline: bool = False,
@@ -260,7 +256,7 @@ def _described(variant: ModelVariant, gpus: int) -> str:
 
 
 def _observed(
-    items: Sequence[MeasuredTrial], origin: Origin, *, always_gpus: bool
+    items: Sequence[MeasuredTrial], origin: ReportOrigin, *, always_gpus: bool
 ) -> Sequence[Device]:
     """The GPUs whose metrics are shown with these measurements."""
     gpus = len(origin.devices)

@@ -19,7 +19,7 @@ from model_analyzer.domain.models import ModelVariant, thaw
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import Trial
-from model_analyzer.reports.build import Origin
+from model_analyzer.reports.build import ReportOrigin
 from model_analyzer.reports.headline import headline
 from model_analyzer.reports.remarks import certainty_text, remarks_of
 from model_analyzer.results.answer import Answer
@@ -39,7 +39,7 @@ def results_schema() -> dict[str, Any]:
 
 
 def results_document(
-    answers: Sequence[Answer], origin: Origin, *, complete: bool | None
+    answers: Sequence[Answer], origin: ReportOrigin, *, complete: bool | None
 ) -> dict[str, Any]:
     """Answers with everything that they are made of; `complete` tells whether all searches came
     to their end, None that nobody knows.
@@ -61,7 +61,7 @@ def results_document(
         "metrics": {
             tag: {
                 "name": METRICS[tag].name,
-                "unit": METRICS[tag].unit,
+                "unit": str(METRICS[tag].unit),
                 "better": METRICS[tag].better.value,
             }
             for tag in _tags([answer.ranking for answer in answers])
@@ -167,7 +167,7 @@ def _recommended(answer: Answer, best: VariantResult) -> dict[str, Any]:
     return {
         "variant": best.name,
         "loads": _loads(best.best.trial),
-        "metrics": _values(best.best.measurement),
+        "metrics": best.best.measurement.totals,
         "times_measured": answer.times,
         "satisfies_constraints": best.passes,
         "shortfall_percent": ranking.goal.shortfall(best.best.measurement),
@@ -202,7 +202,7 @@ def _item(item: MeasuredTrial) -> dict[str, Any]:
     return {
         "variant": item.trial.variants,
         "loads": _loads(item.trial),
-        "metrics": _values(item.measurement),
+        "metrics": item.measurement.totals,
     }
 
 
@@ -256,7 +256,7 @@ def _measured(item: MeasuredTrial, ranking: Ranking) -> dict[str, Any]:
         "times_measured": len(item.runs),
         "satisfies_constraints": ranking.goal.passes(measurement),
         "shortfall_percent": ranking.goal.shortfall(measurement),
-        "metrics": _values(measurement),
+        "metrics": measurement.totals,
         "models": [
             _of_model(name, model) for name, model in zip(names, measurement.models, strict=True)
         ],
@@ -307,21 +307,6 @@ def _loads(trial: Trial) -> Sequence[dict[str, Any]]:
         }
         for work in trial.workloads
     ]
-
-
-def _values(measurement: Measurement) -> dict[str, float]:
-    """The metrics over all models and GPUs."""
-    own = (
-        measurement.host,
-        *measurement.gpus.values(),
-        *(one.values for one in measurement.models),
-    )
-    present = {tag for values in own for tag in values}
-    return {
-        tag: value
-        for tag in METRICS
-        if tag in present and (value := measurement.value(tag)) is not None
-    }
 
 
 def _time(seconds: float) -> str | None:

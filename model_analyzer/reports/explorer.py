@@ -5,23 +5,36 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice, repeat
+from operator import attrgetter
 from typing import Any
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
-from model_analyzer.domain.measurements import Columns, Measurement
-from model_analyzer.domain.metrics import METRICS, Better, Metric
-from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.measurements import Columns
+from model_analyzer.domain.metrics import Better
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.loads import load_text
 from model_analyzer.reports.parameters import parameter_name
-from model_analyzer.reports.tables import Table, instances_text, reports_gpus
+from model_analyzer.reports.tables import Table
+from model_analyzer.results.columns import (
+    BATCH_SIZE,
+    LOADS,
+    MAX_BATCH_SIZE,
+    NAME,
+    REQUESTS,
+    Cell,
+    Column,
+    dynamic_batching,
+    instance_group,
+    metric_over_all,
+    reports_gpus,
+)
+from model_analyzer.results.flat_rows import Row, differing_parameters
 from model_analyzer.results.ranking import Ranking, VariantResult
-from model_analyzer.results.rows import Cell, Row, differing_parameters
 
 # Metrics that the table shows unless the reader chooses others.
 _USUAL = (
@@ -38,42 +51,6 @@ _PHASES = (
 # Fields of configurations that the columns about every variant say already.
 _SAID = ("config.instance_group", "config.max_batch_size", "config.dynamic_batching")
 _BATCHING = ("max_batch_size", "dynamic_batching")
-_DIGITS = 6
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
-    """A column: `key` in files, header for people, whether the table shows it at first; for a
-    metric, which way is better. Numbers that were measured are shown with so many `digits`.
-    """
-
-    key: str
-    header: str
-    is_number: bool = False
-    is_usual: bool = True
-    better: Better | None = None
-    digits: int | None = None
-
-    def rounded(self, cell: Cell) -> Cell:
-        """A cell as the table has it."""
-        if self.digits is None or cell is None:
-            return cell
-        return float(self._format % cell)
-
-    def to_json(self, cells: Sequence[Cell]) -> str:
-        """Cells as the table has them."""
-        if self.digits is None:
-            return _json(cells)
-        try:
-            # all numbers by one format: a third of the time that one by one takes
-            return f"[{','.join([self._format] * len(cells))}]" % tuple(cells)
-        except TypeError:  # not all are known
-            texts = ("null" if cell is None else self._format % cell for cell in cells)
-            return f"[{','.join(texts)}]"
-
-    @property
-    def _format(self) -> str:
-        return f"%.{self.digits}g"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,10 +60,10 @@ class Explorer:
     `cells` has the cells of all measurements, as they were measured.
     """
 
-    own: tuple[Column, ...]
+    own: tuple[Column[VariantResult], ...]
     variants: tuple[tuple[Cell, ...], ...]
     counts: tuple[int, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[Column[MeasuredTrial], ...]
     cells: tuple[Sequence[Cell], ...]
 
     @property
@@ -96,26 +73,12 @@ class Explorer:
 
     def to_json(self) -> str:
         """For the script of the page, column by column, in as few characters as can be."""
-
-        def described(columns: Sequence[Column]) -> list[dict[str, Any]]:
-            return [
-                {
-                    "key": column.key,
-                    "header": column.header,
-                    "number": column.is_number,
-                    "usual": column.is_usual,
-                    "metric": column.better is not None,
-                    "high": column.better is Better.HIGHER,
-                }
-                for column in columns
-            ]
-
         parts = {
-            "own": _json(described(self.own)),
+            "own": _json(list(map(_described, self.own))),
             "variants": _json(self.variants),
             "counts": _json(self.counts),
-            "columns": _json(described(self.columns)),
-            "cells": f"[{','.join(map(Column.to_json, self.columns, self.cells))}]",
+            "columns": _json(list(map(_described, self.columns))),
+            "cells": f"[{','.join(map(_cells_json, self.columns, self.cells))}]",
         }
         return "{" + ",".join(f'"{name}":{part}' for name, part in parts.items()) + "}"
 
@@ -132,7 +95,7 @@ class Explorer:
             rows=tuple(
                 (
                     *(variant[index] for index in own),
-                    *(self.columns[index].rounded(self.cells[index][row]) for index in of_row),
+                    *(_rounded(self.columns[index], self.cells[index][row]) for index in of_row),
                 )
                 for row, variant in enumerate(islice(variants, count))
             ),
@@ -143,8 +106,42 @@ def _json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
-# A column with its cells, one for each measurement.
-_Filled = tuple[Column, Sequence[Cell]]
+def _described(column: Column[Any]) -> Mapping[str, Any]:
+    return {
+        "key": column.key,
+        "header": column.header,
+        "number": column.is_number,
+        "usual": column.is_usual,
+        "metric": column.better is not None,
+        "high": column.better is Better.HIGHER,
+    }
+
+
+def _rounded(column: Column[MeasuredTrial], cell: Cell) -> Cell:
+    """A cell as the page has it."""
+    return cell if column.digits is None or cell is None else float(_format(column) % cell)
+
+
+def _cells_json(column: Column[MeasuredTrial], cells: Sequence[Cell]) -> str:
+    """Cells as the page has them."""
+    if column.digits is None:
+        return _json(cells)
+    number = _format(column)
+    try:
+        # all numbers by one format: a third of the time that one by one takes
+        return f"[{','.join([number] * len(cells))}]" % tuple(cells)
+    except TypeError:  # not all are known
+        texts = ("null" if cell is None else number % cell for cell in cells)
+        return f"[{','.join(texts)}]"
+
+
+def _format(column: Column[MeasuredTrial]) -> str:
+    return f"%.{column.digits}g"
+
+
+# A column with its cells, one for each measurement. Those of metrics are taken from all
+# measurements at once, which is much quicker than one by one.
+_Filled = tuple[Column[MeasuredTrial], Sequence[Cell]]
 
 
 def explorer_of(
@@ -155,13 +152,14 @@ def explorer_of(
     """
     marks: list[_Filled] = []
     if ranking.goal.has_constraints:
-        column = Column(key="meets_constraints", header="Meets constraints")
-        marks.append((column, [_yes_no(passes) for passes in ranking.passing]))
+        pairs = zip(ranking.measured, ranking.passing, strict=True)
+        passing = {id(item) for item, passes in pairs if passes}
+        column = _membership("meets_constraints", "Meets constraints", passing)
+        marks.append(_filled(column, ranking.measured))
     of_front = {id(item) for item in front}
-    column = Column(key="pareto_front", header="Pareto front", is_usual=False)
-    marks.append((column, [_yes_no(id(item) in of_front) for item in ranking.measured]))
-    axes = Axes(ranking.goal, ranking.results)
-    marks += _bounded_columns(ranking, axes)
+    column = replace(_membership("pareto_front", "Pareto front", of_front), is_usual=False)
+    marks.append(_filled(column, ranking.measured))
+    marks += _bounded_columns(ranking, Axes(ranking.goal, ranking.results))
     first = ranking.goal.tags
     usual = {*_USUAL, *first}
     return _explorer(
@@ -171,12 +169,7 @@ def explorer_of(
 
 def _bounded_columns(ranking: Ranking, axes: Axes) -> list[_Filled]:
     """What is bounded for one of several models: other columns are about all of them."""
-    columns: list[_Filled] = []
-    for quantity in axes.of_single_models:
-        key = f"{quantity.tag}.{quantity.model}"
-        column = _metric_column(key, quantity.header, METRICS[quantity.tag], is_usual=True)
-        columns.append((column, quantity.of_all(ranking.columns, ranking.measured)))
-    return columns
+    return [_filled(quantity.column, ranking.measured) for quantity in axes.of_single_models]
 
 
 def explorer_of_one(result: VariantResult, *, gpus: int, always_gpus: bool) -> Explorer:
@@ -219,8 +212,13 @@ def _explorer(
     )
 
 
-def _yes_no(answer: bool) -> str:
-    return "yes" if answer else "no"
+def _filled(column: Column[MeasuredTrial], items: Sequence[MeasuredTrial]) -> _Filled:
+    return column, list(map(column.value, items))
+
+
+def _membership(key: str, name: str, members: Collection[int]) -> Column[MeasuredTrial]:
+    """Whether a measured trial is among those with these identities."""
+    return Column(key=key, name=name, value=lambda item: "yes" if id(item) in members else "no")
 
 
 def _load_columns(items: Sequence[MeasuredTrial]) -> list[_Filled]:
@@ -233,12 +231,15 @@ def _load_columns(items: Sequence[MeasuredTrial]) -> list[_Filled]:
     )
     kinds = {load.kind for load in loads}
     if not alike or len(kinds) != 1 or LoadKind.REQUEST_INTERVALS in kinds:
-        return [(Column(key="load", header="Load"), [load_text(item.trial) for item in items])]
+        column = Column[MeasuredTrial](
+            key="load", name="Load", value=lambda item: load_text(item.trial)
+        )
+        return [_filled(column, items)]
     kind = kinds.pop()
-    column = Column(key=kind.value, header=parameter_name(kind.value), is_number=True)
+    column = LOADS[kind.value].called(parameter_name(kind.value))
     columns: list[_Filled] = [(column, [load.value for load in loads])]
     if any(load.batch_size != 1 for load in loads):
-        column = Column(key="batch_size", header="Client batch size", is_number=True)
+        column = BATCH_SIZE.called("Client batch size")
         columns.append((column, [load.batch_size for load in loads]))
     return columns
 
@@ -263,91 +264,70 @@ def _metric_columns(
 
     tags = [tag for tag in metrics.tags if not tag.startswith("gpu_") or any(shown)]
     return [
-        (
-            _metric_column(tag, METRICS[tag].header, METRICS[tag], is_usual=tag in usual),
-            cells(tag),
-        )
+        (replace(metric_over_all(tag), is_usual=tag in usual), cells(tag))
         for tag in dict.fromkeys([*first, *_USUAL, *tags])
         if tag in tags
     ]
 
 
-def _metric_column(key: str, header: str, metric: Metric, *, is_usual: bool) -> Column:
-    return Column(
-        key=key,
-        header=header,
-        is_number=True,
-        is_usual=is_usual,
-        better=metric.better,
-        digits=_DIGITS,
-    )
-
-
 def _evidence_columns(results: Sequence[VariantResult]) -> list[_Filled]:
     """How well each measurement is founded."""
-    measurements = [item.measurement for result in results for item in result.measured]
-    noises = [
-        result.noise_model.of(item.runs, DEFAULT_OBJECTIVE)
-        for result in results
-        for item in result.measured
-    ]
+    items = [item for result in results for item in result.measured]
+    models = {id(item): result.noise_model for result in results for item in result.measured}
 
-    def requests(one: Measurement) -> Cell:
-        if len(one.models) == 1:
-            return one.models[0].requests
-        counts = [model.requests for model in one.models if model.requests is not None]
-        return min(counts, default=None)
+    def noise(item: MeasuredTrial) -> Cell:
+        known = models[id(item)].of(item.runs, DEFAULT_OBJECTIVE)
+        return None if known is None else known.percent
 
-    def remarks(one: Measurement) -> Cell:
-        return " ".join([notice.text for notice in one.notices]) if one.notices else None
+    columns = (
+        replace(REQUESTS, value=_fewest_requests),
+        Column(key="noise", name="Noise (±\u00a0%)", value=noise, is_number=True, digits=3),
+        Column(key="remarks", name="Remarks", value=_remarks, is_usual=False),
+    )
+    filled = [_filled(column, items) for column in columns]
+    return [(column, cells) for column, cells in filled if any(cell is not None for cell in cells)]
 
-    columns: list[_Filled] = [
-        (
-            Column(key="requests", header="Requests", is_number=True),
-            [requests(one) for one in measurements],
-        ),
-        (
-            Column(key="noise", header="Noise (±\u00a0%)", is_number=True, digits=3),
-            [None if noise is None else noise.percent for noise in noises],
-        ),
-        (
-            Column(key="remarks", header="Remarks", is_usual=False),
-            [remarks(one) for one in measurements],
-        ),
-    ]
-    return [(column, cells) for column, cells in columns if any(cell is not None for cell in cells)]
+
+def _fewest_requests(item: MeasuredTrial) -> Cell:
+    """A number, of several models, too."""
+    models = item.measurement.models
+    counts = [model.requests for model in models if model.requests is not None]
+    return min(counts, default=None)
+
+
+def _remarks(item: MeasuredTrial) -> Cell:
+    return " ".join(notice.text for notice in item.measurement.notices) or None
 
 
 def _variants(
     results: Sequence[VariantResult], gpus: int
-) -> tuple[tuple[Column, ...], tuple[tuple[Cell, ...], ...]]:
+) -> tuple[tuple[Column[VariantResult], ...], tuple[tuple[Cell, ...], ...]]:
     """What the variants are: columns, and cells of each."""
-    own = [
-        Column(key="configuration", header="Configuration"),
-        Column(key="instances", header="Instances"),
-        Column(key="max_batch_size", header="Max batch size", is_number=True),
-        Column(key="dynamic_batching", header="Dynamic batching"),
-    ]
-    further = _further(results)
-    names = dict.fromkeys(name for row in further for name in row)
-    own += [Column(key=name, header=parameter_name(name), is_usual=False) for name in names]
-    about = []
-    for result, row in zip(results, further, strict=True):
-        served = [part for variant in result.variants for part in variant.served]
-        about.append(
-            (
-                result.telling_name,
-                ",".join(instances_text(variant, gpus=gpus) for variant in result.variants),
-                _one_or_all([part.max_batch_size for part in served]),
-                _one_or_all([_batching(part) for part in served]),
-                *(row.get(name) for name in names),
-            )
-        )
+    at_best = (
+        replace(instance_group(gpus), key="instances").called("Instances"),
+        MAX_BATCH_SIZE.called("Max batch size"),
+        dynamic_batching("on", "off").called("Dynamic batching"),
+    )
+    own = [NAME, *(column.of(attrgetter("best")) for column in at_best)]
+    further = dict(zip(map(id, results), _further(results), strict=True))
+    names = dict.fromkeys(name for row in further.values() for name in row)
+    own += [_parameter(name, further) for name in names]
+    about = [tuple(column.value(result) for column in own) for result in results]
     for index, column in enumerate(own):
         is_common = len(about) > 1 and len({cells[index] for cells in about}) == 1
         if column.key in _BATCHING and is_common:  # room for what was measured
             own[index] = replace(column, is_usual=False)
     return tuple(own), tuple(about)
+
+
+def _parameter(name: str, rows: Mapping[int, Row]) -> Column[VariantResult]:
+    """A parameter from the rows of variants, by their identities."""
+    return Column(
+        key=name,
+        name=parameter_name(name),
+        value=lambda result: rows[id(result)].get(name),
+        is_usual=False,
+    )
 
 
 def _further(results: Sequence[VariantResult]) -> Sequence[Row]:
@@ -368,11 +348,3 @@ def _further(results: Sequence[VariantResult]) -> Sequence[Row]:
                 }
             )
     return rows
-
-
-def _batching(variant: ModelVariant) -> str:
-    return "on" if variant.has_dynamic_batching else "off"
-
-
-def _one_or_all(cells: Sequence[Cell]) -> Cell:
-    return cells[0] if len(cells) == 1 else ",".join(map(str, cells))

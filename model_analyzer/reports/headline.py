@@ -14,8 +14,9 @@ from model_analyzer.domain.ties import cost
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.axes import Axes, Quantity
 from model_analyzer.reports.loads import under
-from model_analyzer.reports.tables import instances_text, percent_text, show
-from model_analyzer.results.answer import Answer, Verdict
+from model_analyzer.reports.tables import percent_text
+from model_analyzer.results.answer import Answer, AnswerVerdict
+from model_analyzer.results.columns import instances_text, show
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.selection import compared_default
 
@@ -185,7 +186,7 @@ def _against_default(answer: Answer) -> str:
     default = ranking.default
     if default is None:
         return "; the default configuration gave no measurement to compare with"
-    if answer.verdict is Verdict.KEEP:
+    if answer.verdict is AnswerVerdict.KEEP:
         if len(ranking.results) == 1 or answer.rivals:
             return ": it is the default configuration"
         clearly = "clearly " if ranking.ties else ""
@@ -200,7 +201,7 @@ def _against_default(answer: Answer) -> str:
     noise = f" ± {gain.noise:.0f}" if gain.noise is not None else ""
     verdict = (
         f"no clear gain over the default configuration ({gain.percent:.0f}{noise} %)"
-        if answer.verdict is Verdict.EQUAL
+        if answer.verdict is AnswerVerdict.EQUAL
         else f"{gain.percent:.0f}{noise} % better {_by_what(ranking.goal)}"
         " than the default configuration"
     )

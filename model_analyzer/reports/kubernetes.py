@@ -19,13 +19,13 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.secrets import MASK
 from model_analyzer.domain.trials import ServerSetup
-from model_analyzer.reports.build import Origin
-from model_analyzer.reports.commented_yaml import Noted, comment, to_yaml
+from model_analyzer.reports.build import ReportOrigin
 from model_analyzer.reports.headline import latency_text
 from model_analyzer.reports.loads import load_text
 from model_analyzer.reports.remarks import certainty_text, miss_text, remarks_of
-from model_analyzer.reports.tables import show
+from model_analyzer.reports.templating import Noted, render_yaml
 from model_analyzer.results.answer import Answer
+from model_analyzer.results.columns import show
 from model_analyzer.results.ranking import VariantResult
 
 # Memory that is asked for, over what was measured: other loads take more.
@@ -37,145 +37,52 @@ _FIRST_YEAR = 22
 
 _LONGEST_NAME = 52  # Kubernetes takes 63 and appends to some
 
-_PORTS = {"http": 8000, "grpc": 8001, "metrics": 8002}
-
 
 def manifest(
     answer: Answer,
-    origin: Origin,
+    origin: ReportOrigin,
     configurations: Mapping[str, str],
     *,
     throughput: float | None = None,
 ) -> str:
     """ConfigMap, Deployment and Service for what is recommended, with the remarks about it.
 
-    `configurations` are the config.pbtxt of its models and of all that they call, by model.
-    There are as many replicas as serve `throughput` inferences per second, or one.
+    `configurations` are the config.pbtxt of its models and of all that they call, by model: each
+    lies over the one in the model repository. There are as many replicas as serve `throughput`
+    inferences per second, or one.
     """
-    ranking = answer.ranking
-    best = ranking.results[0]
-    name = _object_name(ranking.model)
+    best = answer.ranking.results[0]
+    setup = best.best.trial.setup
+    served = [part for work in best.best.trial.workloads for part in work.variant.served]
     files = _file_names(configurations)
-    head = [
-        f"{best.name}: {_measured(best, ranking.goal)}",
-        f"from checkpoint {origin.checkpoint}, by {origin.tool}, {origin.written}",
-    ]
-    if not best.passes:
-        head.insert(0, miss_text(answer))
-    head += filter(None, (certainty_text(answer), *remarks_of(answer)))
-    objects = [
-        {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": _metadata(name),
-            "data": {files[model]: text for model, text in configurations.items()},
-        },
-        {
-            "apiVersion": "apps/v1",
-            "kind": "Deployment",
-            "metadata": _metadata(name),
-            "spec": {
-                "replicas": _replicas(best, ranking.goal, throughput),
-                "selector": {"matchLabels": {"app": name}},
-                "template": {
-                    "metadata": {"labels": {"app": name}},
-                    "spec": _pod(name, best.best, origin, files),
-                },
-            },
-        },
-        {
-            "apiVersion": "v1",
-            "kind": "Service",
-            "metadata": _metadata(name),
-            "spec": {
-                "selector": {"app": name},
-                "ports": [
-                    {"name": port, "port": number, "targetPort": port}
-                    for port, number in _PORTS.items()
-                ],
-            },
-        },
-    ]
-    return "".join(f"{comment(line)}\n" for line in head) + "---\n".join(map(to_yaml, objects))
-
-
-def _metadata(name: str) -> dict[str, Any]:
-    return {"name": name, "labels": {"app": name}}
-
-
-def _pod(
-    name: str, item: MeasuredTrial, origin: Origin, files: Mapping[str, str]
-) -> dict[str, Any]:
-    """The container with the server, and what it mounts. `files` are those of the configurations
-    by model: each lies over the one in the model repository.
-    """
-    setup = item.trial.setup
-    served = _served(item)
-    mounts = [{"name": "models", "mountPath": "/models"}]
-    mounts += [
-        {
-            "name": "configurations",
-            "mountPath": f"/models/{model}/config.pbtxt",
-            "subPath": file,
-        }
-        for model, file in files.items()
-    ]
-    volumes: list[dict[str, Any]] = [
-        {
-            "name": "models",
-            "persistentVolumeClaim": {
-                "claimName": Noted("model-repository", "replace: your volume with the models")
-            },
-        },
-        {"name": "configurations", "configMap": {"name": name}},
-    ]
-    if any(part.platform == "python" for part in served):
-        mounts.append({"name": "shared-memory", "mountPath": "/dev/shm"})
-        volumes.append(
-            {
-                "name": "shared-memory",
-                "emptyDir": {
-                    "medium": Noted("Memory", "Python models pass tensors here; 64M is the default")
-                },
-            }
-        )
-    environment = list(_environment(setup))
-    return {
-        "containers": [
-            {
-                "name": "triton",
-                "image": _image(setup),
-                "args": [
-                    "tritonserver",
-                    "--model-repository=/models",
-                    "--model-control-mode=explicit",
-                    *(f"--load-model={model}" for model in files),
-                    *_flags(setup),
-                ],
-                **({"env": environment} if environment else {}),
-                "ports": [
-                    {"name": port, "containerPort": number} for port, number in _PORTS.items()
-                ],
-                "startupProbe": {
-                    **_probe("ready"),
-                    "failureThreshold": Noted(60, "ten minutes for the models to load"),
-                },
-                "readinessProbe": _probe("ready"),
-                "livenessProbe": _probe("live"),
-                "resources": _resources(item, served, origin),
-                "volumeMounts": mounts,
-            }
+    requests, unknown = _requests(best.best, served, origin)
+    return render_yaml(
+        "kubernetes.yaml.j2",
+        remarks=_remarks(answer, origin),
+        name=_object_name(answer.ranking.model),
+        configurations={files[model]: text for model, text in configurations.items()},
+        files={f"/models/{model}/config.pbtxt": file for model, file in files.items()},
+        replicas=_replicas(best, answer.ranking.goal, throughput),
+        image=_image(setup),
+        flags=[*(f"--load-model={model}" for model in files), *_flags(setup)],
+        environment=[
+            (name, _secret(MASK if is_masked(value) else value))
+            for name, value in setup.kept_environment.items()
         ],
-        "volumes": volumes,
-    }
+        gpus=_gpus(best.best, served, origin),
+        requests=requests,
+        unknown=unknown,
+        has_python=any(part.platform == "python" for part in served),
+    )
 
 
-def _probe(what: str) -> dict[str, Any]:
-    return {"httpGet": {"path": f"/v2/health/{what}", "port": "http"}, "periodSeconds": 10}
-
-
-def _served(item: MeasuredTrial) -> Sequence[ModelVariant]:
-    return [part for work in item.trial.workloads for part in work.variant.served]
+def _remarks(answer: Answer, origin: ReportOrigin) -> Iterator[str]:
+    best = answer.ranking.results[0]
+    if not best.passes:
+        yield miss_text(answer)
+    yield f"{best.name}: {_measured(best, answer.ranking.goal)}"
+    yield f"from checkpoint {origin.checkpoint}, by {origin.tool}, {origin.written}"
+    yield from filter(None, (certainty_text(answer), *remarks_of(answer)))
 
 
 def _measured(result: VariantResult, goal: Goal) -> str:
@@ -233,29 +140,23 @@ def _flags(setup: ServerSetup) -> Iterator[str | Noted]:
             yield _secret(f"--{name}={item}")
 
 
-def _environment(setup: ServerSetup) -> Iterator[dict[str, Any]]:
-    for name, value in setup.kept_environment.items():
-        yield {"name": name, "value": _secret(MASK if is_masked(value) else value)}
-
-
 def _secret(text: str) -> str | Noted:
     return Noted(text, "replace: its value is not kept") if MASK in text else text
 
 
-def _resources(
-    item: MeasuredTrial, served: Sequence[ModelVariant], origin: Origin
-) -> dict[str, Any]:
-    """What a server needs: memory as measured, the cores of the machine where the models run on
-    CPUs, GPUs as its instances need them.
+def _requests(
+    item: MeasuredTrial, served: Sequence[ModelVariant], origin: ReportOrigin
+) -> tuple[Mapping[str, Noted], Sequence[str]]:
+    """What a server needs: memory as measured, and the cores of the machine where the models run
+    on CPUs. And what of that is unknown.
     """
     devices = len(item.trial.setup.devices)
-    requests: dict[str, Any] = {}
+    requests: dict[str, Noted] = {}
     unknown = []
-    cores = re.search(r", (\d+) cores$", origin.host.get("Processor", ""))
     on_cpus = [kind for part in served for _, kind in part.instances(gpus=devices) if kind == "CPU"]
-    if on_cpus and cores is not None:
+    if on_cpus and origin.cores is not None:
         requests["cpu"] = Noted(
-            int(cores[1]),
+            origin.cores,
             "all cores of the machine that it was measured on, which also had the load",
         )
     elif on_cpus:
@@ -268,17 +169,22 @@ def _resources(
         )
     else:
         unknown.append("memory: not measured, which --collect-cpu-metrics does")
-    gpus = _gpus(served, devices)
-    resources: dict[str, Any] = {}
-    if gpus:
-        names = ", ".join(dict.fromkeys(device.name for device in origin.devices))
-        part = " (a part of a GPU: see what your cluster calls it)" if _is_mig(item) else ""
-        resources["limits"] = {"nvidia.com/gpu": Noted(gpus, f"measured on {names}{part}")}
-    resources["requests"] = Noted(requests, "; ".join(unknown)) if unknown else requests
-    return resources
+    return requests, unknown
 
 
-def _gpus(served: Iterable[ModelVariant], present: int) -> int:
+def _gpus(
+    item: MeasuredTrial, served: Sequence[ModelVariant], origin: ReportOrigin
+) -> Noted | None:
+    """The GPUs of a server, None if it needs none."""
+    count = _needed_gpus(served, len(item.trial.setup.devices))
+    if not count:
+        return None
+    names = ", ".join(dict.fromkeys(device.name for device in origin.devices))
+    part = " (a part of a GPU: see what your cluster calls it)" if _is_mig(item) else ""
+    return Noted(count, f"measured on {names}{part}")
+
+
+def _needed_gpus(served: Iterable[ModelVariant], present: int) -> int:
     """How many GPUs a server needs to see, so that each instance finds the one that it had."""
     needed = 0
     for part in served:

@@ -7,7 +7,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from model_analyzer.reports.tables import Table, show
+from model_analyzer.reports.tables import Table
+from model_analyzer.results.columns import show
 
 
 def escaped(text: str) -> str:

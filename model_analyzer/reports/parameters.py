@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from model_analyzer.domain.metrics import METRICS
-from model_analyzer.reports.tables import show
+from model_analyzer.results.columns import Cell, show
 from model_analyzer.results.effects import Effects, ParameterEffect, ValueEffect
-from model_analyzer.results.rows import Cell
 
 _NAMES = {
     "concurrency": "Concurrent requests",

@@ -11,7 +11,8 @@ from typing import Any
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.errors import OutputError
 from model_analyzer.reports.write import encoded
-from model_analyzer.results.rows import Cell, Row, columns_of
+from model_analyzer.results.columns import Cell
+from model_analyzer.results.flat_rows import Row, columns_of
 
 _LARGEST = 2**63
 

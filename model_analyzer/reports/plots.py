@@ -527,7 +527,7 @@ _LOAD_TITLES = {
 
 def _axis_title(axis: str, axes: Axes) -> str:
     if axis in METRICS:
-        return axes.quantity(axis).header
+        return axes.quantity(axis).column.header
     return _LOAD_TITLES.get(axis, axis.replace("_", " ").capitalize())
 
 

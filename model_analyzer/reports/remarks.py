@@ -15,8 +15,9 @@ from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.near_misses import Miss
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.loads import under
-from model_analyzer.reports.tables import percent_text, show
+from model_analyzer.reports.tables import percent_text
 from model_analyzer.results.answer import Answer, Compliance
+from model_analyzer.results.columns import show
 from model_analyzer.results.ranking import Ranking, VariantResult
 
 UNFINISHED = "The run ended before the search was complete: run it again to go on from here."

@@ -8,31 +8,54 @@ import csv
 import io
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import NamedTuple, TypeVar
 
 from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.measurements import Measurement, Values
+from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.metrics import ALIASES, METRICS, Source
-from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.domain.secrets import masked
 from model_analyzer.domain.trials import Load, LoadKind
 from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.loads import load_text
+from model_analyzer.results.columns import (
+    BATCH_SIZE,
+    CONFIGURATION_PATH,
+    LOADS,
+    MAX_BATCH_SIZE,
+    NAME,
+    REQUESTS,
+    Cell,
+    Column,
+    Mark,
+    backend_parameter,
+    dynamic_batching,
+    instance_group,
+    joined,
+    metric_column,
+    metric_of_each,
+    metric_over_all,
+    reports_gpus,
+    show,
+    with_data,
+)
 from model_analyzer.results.ranking import Ranking, VariantResult
-from model_analyzer.results.rows import Cell
 
 log = logging.getLogger(__name__)
+
+Subject = TypeVar("Subject")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Headers and rows; every row has one cell for each header."""
+    """Headers and rows; every row has one cell for each header. `marks` are those of cells, by row
+    and column, counted from 0.
+    """
 
     headers: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    marks: Mapping[tuple[int, int], Mark] = field(default_factory=lambda: MappingProxyType({}))
 
     def to_csv(self) -> str:
         """Comma separated text with a header line, and an empty line at its end."""
@@ -43,150 +66,50 @@ class Table:
         return text.getvalue() + "\n"
 
 
+def table_of(columns: Sequence[Column[Subject]], subjects: Sequence[Subject]) -> Table:
+    """A row for each subject."""
+    marks = {
+        (row, place): mark
+        for place, column in enumerate(columns)
+        if column.mark is not None
+        for row, subject in enumerate(subjects)
+        if (mark := column.mark(subject)) is not None
+    }
+    return Table(
+        headers=tuple(column.header for column in columns),
+        rows=tuple(tuple(column.value(subject) for column in columns) for subject in subjects),
+        marks=MappingProxyType(marks),
+    )
+
+
 def percent_text(percent: float) -> str:
     """A part of something, in whole percent where that says enough."""
     return f"{percent:.0f} %" if percent >= 1 else f"{percent:.2g} %"
 
 
-def show(cell: Cell) -> str:
-    """A cell as text: numbers with as many decimals as mean something, at least one; what there is
-    no value for is empty.
-    """
-    if cell is None:
-        return ""
-    if not isinstance(cell, float):
-        return str(cell)
-    if abs(cell) >= 99.95:
-        return f"{cell:.1f}"
-    text = f"{cell:.3f}".rstrip("0")
-    text = f"{text}0" if text.endswith(".") else text
-    return text.removeprefix("-") if float(text) == 0 else text
+# ----------------------------------------------------------------- tables whose fields are options
 
 
-def instances_text(variant: ModelVariant, *, gpus: int) -> str:
-    """`2:GPU + 1:CPU`; of an ensemble those of its parts, with commas between."""
-    return ",".join(
-        " + ".join(f"{count}:{kind}" for count, kind in part.instances(gpus=gpus))
-        for part in variant.served
-    )
+class _Line(NamedTuple):
+    """What a row is about: a measured trial in its ranking, and one of its GPUs."""
 
-
-Getter = Callable[[MeasuredTrial, Ranking], Cell]
-
-
-def _joined(values: Iterable[Cell]) -> Cell:
-    """One cell for several models: the value itself where there is only one."""
-    cells = list(values)
-    if all(cell is None for cell in cells):
-        return None
-    return cells[0] if len(cells) == 1 else ",".join(show(cell) for cell in cells)
-
-
-# A header, and how to get the cell from what a row is about.
-Column = tuple[str, Callable[..., Cell]]
-
-
-def _load(kind: LoadKind) -> Getter:
-    def get(item: MeasuredTrial, ranking: Ranking) -> Cell:
-        loads = [work.load for work in item.trial.workloads]
-        return _joined(load.value if load.kind is kind else None for load in loads)
-
-    return get
-
-
-def _intervals(item: MeasuredTrial, ranking: Ranking) -> Cell:
-    """The files of the intervals."""
-    return _joined(work.flags.get("request-intervals") for work in item.trial.workloads)
-
-
-# The columns that say under which load a row was measured, by the field.
-_LOADS: Mapping[str, Column] = {
-    LoadKind.CONCURRENCY.value: ("Concurrency", _load(LoadKind.CONCURRENCY)),
-    LoadKind.REQUEST_RATE.value: ("Request Rate", _load(LoadKind.REQUEST_RATE)),
-    LoadKind.REQUEST_INTERVALS.value: ("Request Intervals", _intervals),
-}
-
-
-def _with_loads(fields: Sequence[str], items: Iterable[MeasuredTrial]) -> Sequence[str]:
-    """The fields with those loads, in place of others, that there are: whatever was asked for, a
-    table says what was measured.
-    """
-    kinds = {work.load.kind.value for item in items for work in item.trial.workloads}
-    at = next((index for index, field in enumerate(fields) if field in _LOADS), None)
-    if at is None or not kinds:
-        return fields
-    others = [field for field in fields[at + 1 :] if field not in _LOADS or field in kinds]
-    return [
-        *fields[:at],
-        *(field for field in _LOADS if field in kinds and field not in others),
-        *others,
-    ]
-
-
-def _variants(cell: Callable[[ModelVariant], Cell]) -> Getter:
-    """A cell made of each variant of the trial."""
-    return lambda item, _: _joined(cell(work.variant) for work in item.trial.workloads)
-
-
-def _columns(gpus: int) -> Mapping[str, Column]:
-    """The columns that are no metrics: header and how to get the cell."""
-    return {
-        "model_name": ("Model", lambda item, ranking: ranking.model),
-        "batch_size": (
-            "Batch",
-            lambda item, _: _joined(work.load.batch_size for work in item.trial.workloads),
-        ),
-        **_LOADS,
-        "model_config_path": ("Model Config Path", _variants(lambda variant: variant.full_name)),
-        "instance_group": (
-            "Instance Group",
-            _variants(lambda variant: instances_text(variant, gpus=gpus)),
-        ),
-        "max_batch_size": (
-            "Max Batch Size",
-            _variants(lambda variant: _joined(part.max_batch_size for part in variant.served)),
-        ),
-        "satisfies_constraints": (
-            "Satisfies Constraints",
-            lambda item, ranking: "Yes" if ranking.goal.passes(item.measurement) else "No",
-        ),
-    }
-
-
-def _metric(tag: str) -> Getter:
-    """The metric; of several models `total, [one,other]`, where each has its own."""
-
-    def get(item: MeasuredTrial, ranking: Ranking) -> Cell:
-        value = item.measurement.value(tag)
-        if len(item.trial.workloads) == 1 or value is None or METRICS[tag].is_of_the_server:
-            return value
-        own = [model.values.get(tag) for model in item.measurement.models]
-        return f"{show(value)}, [{','.join(map(show, own))}]"
-
-    return get
-
-
-def _backend_parameter(key: str) -> Getter:
-    def cell(variant: ModelVariant) -> Cell:
-        parameters = variant.config.get("parameters", {})
-        text: str | None = parameters.get(key, {}).get("string_value")
-        return None if text is None else masked(key, text)
-
-    return _variants(cell)
+    item: MeasuredTrial
+    ranking: Ranking
+    uuid: str = ""
 
 
 def inference_table(rankings: Sequence[Ranking], fields: Sequence[str], *, gpus: int) -> Table:
     """One row for each measurement, best first in each model. `fields` name the columns; one
     without any data is left out, with a warning.
     """
-    parameters: dict[str, Column] = {
-        field: (field, _backend_parameter(field.partition("/")[2]))
-        for field in fields
-        if field.startswith("backend_parameter/")
-    }
-    rows = _rows(rankings)
-    fields = _with_loads(fields, (item for item, _ in rows))
-    return _table("Inference", fields, rows, _columns(gpus), _metric, parameters)
+    lines = _lines(rankings)
+    parameters = [name for name in fields if name.startswith("backend_parameter/")]
+    sparse = _by_key(backend_parameter(name).of(_item) for name in parameters)
+
+    def metric(tag: str) -> Column[_Line]:
+        return metric_of_each(tag).of(_item)
+
+    return _table("Inference", _with_loads(fields, lines), lines, _columns(gpus), metric, sparse)
 
 
 def gpu_table(
@@ -195,219 +118,148 @@ def gpu_table(
     """One row for each measurement and GPU, in the order of the inference table. Variants that
     only use CPUs have none, unless `always`.
     """
-    rows = [
-        ((item, ranking), uuid)
-        for item, ranking in _rows(rankings)
-        if reports_gpus(item, gpus=gpus, always=always)
-        for uuid in item.measurement.gpus
+    lines = [
+        line._replace(uuid=uuid)
+        for line in _lines(rankings)
+        if reports_gpus(line.item, gpus=gpus, always=always)
+        for uuid in line.item.measurement.gpus
     ]
+    uuids: Column[_Line] = Column(key="gpu_uuid", name="GPU UUID", value=lambda line: line.uuid)
 
-    def of_row(column: Column) -> Column:
-        header, get = column
-        return header, lambda row, uuid: get(*row)
+    def metric(tag: str) -> Column[_Line]:
+        return metric_column(tag, lambda line: line.item.measurement.gpus[line.uuid].get(tag))
 
-    columns: dict[str, Column] = {
-        **{field: of_row(column) for field, column in _columns(gpus).items()},
-        "gpu_uuid": ("GPU UUID", lambda row, uuid: uuid),
-    }
-
-    def metric(tag: str) -> Callable[..., Cell]:
-        return lambda row, uuid: row[0].measurement.gpus[uuid].get(tag)
-
-    fields = _with_loads(fields, (item for (item, _), _ in rows))
-    return _table("GPU", fields, rows, columns, metric)
+    columns = {**_columns(gpus), uuids.key: uuids}
+    return _table("GPU", _with_loads(fields, lines), lines, columns, metric)
 
 
 def server_table(server_only: Mapping[str, Values], fields: Sequence[str]) -> Table:
     """One row for each GPU (by UUID) under a server without models."""
-    columns: dict[str, Column] = {
-        "model_name": ("Model", lambda uuid, values: "triton-server"),
-        "gpu_uuid": ("GPU UUID", lambda uuid, values: uuid),
-    }
-
-    def metric(tag: str) -> Callable[..., Cell]:
-        return lambda uuid, values: values.get(tag)
-
-    return _table("Server", fields, list(server_only.items()), columns, metric)
-
-
-def reports_gpus(item: MeasuredTrial, *, gpus: int, always: bool) -> bool:
-    """Whether GPU metrics of this measurement are to be shown: it has some, and its variants use
-    GPUs, or the user wants them `always`.
-    """
-    return bool(item.measurement.gpus) and (
-        always or any(work.variant.uses_gpus(gpus=gpus) for work in item.trial.workloads)
+    columns = _by_key(
+        [
+            Column[str](key="model_name", name="Model", value=lambda uuid: "triton-server"),
+            Column[str](key="gpu_uuid", name="GPU UUID", value=lambda uuid: uuid),
+        ]
     )
 
+    def metric(tag: str) -> Column[str]:
+        return metric_column(tag, lambda uuid: server_only[uuid].get(tag))
 
-def _rows(rankings: Sequence[Ranking]) -> Sequence[tuple[MeasuredTrial, Ranking]]:
-    return [(item, ranking) for ranking in rankings for item in ranking.measured]
+    return _table("Server", fields, list(server_only), columns, metric)
+
+
+def _lines(rankings: Sequence[Ranking]) -> Sequence[_Line]:
+    return [_Line(item, ranking) for ranking in rankings for item in ranking.measured]
+
+
+def _item(line: _Line) -> MeasuredTrial:
+    return line.item
+
+
+def _columns(gpus: int) -> Mapping[str, Column[_Line]]:
+    """The columns that are no metrics."""
+    model = Column[_Line](key="model_name", name="Model", value=lambda line: line.ranking.model)
+    satisfies = Column[_Line](
+        key="satisfies_constraints",
+        name="Satisfies Constraints",
+        value=lambda line: "Yes" if line.ranking.goal.passes(line.item.measurement) else "No",
+    )
+    of_items = (
+        BATCH_SIZE, *LOADS.values(), CONFIGURATION_PATH, instance_group(gpus), MAX_BATCH_SIZE,
+    )  # fmt: skip
+    return _by_key([model, *(column.of(_item) for column in of_items), satisfies])
+
+
+def _by_key(columns: Iterable[Column[Subject]]) -> Mapping[str, Column[Subject]]:
+    return {column.key: column for column in columns}
+
+
+def _with_loads(fields: Sequence[str], lines: Iterable[_Line]) -> Sequence[str]:
+    """The fields with those loads, in place of others, that there are: whatever was asked for, a
+    table says what was measured.
+    """
+    kinds = {work.load.kind.value for line in lines for work in line.item.trial.workloads}
+    at = next((index for index, name in enumerate(fields) if name in LOADS), None)
+    if at is None or not kinds:
+        return fields
+    others = [name for name in fields[at + 1 :] if name not in LOADS or name in kinds]
+    return [
+        *fields[:at],
+        *(name for name in LOADS if name in kinds and name not in others),
+        *others,
+    ]
 
 
 def _table(
-    name: str,
+    table: str,
     fields: Sequence[str],
-    rows: Sequence[tuple[Any, ...]],
-    columns: Mapping[str, Column],
-    metric: Callable[[str], Callable[..., Cell]],
-    sparse: Mapping[str, Column] = MappingProxyType({}),
+    rows: Sequence[Subject],
+    columns: Mapping[str, Column[Subject]],
+    metric: Callable[[str], Column[Subject]],
+    sparse: Mapping[str, Column[Subject]] = MappingProxyType({}),
 ) -> Table:
     """The `fields` of each row: one of `columns`, or a metric, or `sparse`; of the latter two
     those without any data are left out, with a warning.
     """
-    headers: list[str] = []
-    cells: list[list[Cell]] = []
-    for field in fields:
-        tag = ALIASES.get(field, field)
-        if field in columns:
-            header, get = columns[field]
-        elif field in sparse:
-            header, get = sparse[field]
-        elif tag in METRICS:
-            header, get = METRICS[tag].header, metric(tag)
-        else:
-            log.warning('%s output field "%s" is no metric and no column', name, field)
+    chosen: list[Column[Subject]] = []
+    for name in fields:
+        tag = ALIASES.get(name, name)
+        if name in columns:
+            chosen.append(columns[name])
             continue
-        values = [get(*row) for row in rows]
-        if rows and field not in columns and all(value is None for value in values):
-            log.warning('%s output field "%s", has no data', name, field)
+        if name not in sparse and tag not in METRICS:
+            log.warning('%s output field "%s" is no metric and no column', table, name)
             continue
-        headers.append(header)
-        cells.append(values)
-    return Table(headers=tuple(headers), rows=tuple(zip(*cells, strict=True)) if cells else ())
+        column = sparse[name] if name in sparse else metric(tag)
+        if rows and not with_data([column], rows):
+            log.warning('%s output field "%s", has no data', table, name)
+            continue
+        chosen.append(column)
+    return table_of(chosen, rows)
 
 
-# Columns of reports about GPUs: headers and how to get the cells.
-_GPU_COLUMNS: Sequence[tuple[str, Callable[[Measurement], Cell]]] = (
-    ("Max GPU Memory Usage (MB)", lambda measurement: _whole(measurement.value("gpu_used_memory"))),
-    ("Average GPU Utilization (%)", lambda measurement: measurement.value("gpu_utilization")),
-)
-
-
-def _whole(value: float | None) -> int | None:
-    return None if value is None else round(value)
-
-
-def _gpu_columns(
-    items: Sequence[MeasuredTrial], *, gpus: int, always: bool
-) -> Sequence[tuple[str, Sequence[Cell]]]:
-    """The columns about GPUs that have any data: header and cells, one for each item."""
-    shown = [reports_gpus(item, gpus=gpus, always=always) for item in items]
-    columns = [
-        (
-            header,
-            [
-                get(item.measurement) if is_shown else None
-                for item, is_shown in zip(items, shown, strict=True)
-            ],
-        )
-        for header, get in _GPU_COLUMNS
-    ]
-    return [column for column in columns if any(cell is not None for cell in column[1])]
-
+# ------------------------------------------------------------------------- variants at their best
 
 # What the tables of variants show anyway.
 _IN_ANSWER = ("perf_throughput", "perf_latency_p99")
 _TOKENS = ("output_token_throughput", "time_to_first_token_p99", "inter_token_latency_p99")
 _IN_SUMMARY = (*_IN_ANSWER, "cpu_used_ram", "gpu_used_memory", "gpu_utilization")
 
+_MAX_RAM = "Max CPU Memory Usage"
 
-def _goal_tags(results: Sequence[VariantResult], goal: Goal, shown: Collection[str]) -> list[str]:
-    """The other metrics that the goal is about, as far as they were measured."""
-    return [
-        tag
-        for tag in goal.tags
-        if tag not in shown
-        and any(result.best.measurement.value(tag) is not None for result in results)
-    ]
-
-
-def _has_ram(results: Sequence[VariantResult]) -> bool:
-    return any(result.best.measurement.value("cpu_used_ram") for result in results)
+_MEASURED = Column[VariantResult](
+    key="measured", name="Measured", value=lambda result: _times(len(result.best.runs))
+)
+_LOAD = Column[MeasuredTrial](key="load", name="Load", value=lambda item: load_text(item.trial))
 
 
 def summary_table(
     results: Sequence[VariantResult], ranking: Ranking, *, gpus: int, always_gpus: bool = False
 ) -> Table:
     """One row for each variant, at its best measurement."""
-    of_gpus = _gpu_columns([result.best for result in results], gpus=gpus, always=always_gpus)
-    has_ram = _has_ram(results)
-    several = "," in ranking.model
-    tokens = [
-        tag
-        for tag in _TOKENS
-        if any(result.best.measurement.value(tag) is not None for result in results)
+    goal = ranking.goal
+    is_sum = len(goal.models) > 1
+    tokens = _measured_tags(results, _TOKENS)
+    at_best = [
+        MAX_BATCH_SIZE,
+        dynamic_batching("Enabled", "Disabled"),
+        instance_group(gpus).called("Total Instance Count"),
+        _LOAD,
+        *map(metric_of_each, tokens),
+        metric_of_each("perf_latency_p99").called(f"{'Average ' * is_sum}p99 Latency"),
+        metric_of_each("perf_throughput").called(f"{'Total ' * is_sum}Throughput"),
+        *map(metric_of_each, _goal_tags(results, goal, (*_IN_SUMMARY, *tokens))),
     ]
-    of_goal = _goal_tags(results, ranking.goal, (*_IN_SUMMARY, *tokens))
-    headers = [
-        "Model Config Name",
-        "Max Batch Size",
-        "Dynamic Batching",
-        "Total Instance Count",
-        "Load",
-        *(METRICS[tag].header for tag in tokens),
-        "Average p99 Latency (ms)" if several else "p99 Latency (ms)",
-        "Total Throughput (infer/sec)" if several else "Throughput (infer/sec)",
-    ]
-    headers += [METRICS[tag].header for tag in of_goal]
-    if has_ram:
-        headers.append("Max CPU Memory Usage (MB)")
-    headers += [header for header, _ in of_gpus]
-    has_repeated = any(len(result.best.runs) > 1 for result in results)
-    if has_repeated:
-        headers.append("Measured")
-    if ranking.goal.has_constraints:
-        headers.append("Constraints")
-    rows = []
-    for index, result in enumerate(results):
-        best = result.best
-        served = [part for variant in result.variants for part in variant.served]
-        row: list[Cell] = [
-            result.telling_name,
-            _joined(part.max_batch_size for part in served),
-            _joined("Enabled" if part.has_dynamic_batching else "Disabled" for part in served),
-            ",".join(instances_text(variant, gpus=gpus) for variant in result.variants),
-            load_text(best.trial),
-            *(_metric(tag)(best, ranking) for tag in tokens),
-            _metric("perf_latency_p99")(best, ranking),
-            _metric("perf_throughput")(best, ranking),
-            *(_metric(tag)(best, ranking) for tag in of_goal),
-        ]
-        if has_ram:
-            row.append(best.measurement.value("cpu_used_ram"))
-        row += [cells[index] for _, cells in of_gpus]
-        if has_repeated:
-            row.append(_times(result))
-        if ranking.goal.has_constraints:
-            row.append(_constraints_cell(result, ranking.goal))
-        rows.append(tuple(row))
-    return Table(headers=tuple(headers), rows=tuple(rows))
-
-
-def _constraints_cell(result: VariantResult, goal: Goal) -> str:
-    if not result.passes:
-        return f"missed by {percent_text(goal.shortfall(result.best.measurement))}"
-    kept, runs = _kept(result, goal)
-    return "met" if kept == runs else f"met in {kept} of {runs}"
-
-
-def _meets(result: VariantResult, goal: Goal) -> str:
-    kept, runs = _kept(result, goal)
-    if 0 < kept < runs:
-        return f"{kept} of {runs}"
-    return "yes" if result.passes else "NO"
-
-
-def _kept(result: VariantResult, goal: Goal) -> tuple[int, int]:
-    """In how many of its measurements the best load keeps the constraints, and how many it has."""
-    runs = result.best.runs
-    return sum(map(goal.passes, runs)), len(runs)
-
-
-def _times(result: VariantResult) -> str:
-    """How often the best load was measured."""
-    count = len(result.best.runs)
-    return "once" if count == 1 else f"{count} times"
+    if _has_ram(results):
+        at_best.append(metric_over_all("cpu_used_ram").called(_MAX_RAM))
+    items = [result.best for result in results]
+    at_best += with_data(_gpu_columns(gpus=gpus, always=always_gpus), items)
+    columns = [NAME.called("Model Config Name"), *(column.of(_best) for column in at_best)]
+    if _has_repeated(results):
+        columns.append(_MEASURED)
+    if goal.has_constraints:
+        columns.append(_constraints(goal))
+    return table_of(columns, results)
 
 
 _SHORT_HEADERS = {
@@ -423,39 +275,96 @@ def answer_table(results: Sequence[VariantResult], goal: Goal, *, gpus: int) -> 
     answers only as far as the goal is about them; where there are no constraints, nothing about
     them.
     """
-    of_single_models = Axes(goal, results).of_single_models
     others = _goal_tags(results, goal, _IN_ANSWER)
     if _has_ram(results) and "cpu_used_ram" not in others:
         others.append("cpu_used_ram")
     judges_tokens = any(METRICS[tag].source is Source.LLM for tag in others)
     usual = [tag for tag in _IN_ANSWER if tag in goal.tags or not judges_tokens]
-    tags = [*usual, *others]
-    has_repeated = any(len(result.best.runs) > 1 for result in results)
-    rows = []
-    for result in results:
-        best = result.best
-        served = [part for variant in result.variants for part in variant.served]
-        loads = [work.load for work in best.trial.workloads]
-        rows.append(
-            (
-                result.telling_name,
-                ",".join(instances_text(variant, gpus=gpus) for variant in result.variants),
-                _joined(part.max_batch_size for part in served),
-                _joined(_short(load) for load in loads),
-                *(best.measurement.value(tag) for tag in tags),
-                *(quantity.of(best.measurement) for quantity in of_single_models),
-                *([_times(result)] if has_repeated else []),
-                *([_meets(result, goal)] if goal.has_constraints else []),
-            )
-        )
-    metrics = [_SHORT_HEADERS.get(tag, METRICS[tag].header) for tag in tags]
-    metrics += [quantity.header for quantity in of_single_models]
-    if has_repeated:
-        metrics.append("Measured")
+    at_best = [
+        instance_group(gpus).called("Instances"),
+        MAX_BATCH_SIZE.called("Batch"),
+        Column[MeasuredTrial](key="load", name="Load", value=_short_loads),
+        *map(_short_metric, (*usual, *others)),
+        *(quantity.column for quantity in Axes(goal, results).of_single_models),
+    ]
+    columns = [NAME, *(column.of(_best) for column in at_best)]
+    if _has_repeated(results):
+        columns.append(_MEASURED)
     if goal.has_constraints:
-        metrics.append("Meets")
-    headers = ("Configuration", "Instances", "Batch", "Load", *metrics)
-    return Table(headers=headers, rows=tuple(rows))
+        columns.append(Column(key="meets", name="Meets", value=lambda result: _meets(result, goal)))
+    return table_of(columns, results)
+
+
+def _best(result: VariantResult) -> MeasuredTrial:
+    return result.best
+
+
+def _short_metric(tag: str) -> Column[MeasuredTrial]:
+    column = metric_over_all(tag)
+    header = _SHORT_HEADERS.get(tag)
+    return column if header is None else replace(column, name=header, unit=None)
+
+
+def _measured_tags(results: Sequence[VariantResult], tags: Iterable[str]) -> list[str]:
+    """The metrics that any of them has at its best."""
+    return [
+        tag
+        for tag in tags
+        if any(result.best.measurement.value(tag) is not None for result in results)
+    ]
+
+
+def _goal_tags(results: Sequence[VariantResult], goal: Goal, shown: Collection[str]) -> list[str]:
+    """The other metrics that the goal is about, as far as they were measured."""
+    return _measured_tags(results, (tag for tag in goal.tags if tag not in shown))
+
+
+def _has_ram(results: Sequence[VariantResult]) -> bool:
+    return any(result.best.measurement.value("cpu_used_ram") for result in results)
+
+
+def _has_repeated(results: Sequence[VariantResult]) -> bool:
+    return any(len(result.best.runs) > 1 for result in results)
+
+
+def _times(count: int) -> str:
+    """How often the best load was measured."""
+    return "once" if count == 1 else f"{count} times"
+
+
+def _constraints(goal: Goal) -> Column[VariantResult]:
+    """Whether the best load keeps the constraints, in all of its measurements or in some."""
+
+    def value(result: VariantResult) -> str:
+        if not result.passes:
+            return f"missed by {percent_text(goal.shortfall(result.best.measurement))}"
+        kept, runs = _kept(result, goal)
+        return "met" if kept == runs else f"met in {kept} of {runs}"
+
+    def mark(result: VariantResult) -> Mark | None:
+        if not result.passes:
+            return Mark.MISSED
+        kept, runs = _kept(result, goal)
+        return Mark.MET if kept == runs else None
+
+    return Column(key="constraints", name="Constraints", value=value, mark=mark)
+
+
+def _meets(result: VariantResult, goal: Goal) -> str:
+    kept, runs = _kept(result, goal)
+    if 0 < kept < runs:
+        return f"{kept} of {runs}"
+    return "yes" if result.passes else "NO"
+
+
+def _kept(result: VariantResult, goal: Goal) -> tuple[int, int]:
+    """In how many of its measurements the best load keeps the constraints, and how many it has."""
+    runs = result.best.runs
+    return sum(map(goal.passes, runs)), len(runs)
+
+
+def _short_loads(item: MeasuredTrial) -> Cell:
+    return joined(_short(work.load) for work in item.trial.workloads)
 
 
 def _short(load: Load) -> Cell:
@@ -465,19 +374,29 @@ def _short(load: Load) -> Cell:
     return value if load.batch_size == 1 else f"{value} x {load.batch_size}"
 
 
+# ------------------------------------------------------------------------------------ one variant
+
+# The metrics of detailed reports, and how those call them.
 _DETAILED = {
-    "p99 Latency (ms)": "perf_latency_p99",
-    "Client Response Wait (ms)": "perf_client_response_wait",
-    "Server Queue (ms)": "perf_server_queue",
-    "Server Compute Input (ms)": "perf_server_compute_input",
-    "Server Compute Infer (ms)": "perf_server_compute_infer",
-    "Server Compute Output (ms)": "perf_server_compute_output",
-    "Throughput (infer/sec)": "perf_throughput",
-    "p99 Time To First Token (ms)": "time_to_first_token_p99",
-    "p99 Inter Token Latency (ms)": "inter_token_latency_p99",
-    "Output Token Throughput (tokens/sec)": "output_token_throughput",
-    "Max CPU Memory Usage (MB)": "cpu_used_ram",
+    "perf_latency_p99": "p99 Latency",
+    "perf_client_response_wait": "Client Response Wait",
+    "perf_server_queue": "Server Queue",
+    "perf_server_compute_input": "Server Compute Input",
+    "perf_server_compute_infer": "Server Compute Infer",
+    "perf_server_compute_output": "Server Compute Output",
+    "perf_throughput": "Throughput",
+    "time_to_first_token_p99": "p99 Time To First Token",
+    "inter_token_latency_p99": "p99 Inter Token Latency",
+    "output_token_throughput": "Output Token Throughput",
+    "cpu_used_ram": _MAX_RAM,
 }
+_COMPOSING = (
+    "perf_throughput",
+    "perf_server_queue",
+    "perf_server_compute_input",
+    "perf_server_compute_infer",
+    "perf_server_compute_output",
+)
 
 
 def detailed_table(
@@ -490,30 +409,35 @@ def detailed_table(
     measured = sorted(
         result.measured, key=lambda item: item.measurement.value(order) or 0, reverse=True
     )
-    present = {
-        header: tag
-        for header, tag in _DETAILED.items()
-        if any(item.measurement.value(tag) is not None for item in measured)
-    }
-    of_gpus = _gpu_columns(measured, gpus=gpus, always=always_gpus)
-    rows = tuple(
-        (
-            load_text(item.trial),
-            *(item.measurement.value(tag) for tag in present.values()),
-            *(cells[index] for _, cells in of_gpus),
-            _requests(item.measurement),
-        )
-        for index, item in enumerate(measured)
+    metrics = [metric_over_all(tag).called(name) for tag, name in _DETAILED.items()]
+    metrics += _gpu_columns(gpus=gpus, always=always_gpus)
+    return table_of([_LOAD, *with_data(metrics, measured), REQUESTS], measured)
+
+
+def _gpu_columns(*, gpus: int, always: bool) -> Sequence[Column[MeasuredTrial]]:
+    """The columns of reports about GPUs."""
+
+    def value(item: MeasuredTrial, tag: str) -> float | None:
+        is_shown = reports_gpus(item, gpus=gpus, always=always)
+        return item.measurement.value(tag) if is_shown else None
+
+    def whole_memory(item: MeasuredTrial) -> int | None:
+        memory = value(item, "gpu_used_memory")
+        return None if memory is None else round(memory)
+
+    return (
+        metric_column("gpu_used_memory", whole_memory).called("Max GPU Memory Usage"),
+        metric_column("gpu_utilization", lambda item: value(item, "gpu_utilization")).called(
+            "Average GPU Utilization"
+        ),
     )
-    headers = ("Load", *present, *(header for header, _ in of_gpus), "Requests")
-    return Table(headers=headers, rows=rows)
 
 
-def _requests(measurement: Measurement) -> Cell:
-    counts = [model.requests for model in measurement.models]
-    if all(count is None for count in counts):
-        return None
-    return counts[0] if len(counts) == 1 else " + ".join(show(count) or "?" for count in counts)
+class _Called(NamedTuple):
+    """A composing model, and what it did inside the server."""
+
+    name: str
+    values: Values
 
 
 def composing_table(result: VariantResult) -> Table | None:
@@ -523,16 +447,14 @@ def composing_table(result: VariantResult) -> Table | None:
     rows = []
     for variant, model in zip(result.variants, result.best.measurement.models, strict=True):
         order = {part.model: place for place, part in enumerate(variant.with_parts())}
-        for name in sorted(model.composing, key=lambda name: order.get(name, len(order))):
-            values = model.composing[name]
-            rows.append((name, *(values.get(tag) for tag in _COMPOSING.values())))
-    return Table(headers=("Composing Model", *_COMPOSING), rows=tuple(rows)) if rows else None
+        names = sorted(model.composing, key=lambda name: order.get(name, len(order)))
+        rows += [_Called(name, model.composing[name]) for name in names]
+    columns = [
+        Column[_Called](key="model", name="Composing Model", value=lambda row: row.name),
+        *(_composing(tag) for tag in _COMPOSING),
+    ]
+    return table_of(columns, rows) if rows else None
 
 
-_COMPOSING = {
-    "Throughput (infer/sec)": "perf_throughput",
-    "Server Queue (ms)": "perf_server_queue",
-    "Server Compute Input (ms)": "perf_server_compute_input",
-    "Server Compute Infer (ms)": "perf_server_compute_infer",
-    "Server Compute Output (ms)": "perf_server_compute_output",
-}
+def _composing(tag: str) -> Column[_Called]:
+    return metric_column(tag, lambda row: row.values.get(tag)).called(_DETAILED[tag])

@@ -1,21 +1,35 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The templates of pages, for the browser and for paper: whatever is put into them is escaped."""
+"""The templates of pages, for the browser and for paper, and of manifests: whatever is put into
+them is escaped.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import jinja2
 import markupsafe
+import yaml
 
+from model_analyzer.domain.printable import one_line
 from model_analyzer.reports.renderer import Picture
-from model_analyzer.reports.tables import show
-from model_analyzer.results.rows import Cell
+from model_analyzer.results.columns import Cell, show
 
 _TEMPLATES = Path(__file__).with_name("templates")
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A value of YAML with a comment, which stands behind it."""
+
+    value: str | int
+    comment: str
 
 
 def render(template: str, **values: Any) -> str:
@@ -23,19 +37,72 @@ def render(template: str, **values: Any) -> str:
     return _environment().get_template(template).render(**values)
 
 
+def render_yaml(template: str, **values: Any) -> str:
+    """The text of a template of YAML with these values: scalars, or `Noted`."""
+    return _yaml_environment().get_template(template).render(**values)
+
+
 @lru_cache(maxsize=1)
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
+    environment = _templates(autoescape=True)
     environment.filters["show"] = show
     environment.filters["shown"] = _shown
     environment.filters["svg"] = _svg
     return environment
+
+
+@lru_cache(maxsize=1)
+def _yaml_environment() -> jinja2.Environment:
+    environment = _templates(finalize=_yaml, keep_trailing_newline=True)
+    environment.filters["comment"] = _comment
+    environment.filters["mapping"] = _mapping
+    return environment
+
+
+def _templates(**options: Any) -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        **options,
+    )
+
+
+def _yaml(value: str | int | Noted | markupsafe.Markup) -> str:
+    """What is put into YAML: a scalar with its comment, or what a filter has made."""
+    match value:
+        case markupsafe.Markup():
+            return value
+        case Noted():
+            return f"{_scalar(value.value)}  {_comment(value.comment)}"
+        case _:
+            return _scalar(value)
+
+
+def _scalar(value: str | int) -> str:
+    """Texts in quotes: readers of YAML differ in what else they take for a text."""
+    if isinstance(value, int):
+        return str(value)
+    return yaml.safe_dump(value, default_style='"', width=math.inf).rstrip("\n")
+
+
+def _comment(text: str) -> markupsafe.Markup:
+    return markupsafe.Markup(f"# {one_line(text)}")
+
+
+def _mapping(texts: Mapping[str, str]) -> markupsafe.Markup:
+    """Texts by name, as the lines that they are where YAML can show them so."""
+    entries = (
+        yaml.safe_dump({name: text}, default_style="|" if _is_block(text) else '"', width=math.inf)
+        for name, text in texts.items()
+    )
+    return markupsafe.Markup("".join(entries).removesuffix("\n"))
+
+
+def _is_block(text: str) -> bool:
+    """Whether it is lines of which the first is not indented; PyYAML looks at the others."""
+    return not text[:1].isspace() and text.endswith("\n") and not text.endswith("\n\n")
 
 
 def _shown(cell: Cell) -> markupsafe.Markup:

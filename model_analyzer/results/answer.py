@@ -34,7 +34,7 @@ _NEAR_MISSES = 2
 _FURTHER = 2
 
 
-class Verdict(Enum):
+class AnswerVerdict(Enum):
     """What can be recommended."""
 
     RECOMMENDED = "recommended"
@@ -101,7 +101,7 @@ class Answer:
     """
 
     ranking: Ranking
-    verdict: Verdict
+    verdict: AnswerVerdict
     gain: Gain | None
     certainty: Certainty | None
     compliance: Compliance | None
@@ -116,7 +116,7 @@ class Answer:
     @property
     def is_met(self) -> bool:
         """Whether something was measured that keeps the constraints."""
-        return self.verdict not in (Verdict.NEAREST, Verdict.NOTHING)
+        return self.verdict not in (AnswerVerdict.NEAREST, AnswerVerdict.NOTHING)
 
     @property
     def is_unsure(self) -> bool:
@@ -146,17 +146,17 @@ def answer_of(ranking: Ranking) -> Answer:
     )
 
 
-def _verdict(ranking: Ranking, gain: Gain | None) -> Verdict:
+def _verdict(ranking: Ranking, gain: Gain | None) -> AnswerVerdict:
     if not ranking.results:
-        return Verdict.NOTHING
+        return AnswerVerdict.NOTHING
     if not ranking.any_passes:
-        return Verdict.NEAREST
+        return AnswerVerdict.NEAREST
     default = ranking.default
     if ranking.results[0] is default:
-        return Verdict.KEEP
+        return AnswerVerdict.KEEP
     if default is None or gain is None or not default.passes:
-        return Verdict.RECOMMENDED
-    return Verdict.RECOMMENDED if gain.is_clear else Verdict.EQUAL
+        return AnswerVerdict.RECOMMENDED
+    return AnswerVerdict.RECOMMENDED if gain.is_clear else AnswerVerdict.EQUAL
 
 
 def _certainty(ranking: Ranking) -> Certainty | None:

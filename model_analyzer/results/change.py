@@ -21,7 +21,7 @@ _NEGLIGIBLE = 1.0
 _TELLING = 10.0
 
 
-class Verdict(Enum):
+class ChangeVerdict(Enum):
     """What can be said about a change."""
 
     BETTER = "better"
@@ -39,14 +39,14 @@ class Change:
     percent: float | None
     interval: Interval | None
 
-    def verdict(self, *, is_higher_better: bool) -> Verdict:
+    def verdict(self, *, is_higher_better: bool) -> ChangeVerdict:
         """What the interval allows to say."""
         if self.interval is None:
-            return Verdict.UNKNOWN
+            return ChangeVerdict.UNKNOWN
         low, high = self.interval.low, self.interval.high
         if low <= 0 <= high or max(-low, high) <= _NEGLIGIBLE:
-            return Verdict.SAME if max(-low, high) <= _TELLING else Verdict.UNKNOWN
-        return Verdict.BETTER if (low > 0) == is_higher_better else Verdict.WORSE
+            return ChangeVerdict.SAME if max(-low, high) <= _TELLING else ChangeVerdict.UNKNOWN
+        return ChangeVerdict.BETTER if (low > 0) == is_higher_better else ChangeVerdict.WORSE
 
 
 def change(base: float | None, new: float | None, noise: Noise | None) -> Change:

@@ -21,7 +21,7 @@ from model_analyzer.domain.noise import (
 )
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import Trial
-from model_analyzer.results.change import Change, Verdict, change, median_change
+from model_analyzer.results.change import Change, ChangeVerdict, change, median_change
 from model_analyzer.results.ranking import Ranking
 
 
@@ -92,7 +92,7 @@ def compare(base: Ranking, new: Ranking, tags: Sequence[str]) -> Comparison:
     )
 
 
-def verdict(tag: str, of: Change) -> Verdict:
+def verdict(tag: str, of: Change) -> ChangeVerdict:
     """What can be said about the change of a metric."""
     return of.verdict(is_higher_better=METRICS[tag].better is Better.HIGHER)
 

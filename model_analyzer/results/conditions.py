@@ -13,7 +13,7 @@ from math import isnan
 from typing import Any
 
 from model_analyzer.domain.metrics import ALIASES, METRICS
-from model_analyzer.results.rows import NUMBERS, TEXTS, Row
+from model_analyzer.results.flat_rows import NUMBERS, TEXTS, Row
 
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "<=": operator.le,

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 
 from model_analyzer.domain.metrics import ALIASES, METRICS, Better
 from model_analyzer.domain.trials import LoadKind
+from model_analyzer.results.columns import Cell
+from model_analyzer.results.flat_rows import differing_parameters
 from model_analyzer.results.ranking import Ranking
-from model_analyzer.results.rows import Cell, differing_parameters
 
 # Names of parameters that are no fields of a configuration.
 CONCURRENCY, REQUEST_RATE, BATCH_SIZE = "concurrency", "request_rate", "batch_size"

@@ -13,13 +13,18 @@ from pathlib import Path
 import psutil
 
 
+def core_count() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
 def describe_host() -> Mapping[str, str]:
     """Name, system, processor and memory of this machine."""
     memory = psutil.virtual_memory().total / 2**30
     return {
         "Host": socket.gethostname(),
         "System": f"{_system()}, Linux {platform.release()}",
-        "Processor": f"{_processor()}, {len(os.sched_getaffinity(0))} cores",
+        "Processor": f"{_processor()}, {core_count()} cores",
         "Memory": f"{memory:.0f} GiB",
     }
 

@@ -30,7 +30,8 @@ _TITLE = "Made by model-analyzer: its next run replaces the directories that are
 Named = tuple[str, Path]
 
 _ANOTHER = "choose another --output-model-repository-path"
-_IN_USE = f"in use by another run: wait for it, or {_ANOTHER}"
+_IN_USE = "in use by another run"
+_WAIT = f"wait for it, or {_ANOTHER}"
 
 
 def prepare_output(
@@ -53,13 +54,13 @@ def _check(path: Path, *, override: bool, kept: Sequence[Named], spared: Sequenc
         obstacle = _obstacle(path)
         if obstacle is not None:
             raise RepositoryError(
-                f"output model repository {path} cannot be created, since {obstacle}: {_ANOTHER}"
+                f"output model repository {path} cannot be created, since {obstacle}", _ANOTHER
             )
         return
     if not path.is_dir():
         raise RepositoryError(f"output model repository {path} is a file")
     if path.is_symlink():
-        raise RepositoryError(f"output model repository {path} is a symbolic link: {_ANOTHER}")
+        raise RepositoryError(f"output model repository {path} is a symbolic link", _ANOTHER)
     if not override:
         _check_ours(path, _places(spared))
     real = Path(os.path.realpath(path))
@@ -70,12 +71,12 @@ def _check(path: Path, *, override: bool, kept: Sequence[Named], spared: Sequenc
         if real == Path(os.path.realpath(other)):
             raise _not_deleted(path, name, other)
     if _is_held(path):
-        raise RepositoryError(f"output model repository {path}: {_IN_USE}")
+        raise RepositoryError(f"output model repository {path}: {_IN_USE}", _WAIT)
 
 
 def _not_deleted(path: Path, name: str, other: Path) -> RepositoryError:
     return RepositoryError(
-        f"output model repository {path} holds {name} {other}: it will not be deleted; {_ANOTHER}"
+        f"output model repository {path} holds {name} {other}: it will not be deleted", _ANOTHER
     )
 
 
@@ -93,17 +94,18 @@ def _check_ours(path: Path, spared: Collection[Path]) -> None:
     names = _marked(path)
     if names is None:
         raise RepositoryError(
-            f"output model repository {path} exists: give --override-output-model-repository to"
-            " replace it, or another --output-model-repository-path"
+            f"output model repository {path} exists",
+            "give --override-output-model-repository to replace it, or another"
+            " --output-model-repository-path",
         )
     is_ours = _made_by_a_run(names)
     for entry in _entries(path):
         place = Path(os.path.realpath(path)) / entry.name
         if not (is_ours(entry) or place in spared or _is_above(place, spared)):
             raise RepositoryError(
-                f"output model repository {path} holds {entry.name}, which no run has made: move"
-                " it away, give --override-output-model-repository to replace it, or another"
-                " --output-model-repository-path"
+                f"output model repository {path} holds {entry.name}, which no run has made",
+                "move it away, give --override-output-model-repository to replace it, or another"
+                " --output-model-repository-path",
             )
 
 
@@ -136,7 +138,7 @@ def held(path: Path) -> Iterator[None]:
         fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         os.close(mark)
-        raise OutputError(f"output model repository {path}: {_IN_USE}") from error
+        raise OutputError(f"output model repository {path}: {_IN_USE}: {_WAIT}") from error
     except OSError:
         pass  # not every file system can
     try:

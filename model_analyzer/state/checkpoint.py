@@ -83,6 +83,7 @@ class Checkpoint:
             records=self.records,
             devices=self.header.devices,
             host=self.header.host,
+            cores=self.header.cores,
             server_only=self.server_only,
             conclusions=self.conclusions,
             bases={

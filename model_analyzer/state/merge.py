@@ -61,7 +61,9 @@ def merge(checkpoints: Sequence[Checkpoint]) -> Merged:
     last = checkpoints[-1]
     return Merged(
         checkpoint=Checkpoint(
-            header=Header(devices=last.header.devices, host=last.header.host),
+            header=Header(
+                devices=last.header.devices, host=last.header.host, cores=last.header.cores
+            ),
             records=records,
             server_only=MappingProxyType(
                 {gpu: values for one in checkpoints for gpu, values in one.server_only.items()}

@@ -42,6 +42,7 @@ class NodeJournal:
         prefix: str = "",
         devices: Sequence[Device] = (),
         host: Mapping[str, str] = MappingProxyType({}),
+        cores: int | None = None,
     ) -> None:
         """Opens the journal of `node`, which goes on counting where it stopped.
 
@@ -59,7 +60,7 @@ class NodeJournal:
         self._journal.drop_torn_line()
         if self._is_folded(layout):
             self._journal.clear()
-        self._header = Header(devices=tuple(devices), host=host).stamped()
+        self._header = Header(devices=tuple(devices), host=host, cores=cores).stamped()
         self._encoder = Encoder()
         self._header_is_due = True
 

@@ -189,10 +189,15 @@ class ProfileState:
             identity = parents.pop(identity, "")
         return bool(identity)
 
-    def describe(self, *, devices: Sequence[Device], host: Mapping[str, str]) -> None:
+    def describe(
+        self, *, devices: Sequence[Device], host: Mapping[str, str], cores: int | None = None
+    ) -> None:
         """Says where the coming outcomes are measured."""
         self._header = replace(
-            self._header, devices=tuple(devices), host=MappingProxyType(dict(host))
+            self._header,
+            devices=tuple(devices),
+            host=MappingProxyType(dict(host)),
+            cores=cores,
         )
         self._header_is_due = True
 

@@ -17,7 +17,7 @@ _NOTHING = "nothing that it tells of"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class FileVerdict:
     """What is to be said about a file.
 
     `outcomes` can be read from it. `damage` tells what is wrong and where, and `loss` what cannot
@@ -40,7 +40,7 @@ def files_of(layout: Layout) -> Sequence[Path]:
     ]
 
 
-def verify(path: Path) -> Verdict:
+def verify(path: Path) -> FileVerdict:
     """Reads a file from its first to its last byte. What is not called `….ckpt` is a journal."""
     try:
         size = path.stat().st_size
@@ -51,7 +51,7 @@ def verify(path: Path) -> Verdict:
         content = read_checkpoint(path) if is_checkpoint else read_journal(path)
     except CheckpointError as error:  # of a newer program
         return _unreadable(path, str(error).removeprefix(f"{path}: "), size)
-    return Verdict(
+    return FileVerdict(
         path=path,
         size=size,
         outcomes=len(content.records),
@@ -60,8 +60,8 @@ def verify(path: Path) -> Verdict:
     )
 
 
-def _unreadable(path: Path, damage: str, size: int = 0) -> Verdict:
-    return Verdict(path=path, size=size, outcomes=0, damage=damage, loss="all of it")
+def _unreadable(path: Path, damage: str, size: int = 0) -> FileVerdict:
+    return FileVerdict(path=path, size=size, outcomes=0, damage=damage, loss="all of it")
 
 
 def _loss(content: Content, *, has_end: bool) -> str:

@@ -165,6 +165,20 @@ def test_a_directory_of_variants_that_must_not_be_replaced_is_a_problem(examine,
     assert examine("--no-models")[0] == WORKS
 
 
+def test_the_path_of_a_problem_is_whole_whatever_is_in_it(examine, setting) -> None:
+    directory = setting.directory / "what: ever"
+    directory.mkdir()
+
+    _, found = examine(
+        "--no-models",
+        override_output_model_repository=False,
+        output_model_repository_path=str(directory),
+    )
+
+    assert found["variants"]["found"] == f"output model repository {directory} exists"
+    assert found["variants"]["fix"].startswith("give --override-output-model-repository")
+
+
 def test_gpus_are_told_as_the_driver_shows_them(examine, setting, driver) -> None:
     driver.has(gpu(0), gpu(1, programs=[7]))
     setting.environment = driver.environment

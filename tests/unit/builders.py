@@ -30,7 +30,7 @@ from model_analyzer.domain.trials import (
     Workload,
 )
 from model_analyzer.errors import ConfigError, Problem
-from model_analyzer.reports.build import Origin
+from model_analyzer.reports.build import ReportOrigin
 from model_analyzer.results.ranking import Ranking, rank
 
 CWD = Path("/where/the/user/stands")
@@ -250,9 +250,15 @@ def conclusion(recommended: Trial, trials: int, by: Goal | None = None) -> Concl
     )
 
 
-def origin(*gpus: str, **host: str) -> Origin:
+def origin(*gpus: str, cores: int | None = None, **host: str) -> ReportOrigin:
     """Where numbers come from: GPUs by name, each of 16 GB."""
     devices = [
         Device(uuid=f"GPU-{index}", name=name, memory=16_000) for index, name in enumerate(gpus)
     ]
-    return Origin(host=host, devices=devices, written="2026-01-02 03:04:05", checkpoint="0.ckpt")
+    return ReportOrigin(
+        host=host,
+        devices=devices,
+        written="2026-01-02 03:04:05",
+        checkpoint="0.ckpt",
+        cores=cores,
+    )

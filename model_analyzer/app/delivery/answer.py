@@ -25,7 +25,7 @@ from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import OutputFormat, ProfileSettings
-from model_analyzer.reports.build import Origin, Summary, build_summary
+from model_analyzer.reports.build import ReportOrigin, Summary, build_summary
 from model_analyzer.reports.images import Images
 from model_analyzer.reports.tables import (
     Table,
@@ -142,7 +142,7 @@ def _deployments(
 def _summary(
     answer: Answer,
     settings: ProfileSettings,
-    origin: Origin,
+    origin: ReportOrigin,
     originals: Mapping[str, ModelConfig],
     *,
     complete: bool | None,
@@ -177,7 +177,7 @@ def _write_reports(
     summaries: Sequence[Summary],
     tables: Sequence[tuple[str, str, Table]],
     settings: ProfileSettings,
-    origin: Origin,
+    origin: ReportOrigin,
     *,
     complete: bool | None,
 ) -> tuple[Sequence[Path], Sequence[str]]:
@@ -288,7 +288,7 @@ def _write_details(
     rankings: Sequence[Ranking],
     settings: ProfileSettings,
     directory: ExportDirectory,
-    origin: Origin,
+    origin: ReportOrigin,
     images: Images,
 ) -> None:
     export = settings.export

@@ -21,16 +21,16 @@ from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, 
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.settings import OutputFormat, PlotSettings
 from model_analyzer.reports import html, markdown, parquet, pdf
-from model_analyzer.reports.build import Detail, Origin, Summary, build_detail
+from model_analyzer.reports.build import Detail, ReportOrigin, Summary, build_detail
 from model_analyzer.reports.document import results_document, variant_document
+from model_analyzer.reports.flat_text import to_csv
 from model_analyzer.reports.images import Drawings, Images
 from model_analyzer.reports.remarks import miss_text
 from model_analyzer.reports.renderer import Picture
-from model_analyzer.reports.rows import to_csv
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.answer import Answer
+from model_analyzer.results.flat_rows import Row, rows_of
 from model_analyzer.results.ranking import Ranking, VariantResult
-from model_analyzer.results.rows import Row, rows_of
 from model_analyzer.results.selection import top
 from model_analyzer.runner.model_config import to_text
 
@@ -51,10 +51,11 @@ def check_installed(formats: Collection[OutputFormat]) -> None:
         parquet.library()
 
 
-def origin_of(profile: Profile, checkpoint: Path | None) -> Origin:
+def origin_of(profile: Profile, checkpoint: Path | None) -> ReportOrigin:
     """Where the numbers of `profile` come from; it is written now."""
-    return Origin(
+    return ReportOrigin(
         host=profile.host,
+        cores=profile.cores,
         devices=profile.devices,
         written=time.strftime("%Y-%m-%d %H:%M:%S %Z"),
         checkpoint=str(checkpoint) if checkpoint else "none",
@@ -186,7 +187,7 @@ def write_detail(
     directory: ExportDirectory,
     result: VariantResult,
     goal: Goal,
-    origin: Origin,
+    origin: ReportOrigin,
     images: Images,
     *,
     plots: Sequence[PlotSettings],
@@ -290,7 +291,7 @@ def _write_picture(directory: ExportDirectory, picture: Picture, *parts: str) ->
 def write_results(
     directory: ExportDirectory,
     answers: Sequence[Answer],
-    origin: Origin,
+    origin: ReportOrigin,
     formats: Collection[OutputFormat],
     *,
     complete: bool | None,
@@ -305,7 +306,7 @@ def write_results(
     return [*paths, *_write_rows(directory, rows, tables, "results")]
 
 
-def results_text(answers: Sequence[Answer], origin: Origin, *, complete: bool | None) -> str:
+def results_text(answers: Sequence[Answer], origin: ReportOrigin, *, complete: bool | None) -> str:
     """The content of results.json."""
     return json.dumps(results_document(answers, origin, complete=complete), indent=1) + "\n"
 

@@ -73,7 +73,7 @@ def export(which: str, directory: Path, prefix: str, form: str, output: Path | N
       model-analyzer checkpoint export --format parquet -o trials.parquet
     """
     from model_analyzer.cli.checkpoint.output import found, put, put_rows, warn
-    from model_analyzer.results.rows import rows_of
+    from model_analyzer.results.flat_rows import rows_of
     from model_analyzer.state.upstream.writing import exported
 
     checkpoint = found(which, directory, prefix)

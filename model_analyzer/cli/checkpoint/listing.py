@@ -157,9 +157,9 @@ def show(which: str, directory: Path, prefix: str, shown: str) -> None:
     from model_analyzer.cli.checkpoint.output import found, pairs_table, print_table
     from model_analyzer.domain.metrics import METRICS
     from model_analyzer.domain.models import thaw
-    from model_analyzer.reports.rows import to_table
+    from model_analyzer.reports.flat_text import to_table
     from model_analyzer.reports.tables import Table
-    from model_analyzer.results.rows import best_of_variants, rows_of
+    from model_analyzer.results.flat_rows import best_of_variants, rows_of
 
     tag = metric(shown, "--metric")
     checkpoint = found(which, directory, prefix)

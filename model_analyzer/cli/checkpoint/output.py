@@ -14,10 +14,11 @@ from model_analyzer.cli.echo import complain, echo, echo_data
 from model_analyzer.domain.printable import one_line
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import wrong
-from model_analyzer.reports.rows import to_csv, to_json
+from model_analyzer.reports.flat_text import to_csv, to_json
 from model_analyzer.reports.tables import Table
 from model_analyzer.reports.write import encoded, write_file
-from model_analyzer.results.rows import Cell, Row
+from model_analyzer.results.columns import Cell
+from model_analyzer.results.flat_rows import Row
 from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.find import find
 

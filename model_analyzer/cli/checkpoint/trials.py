@@ -62,9 +62,9 @@ def trials(
     """
     from model_analyzer.cli.checkpoint.output import found, print_table, put_rows
     from model_analyzer.domain.metrics import METRICS, is_best_high
-    from model_analyzer.reports.rows import to_table
+    from model_analyzer.reports.flat_text import to_table
     from model_analyzer.results.conditions import Condition
-    from model_analyzer.results.rows import NUMBERS, rows_of, sort_rows
+    from model_analyzer.results.flat_rows import NUMBERS, rows_of, sort_rows
 
     try:
         conditions = [Condition.parse(text) for text in where]

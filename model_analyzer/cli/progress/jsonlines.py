@@ -31,8 +31,6 @@ SCHEMA = 1
 # The others are named as their types.
 _NAMES: Mapping[type, str] = {PhaseStarted: "phase", BestChanged: "best"}
 
-_UNITS = {"infer/sec": "infer_per_s", "tokens/sec": "tokens_per_s", "%": "percent"}
-
 
 class JsonLines:
     """Writes a line for each event."""
@@ -125,8 +123,7 @@ def _trial(trial: Trial) -> Mapping[str, Any]:
 def _measured(trial: Trial, measurement: Measurement) -> Mapping[str, Any]:
     """The trial with its metrics, and where there are several models also with those of each."""
     document = dict(_trial(trial))
-    joined = {tag: measurement.value(tag) for tag in METRICS}
-    document["metrics"] = _named({tag: one for tag, one in joined.items() if one is not None})
+    document["metrics"] = _named(measurement.totals)
     if len(measurement.models) > 1:
         document["workloads"] = [
             {**work, "metrics": _named(model.values)}
@@ -137,9 +134,4 @@ def _measured(trial: Trial, measurement: Measurement) -> Mapping[str, Any]:
 
 def _named(values: Values) -> Mapping[str, float]:
     """The values by tags with units: `perf_latency_p99_ms`."""
-    return {f"{tag}_{_unit(tag)}": value for tag, value in values.items()}
-
-
-def _unit(tag: str) -> str:
-    unit = METRICS[tag].unit
-    return _UNITS.get(unit, unit.lower())
+    return {f"{tag}_{METRICS[tag].unit.in_names}": value for tag, value in values.items()}

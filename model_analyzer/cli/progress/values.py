@@ -22,8 +22,6 @@ _SHORT = {
     "cpu_used_ram": "RAM",
 }
 
-_UNITS = {"infer/sec": "infer/s", "tokens/sec": "tokens/s"}
-
 
 def values_text(measurement: Measurement, tags: Sequence[str], *, separator: str = " · ") -> str:
     """The metrics with their units; of several models as one, as the metric says."""
@@ -36,8 +34,7 @@ def value_text(tag: str, value: float) -> str:
 
 
 def unit(tag: str) -> str:
-    shown = METRICS[tag].unit
-    return _UNITS.get(shown, shown)
+    return METRICS[tag].unit.short
 
 
 def number(value: float) -> str:

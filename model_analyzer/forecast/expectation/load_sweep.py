@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Values
-from model_analyzer.domain.metrics import METRICS
+from model_analyzer.domain.metrics import METRICS, Unit
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchMode, SearchSettings
 from model_analyzer.domain.trials import Trial
@@ -96,7 +96,11 @@ def _guessed(trial: Trial, records: Sequence[TrialRecord]) -> Measurement:
 
 def _between(low: Values, high: Values, share: float, slower: float, stretch: float) -> Values:
     """Values at that share of the way; rates by one factor, times by another one."""
-    factors = {"ms": stretch, "infer/sec": slower, "tokens/sec": slower}
+    factors = {
+        Unit.MILLISECONDS: stretch,
+        Unit.INFERENCES_PER_SECOND: slower,
+        Unit.TOKENS_PER_SECOND: slower,
+    }
     return {
         tag: (value + share * (high[tag] - value)) * factors.get(METRICS[tag].unit, 1.0)
         for tag, value in low.items()

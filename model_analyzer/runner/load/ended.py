@@ -15,8 +15,8 @@ from model_analyzer.domain.trials import Failure, FailureReason
 from model_analyzer.reading import read_ends, read_regular
 from model_analyzer.runner.load.genai_perf import parse_genai_table
 from model_analyzer.runner.load.output import (
+    OutputVerdict,
     Report,
-    Verdict,
     composing_model,
     deciding_lines,
     is_loaded,
@@ -71,7 +71,7 @@ class Ended:
     death: str
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> OutputVerdict:
         return judge(self.status, self.output, has_table=self.table is not None)
 
     @property
@@ -157,7 +157,7 @@ def failure_of(name: str, one: Ended) -> Failure:
         reason=FailureReason.REQUEST_FAILED,
         message=f"{name}: perf_analyzer failed: {reason}",
         log=lines,
-        hint=_UNCOUNTED_HINT if one.verdict is Verdict.UNCOUNTED else "",
+        hint=_UNCOUNTED_HINT if one.verdict is OutputVerdict.UNCOUNTED else "",
     )
 
 

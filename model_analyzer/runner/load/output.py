@@ -46,7 +46,7 @@ _REQUEST_FAILED = re.compile(r"Thread \[\d+\] had error: ")
 _REQUESTS = re.compile(r"^\s*Request count: (\d+)\s*$", re.MULTILINE)
 
 
-class Verdict(Enum):
+class OutputVerdict(Enum):
     """How a run of perf_analyzer ended.
 
     `UNCOUNTED`: the server's statistics know of no request in one of the windows. A model that is
@@ -120,7 +120,7 @@ def parse_report(text: str) -> Report:
     )
 
 
-def judge(status: int, text: str, *, has_table: bool) -> Verdict:
+def judge(status: int, text: str, *, has_table: bool) -> OutputVerdict:
     """How the run ended. Exit status 0 without a table is a failure, and most of 99 are.
 
     So is a table with threads that had errors: perf_analyzer looks for them before each window,
@@ -128,17 +128,17 @@ def judge(status: int, text: str, *, has_table: bool) -> Verdict:
     were left had the server for themselves.
     """
     if requests_failed(text):
-        return Verdict.FAILED
+        return OutputVerdict.FAILED
     if status == 0 and has_table:
-        return Verdict.DONE
+        return OutputVerdict.DONE
     if status == 99 and _UNCOUNTED in text:
-        return Verdict.UNCOUNTED
+        return OutputVerdict.UNCOUNTED
     if status not in (99, *range(128, 160)):
         if status == 2 or "Failed to obtain stable measurement" in text:
-            return Verdict.UNSTABLE
+            return OutputVerdict.UNSTABLE
         if status == 3 or "Please use a larger time window" in text:
-            return Verdict.TOO_SHORT
-    return Verdict.FAILED
+            return OutputVerdict.TOO_SHORT
+    return OutputVerdict.FAILED
 
 
 def requests_failed(text: str) -> bool:

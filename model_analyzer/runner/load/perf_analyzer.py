@@ -44,8 +44,8 @@ from model_analyzer.runner.load.ended import (
 )
 from model_analyzer.runner.load.genai_perf import build_genai_command
 from model_analyzer.runner.load.output import (
+    OutputVerdict,
     Report,
-    Verdict,
     deciding_lines,
     is_loaded,
     why_not_loaded,
@@ -64,7 +64,7 @@ _CPU_PERCENT = 80.0
 _STRICT_LAUNCHES = 3
 
 # What a larger window is expected to mend.
-_TOO_SMALL = (Verdict.TOO_SHORT, Verdict.UNCOUNTED)
+_TOO_SMALL = (OutputVerdict.TOO_SHORT, OutputVerdict.UNCOUNTED)
 
 # Of output, tables and exports of one launch: the longest ones, with verbose flags, take a tenth.
 _MOST_BYTES = 4 * 2**30
@@ -132,7 +132,7 @@ class PerfAnalyzer:
             before = server.statistics(variants)
             with self._in_place():
                 ended = self._launch(workloads, windows, server)
-            uncounted += any(one.verdict is Verdict.UNCOUNTED for one in ended)
+            uncounted += any(one.verdict is OutputVerdict.UNCOUNTED for one in ended)
             may_be_late = uncounted < _UNCOUNTED_LAUNCHES
             outcome = self._outcome(workloads, windows, ended, server, may_be_late=may_be_late)
             if isinstance(outcome, Reading):
@@ -140,10 +140,10 @@ class PerfAnalyzer:
                 outcome = replace(outcome, statistics=statistics)
             if outcome is not None:
                 break
-            unstable += any(one.verdict is Verdict.UNSTABLE for one in ended)
+            unstable += any(one.verdict is OutputVerdict.UNSTABLE for one in ended)
             is_last = launch + 1 == self._settings.max_launches or unstable >= _STRICT_LAUNCHES
             for index, (work, one) in enumerate(zip(workloads, ended, strict=True)):
-                if one.verdict is not Verdict.DONE:
+                if one.verdict is not OutputVerdict.DONE:
                     windows[index] = self._enlarge(work, windows[index], one, accept=is_last)
         else:
             outcome = self._gave_up(workloads, ended)
@@ -177,7 +177,7 @@ class PerfAnalyzer:
             "too small" if ended.verdict in _TOO_SMALL else "not stable",
             larger,
         )
-        return replace(larger, accepting=accept and ended.verdict is Verdict.UNSTABLE)
+        return replace(larger, accepting=accept and ended.verdict is OutputVerdict.UNSTABLE)
 
     def _learn(self, workloads: Sequence[Workload], windows: Sequence[Window]) -> None:
         """Keeps the windows that gave stable results, and none that was taken as it was."""
@@ -294,13 +294,17 @@ class PerfAnalyzer:
         `may_be_late`: requests that the server did not count may have been counted too late.
         """
         commands = tuple(one.command for one in ended)
-        hopeless = {Verdict.FAILED} if may_be_late else {Verdict.FAILED, Verdict.UNCOUNTED}
+        hopeless = (
+            {OutputVerdict.FAILED}
+            if may_be_late
+            else {OutputVerdict.FAILED, OutputVerdict.UNCOUNTED}
+        )
         for work, one in zip(workloads, ended, strict=True):
             if one.stopped is not None or one.death or one.verdict in hopeless:
                 return replace(self._failure(work.variant.name, one, server), commands=commands)
-            if one.verdict is Verdict.DONE and work.times_tokens and one.tokens is None:
+            if one.verdict is OutputVerdict.DONE and work.times_tokens and one.tokens is None:
                 return replace(no_tokens(work.variant.name, one), commands=commands)
-        if all(one.verdict is Verdict.DONE for one in ended):
+        if all(one.verdict is OutputVerdict.DONE for one in ended):
             self._learn(workloads, windows)
             return self._reading(workloads, windows, ended)
         return None

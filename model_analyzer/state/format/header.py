@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -33,8 +34,9 @@ class Header:
     """What a checkpoint says of itself.
 
     `parent` is the uuid of the checkpoint that it goes on from, `time` when it was written
-    (ISO 8601, UTC), `host` describes machine, server and tools. `nodes` says how many outcomes
-    each node of a cluster had by then.
+    (ISO 8601, UTC), `host` describes machine, server and tools, `cores` counts those of the
+    machine, as far as they are known. `nodes` says how many outcomes each node of a cluster had by
+    then.
     """
 
     uuid: str = ""
@@ -44,6 +46,7 @@ class Header:
     tool: str = ""
     devices: tuple[Device, ...] = ()
     host: Mapping[str, str] = field(default_factory=empty)
+    cores: int | None = None
     nodes: Mapping[str, int] = field(default_factory=empty)
 
     @classmethod
@@ -68,13 +71,20 @@ def header_entry(header: Header) -> Entry:
         "time": header.time,
         "devices": [encode_device(device) for device in header.devices],
         "host": dict(header.host),
+        **({} if header.cores is None else {"cores": header.cores}),
         **identity,
         **({"nodes": dict(header.nodes)} if header.nodes else {}),
     }
 
 
-def _of_format(format: int, **fields: Any) -> Header:
-    return Header(**fields)
+def _of_format(format: int, host: Mapping[str, str], cores: int | None, **fields: Any) -> Header:
+    return Header(host=host, cores=_cores_in(host) if cores is None else cores, **fields)
+
+
+def _cores_in(host: Mapping[str, str]) -> int | None:
+    """The cores of the machine in the text about it, where older programs wrote them only."""
+    match = re.search(r", ([0-9]{1,9}) cores$", host.get("Processor", ""))
+    return int(match[1]) if match else None
 
 
 def _nodes(value: object) -> Mapping[str, int]:
@@ -95,6 +105,7 @@ _header = record(
     tool=optional(text, ""),
     devices=optional(listed(_device), ()),
     host=optional(named(text), empty()),
+    cores=optional(or_null(whole()), None),
     nodes=optional(_nodes, empty()),
 )
 

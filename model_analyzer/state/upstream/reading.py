@@ -25,7 +25,7 @@ from model_analyzer.domain.measurements import (
     NoticeKind,
     Values,
 )
-from model_analyzer.domain.metrics import METRICS, Source
+from model_analyzer.domain.metrics import METRICS, Source, Unit
 from model_analyzer.domain.models import ModelConfig, ModelVariant, empty, freeze
 from model_analyzer.domain.profiles import Device, Profile, TrialRecord
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
@@ -109,7 +109,7 @@ def read_upstream(raw: bytes, where: str) -> UpstreamCheckpoint:
 def scaled(tag: str, value: float, apply: Callable[[float, float], float]) -> float:
     """`apply` to `value` and what upstream's number is too large by, where it is."""
     metric = METRICS.get(tag)
-    if metric is None or metric.source is not Source.LLM or not metric.header.endswith("(ms)"):
+    if metric is None or metric.source is not Source.LLM or metric.unit is not Unit.MILLISECONDS:
         return value
     return float(f"{apply(value, _TOO_LARGE):.15g}")
 

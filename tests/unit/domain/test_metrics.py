@@ -121,3 +121,11 @@ def test_memory_of_the_host_counts_at_its_tightest() -> None:
 )
 def test_several_values_become_one(reduction: Reduction, result: float) -> None:
     assert reduction.apply(iter([1, 5, 3])) == result
+
+
+def test_a_header_is_the_name_with_the_unit() -> None:
+    metric = METRICS["output_token_throughput"]
+
+    assert metric.header == f"{metric.name} ({metric.unit})"
+    assert metric.header == "Output Token Throughput (tokens/sec)"
+    assert (metric.unit.short, metric.unit.in_names) == ("tokens/s", "tokens_per_s")

@@ -20,8 +20,8 @@ from model_analyzer.reports.build import (
     build_summary,
     constraints_text,
 )
+from model_analyzer.reports.figures import figures_of
 from model_analyzer.reports.headline import headline
-from model_analyzer.reports.verdict import figures_of
 from model_analyzer.results.answer import answer_of
 from model_analyzer.results.ranking import Ranking
 from tests.unit.builders import (

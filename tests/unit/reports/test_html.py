@@ -14,7 +14,7 @@ import pytest
 
 from model_analyzer.domain.measurements import Notice, NoticeKind
 from model_analyzer.domain.profiles import Device
-from model_analyzer.reports.build import Origin, build_detail, build_summary
+from model_analyzer.reports.build import ReportOrigin, build_detail, build_summary
 from model_analyzer.results.answer import answer_of
 from tests.drawn import page_of
 from tests.unit.builders import (
@@ -90,7 +90,7 @@ def report_on(name: str) -> tuple[Page, Page]:
         by=goal(*at_most(perf_latency_p99=10)),
         model=name,
     )
-    where = Origin(
+    where = ReportOrigin(
         host={f"host {name}": f"value {name}"},
         devices=[Device(uuid="GPU-0", name=f"gpu {name}", memory=16_000)],
         written=f"written {name}",
@@ -264,3 +264,10 @@ def test_a_summary_of_nothing_is_a_page_too() -> None:
     assert "Nothing was measured of m." in page.text("p")
     assert "svg" not in page.elements
     assert "table" not in page.elements
+
+
+def test_a_cell_is_marked_by_what_it_means_and_not_by_its_text() -> None:
+    page, _ = report_on("missed by a hair")
+
+    assert ("td", "class", "met") in page.attributes
+    assert ("td", "class", "missed") not in page.attributes

@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import example, given
+from hypothesis import strategies as st
 
+from model_analyzer.domain.groups import group_name
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.reports.kubernetes import manifest
@@ -42,7 +45,7 @@ def text(
         model=model,
         by=goal(*at_most(perf_latency_p99=30)),
     )
-    where = origin(*gpus, Processor="AMD EPYC, 16 cores")
+    where = origin(*gpus, cores=16, Processor="AMD EPYC with many cores")
     return manifest(
         answer_of(found), where, {part.model: PBTXT for part in of.with_parts()}, throughput=wanted
     )
@@ -194,3 +197,45 @@ def test_it_has_the_latency_that_is_bounded() -> None:
     written = manifest(answer_of(found), origin(), {"m": PBTXT})
     assert written.splitlines()[0] == "# m_config_0: 10 infer/sec at p90 20.5 ms, concurrency=1"
     assert "replicas: 1  # measured with one: 10 infer/sec at p90 20.5 ms" in written
+
+
+HOSTILE = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+
+
+@given(HOSTILE)
+@example("yes")
+@example("0o17")
+@example("a: b # c\n- d\n---\nkind: Secret\n")
+@example(" a\n")
+@example("\n a\n\n")
+@example("{{ name }}{% if %}")
+@example("\u2028\x85\ufeff\r\x00\x1c")
+def test_no_text_breaks_out_of_its_place(hostile: str) -> None:
+    of = variant(f"{hostile}_config_0", model=hostile, platform="python")
+    found = ranking(
+        record(of, measurement(10, 5), setup=ServerSetup(container={"image": hostile})),
+        model=group_name([hostile]),
+    )
+    where = replace(origin(hostile, cores=2), checkpoint=hostile, written=hostile, tool=hostile)
+
+    written = manifest(answer_of(found), where, {hostile: hostile})
+
+    made = objects(written)
+    assert list(made) == ["ConfigMap", "Deployment", "Service"]
+    (data,) = made["ConfigMap"]["data"].values()
+    assert data == hostile
+    assert container(written)["image"] == hostile
+    assert container(written)["args"][3:] == [f"--load-model={hostile}"]
+    mounts = container(written)["volumeMounts"]
+    assert mounts[1]["mountPath"] == f"/models/{hostile}/config.pbtxt"
+
+
+def test_a_configuration_is_shown_as_the_lines_that_it_is() -> None:
+    assert '  "m.pbtxt": |\n    name: "m"\n    max_batch_size: 8\n---\n' in text(ON_CPU)
+
+
+def test_texts_are_in_quotes_since_readers_differ_in_what_else_is_text() -> None:
+    setup = ServerSetup(flags={"x": "0o17"}, environment={"OMP_NUM_THREADS": "1e3"})
+    written = text(ON_CPU, setup=setup)
+    assert '- "--x=0o17"\n' in written
+    assert 'value: "1e3"\n' in written

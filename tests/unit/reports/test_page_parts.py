@@ -12,12 +12,12 @@ import pytest
 
 from model_analyzer.domain.measurements import Measurement, Notice, NoticeKind
 from model_analyzer.reports.explorer import Explorer, explorer_of
+from model_analyzer.reports.figures import figures_of, limits_of
 from model_analyzer.reports.front import front_charts, front_of
 from model_analyzer.reports.method import method_of
 from model_analyzer.reports.parameters import importance_rows, parameter_name
 from model_analyzer.reports.plots import Chart
-from model_analyzer.reports.verdict import figures_of, limits_of
-from model_analyzer.results.answer import Verdict, answer_of
+from model_analyzer.results.answer import AnswerVerdict, answer_of
 from model_analyzer.results.effects import effects
 from model_analyzer.results.ranking import Ranking
 from tests.unit.builders import (
@@ -59,17 +59,19 @@ def explorer(found: Ranking) -> Explorer:
 
 
 def test_a_configuration_is_recommended_only_if_it_keeps_the_constraints() -> None:
-    assert answer_of(example()).verdict is Verdict.RECOMMENDED
-    assert answer_of(example(limit=1)).verdict is Verdict.NEAREST
-    assert answer_of(ranking(record(BEST, failure()))).verdict is Verdict.NOTHING
-    assert answer_of(ranking(record(DEFAULT, measurement(5, 5)))).verdict is Verdict.KEEP
+    assert answer_of(example()).verdict is AnswerVerdict.RECOMMENDED
+    assert answer_of(example(limit=1)).verdict is AnswerVerdict.NEAREST
+    assert answer_of(ranking(record(BEST, failure()))).verdict is AnswerVerdict.NOTHING
+    assert answer_of(ranking(record(DEFAULT, measurement(5, 5)))).verdict is AnswerVerdict.KEEP
 
 
 @pytest.mark.parametrize(
-    ("limit", "verdict"), [(10, Verdict.EQUAL), (9, Verdict.RECOMMENDED)], ids=["passes", "fails"]
+    ("limit", "verdict"),
+    [(10, AnswerVerdict.EQUAL), (9, AnswerVerdict.RECOMMENDED)],
+    ids=["passes", "fails"],
 )
 def test_what_gains_nothing_clear_is_recommended_only_over_a_default_that_fails(
-    limit: float, verdict: Verdict
+    limit: float, verdict: AnswerVerdict
 ) -> None:
     found = ranking(
         record(DEFAULT, measurement(100, 9.5, windows=[80, 120])),

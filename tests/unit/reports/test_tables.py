@@ -26,11 +26,10 @@ from model_analyzer.reports.tables import (
     detailed_table,
     gpu_table,
     inference_table,
-    instances_text,
     server_table,
-    show,
     summary_table,
 )
+from model_analyzer.results.columns import Mark, instances_text, show
 from model_analyzer.results.ranking import Ranking
 from tests.unit.builders import (
     at_most,
@@ -445,11 +444,14 @@ def test_the_summary_has_a_row_for_each_variant_at_its_best() -> None:
         ("concurrency=2, client batch size=8", 5.125, 4022.65, "met"),
         ("concurrency=1", 9.25, 110.5, "met"),
     ]
+    assert table.marks == {(0, 7): Mark.MET, (1, 7): Mark.MET}
 
 
 def test_the_summary_marks_what_misses_its_constraints_and_by_how_much() -> None:
     found = ranking(record(DEFAULT, measurement(1, 22.5)), by=goal(*at_most(perf_latency_p99=10)))
-    assert summary_table(found.results, found, gpus=0).rows[0][-1] == "missed by 125 %"
+    table = summary_table(found.results, found, gpus=0)
+    assert table.rows[0][-1] == "missed by 125 %"
+    assert table.marks == {(0, len(table.headers) - 1): Mark.MISSED}
     assert answer_table(found.results, found.goal, gpus=0).rows[0][-1] == "NO"
 
 

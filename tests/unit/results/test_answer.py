@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.profiles import Profile
+from model_analyzer.reports.figures import figures_of
 from model_analyzer.reports.headline import headline
 from model_analyzer.reports.remarks import UNFINISHED, remarks_of
-from model_analyzer.reports.verdict import figures_of
-from model_analyzer.results.answer import Answer, Verdict, answer_of
+from model_analyzer.results.answer import Answer, AnswerVerdict, answer_of
 from model_analyzer.results.ranking import rank
 from tests.unit.builders import (
     at_most,
@@ -31,13 +31,13 @@ BOUND = goal(*at_most(perf_latency_p99=10))
 
 def test_a_gain_that_rounds_to_nothing_keeps_the_default() -> None:
     found = ranking(record(DEFAULT, measurement(1000)), record(SMALL, measurement(1004)))
-    assert answer_of(found).verdict is Verdict.KEEP
+    assert answer_of(found).verdict is AnswerVerdict.KEEP
     found = ranking(record(DEFAULT, measurement(1000)), record(SMALL, measurement(1006)))
-    assert answer_of(found).verdict is Verdict.RECOMMENDED
+    assert answer_of(found).verdict is AnswerVerdict.RECOMMENDED
     # a default that needs more than what is as good is no reason to stay
     dear = variant("m_config_default", max_batch_size=64)
     found = ranking(record(dear, measurement(1000)), record(SMALL, measurement(1004)))
-    assert answer_of(found).verdict is Verdict.EQUAL
+    assert answer_of(found).verdict is AnswerVerdict.EQUAL
 
 
 def test_no_surface_tells_a_gain_that_rounds_to_nothing() -> None:
@@ -47,7 +47,7 @@ def test_no_surface_tells_a_gain_that_rounds_to_nothing() -> None:
             record(DEFAULT, measurement(1000, 11)), record(SMALL, measurement(gain, 9)), by=BOUND
         )
         answer = answer_of(found)
-        assert (answer.verdict, answer.gain) == (Verdict.RECOMMENDED, None)
+        assert (answer.verdict, answer.gain) == (AnswerVerdict.RECOMMENDED, None)
         assert "% better" not in "".join(headline(answer, gpus=0))
         assert "Gain over the default" not in [figure.label for figure in figures_of(answer)]
 
@@ -55,7 +55,7 @@ def test_no_surface_tells_a_gain_that_rounds_to_nothing() -> None:
 def test_a_default_that_is_kept_is_not_called_best_beside_what_measured_better() -> None:
     default, other = record(DEFAULT, measurement(100)), record(SMALL, measurement(130))
     answer = answer_of(ranking(default, other, conclusion=conclusion(default.trial, trials=2)))
-    if answer.verdict is Verdict.KEEP:
+    if answer.verdict is AnswerVerdict.KEEP:
         assert len(answer.rivals) == 1
         assert "no other measured is better" not in "".join(headline(answer, gpus=0))
     alone = answer_of(ranking(default, record(SMALL, measurement(90))))
@@ -104,10 +104,10 @@ def test_a_recommendation_whose_repetitions_broke_a_constraint_says_so() -> None
 
 def test_where_nothing_keeps_the_constraints_the_answer_is_the_nearest() -> None:
     answer = answer_of(ranking(record(SMALL, measurement(100, 20)), by=BOUND))
-    assert answer.verdict is Verdict.NEAREST
+    assert answer.verdict is AnswerVerdict.NEAREST
     assert not answer.is_met
     assert answer.best is not None
-    assert answer_of(ranking()).verdict is Verdict.NOTHING
+    assert answer_of(ranking()).verdict is AnswerVerdict.NOTHING
 
 
 def test_what_measured_better_and_is_not_recommended_is_a_rival() -> None:

@@ -22,7 +22,7 @@ from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Wor
 from model_analyzer.reports.build import build_summary
 from model_analyzer.reports.document import results_document, results_schema
 from model_analyzer.reports.html import render_summary
-from model_analyzer.results.answer import Answer, Verdict, answer_of
+from model_analyzer.results.answer import Answer, AnswerVerdict, answer_of
 from model_analyzer.results.ranking import Ranking, rank, rank_across
 from tests.drawn import NOT_DRAWN
 from tests.unit.builders import at_least, at_most, failure, objectives, origin, variant
@@ -128,10 +128,10 @@ def check(answer: Answer) -> None:
     summary = build_summary(answer, best=3, origin=origin(), difference="", complete=True)
     gains = [figure for figure in summary.figures if figure.label == "Gain over the default"]
     for gain in gains:
-        assert answer.verdict is Verdict.RECOMMENDED
+        assert answer.verdict is AnswerVerdict.RECOMMENDED
         assert int(gain.value.split()[0]) > 0
     assert (model["verdict"] in ("nearest", "nothing")) == (not summary.is_met)
-    if answer.verdict is Verdict.KEEP:
+    if answer.verdict is AnswerVerdict.KEEP:
         assert ranking.results[0].is_default
         if answer.rivals:
             assert "no other measured is better" not in summary.sentence

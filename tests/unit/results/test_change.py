@@ -18,7 +18,7 @@ from model_analyzer.domain.noise import (
     spread,
     spread_of_groups,
 )
-from model_analyzer.results.change import Change, Verdict, change, median_change
+from model_analyzer.results.change import Change, ChangeVerdict, change, median_change
 
 RUNS = 2000
 
@@ -96,8 +96,8 @@ def test_noise_alone_is_hardly_ever_a_change() -> None:
         )
         for _ in range(RUNS)
     ]
-    assert verdicts.count(Verdict.SAME) > 0.85 * RUNS
-    assert verdicts.count(Verdict.WORSE) < 0.04 * RUNS
+    assert verdicts.count(ChangeVerdict.SAME) > 0.85 * RUNS
+    assert verdicts.count(ChangeVerdict.WORSE) < 0.04 * RUNS
 
 
 def test_a_true_change_is_found() -> None:
@@ -108,31 +108,31 @@ def test_a_true_change_is_found() -> None:
         )
         for _ in range(RUNS)
     ]
-    assert verdicts.count(Verdict.WORSE) > 0.95 * RUNS
-    assert verdicts.count(Verdict.BETTER) == 0
+    assert verdicts.count(ChangeVerdict.WORSE) > 0.95 * RUNS
+    assert verdicts.count(ChangeVerdict.BETTER) == 0
 
 
 def test_a_small_change_of_all_trials_shows_in_their_median() -> None:
     random = Random(23)
     found = median_change([math.log(0.97) + random.gauss(0, 0.03) for _ in range(40)])
 
-    assert found.verdict(is_higher_better=True) is Verdict.WORSE
-    assert found.verdict(is_higher_better=False) is Verdict.BETTER
+    assert found.verdict(is_higher_better=True) is ChangeVerdict.WORSE
+    assert found.verdict(is_higher_better=False) is ChangeVerdict.BETTER
 
 
 @pytest.mark.parametrize(
     ("interval", "expected"),
     [
-        (None, Verdict.UNKNOWN),
-        (Interval(low=1.5, high=40), Verdict.BETTER),
-        (Interval(low=-40, high=-0.1), Verdict.WORSE),
-        (Interval(low=-3, high=9), Verdict.SAME),
-        (Interval(low=-3, high=11), Verdict.UNKNOWN),
-        (Interval(low=-0.9, high=-0.2), Verdict.SAME),
+        (None, ChangeVerdict.UNKNOWN),
+        (Interval(low=1.5, high=40), ChangeVerdict.BETTER),
+        (Interval(low=-40, high=-0.1), ChangeVerdict.WORSE),
+        (Interval(low=-3, high=9), ChangeVerdict.SAME),
+        (Interval(low=-3, high=11), ChangeVerdict.UNKNOWN),
+        (Interval(low=-0.9, high=-0.2), ChangeVerdict.SAME),
     ],
 )
 def test_a_verdict_needs_an_interval_that_tells(
-    interval: Interval | None, expected: Verdict
+    interval: Interval | None, expected: ChangeVerdict
 ) -> None:
     of = Change(base=1, new=1, percent=0, interval=interval)
 

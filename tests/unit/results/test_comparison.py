@@ -11,7 +11,7 @@ import pytest
 
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.results.change import Verdict
+from model_analyzer.results.change import ChangeVerdict
 from model_analyzer.results.comparison import Comparison, compare, verdict
 from model_analyzer.results.ranking import Ranking
 from tests.unit.builders import failure, measurement, ranking, record, variant
@@ -45,7 +45,7 @@ def run(
     return ranking(*records)
 
 
-def best_verdicts(of: Comparison) -> list[Verdict]:
+def best_verdicts(of: Comparison) -> list[ChangeVerdict]:
     assert of.best is not None
     return [verdict(tag, of.best.changes[tag]) for tag in TAGS]
 
@@ -53,8 +53,11 @@ def best_verdicts(of: Comparison) -> list[Verdict]:
 def test_a_slower_model_is_worse_by_every_metric() -> None:
     found = compare(run(1), run(2, faster=0.85), TAGS)
 
-    assert best_verdicts(found) == [Verdict.WORSE, Verdict.WORSE]
-    assert [verdict(tag, found.overall[tag]) for tag in TAGS] == [Verdict.WORSE, Verdict.WORSE]
+    assert best_verdicts(found) == [ChangeVerdict.WORSE, ChangeVerdict.WORSE]
+    assert [verdict(tag, found.overall[tag]) for tag in TAGS] == [
+        ChangeVerdict.WORSE,
+        ChangeVerdict.WORSE,
+    ]
     assert found.overall["perf_throughput"].percent == pytest.approx(-15, abs=1)
     assert len(found.trials) == 12
 
@@ -64,8 +67,8 @@ def test_the_same_model_again_is_the_same_but_for_one_time_in_twenty() -> None:
 
     best = [one for of in found for one in best_verdicts(of)]
     overall = [verdict(tag, of.overall[tag]) for of in found for tag in TAGS]
-    assert best.count(Verdict.SAME) >= 54
-    assert overall.count(Verdict.SAME) >= 54
+    assert best.count(ChangeVerdict.SAME) >= 54
+    assert overall.count(ChangeVerdict.SAME) >= 54
 
 
 def test_trials_are_common_whatever_the_files() -> None:
@@ -91,7 +94,7 @@ def test_without_common_trials_only_throughput_can_be_judged() -> None:
     found = compare(run(1, variants=(0,)), run(2, variants=(1,)), TAGS)
 
     assert found.trials == ()
-    assert best_verdicts(found) == [Verdict.BETTER, Verdict.UNKNOWN]
+    assert best_verdicts(found) == [ChangeVerdict.BETTER, ChangeVerdict.UNKNOWN]
 
 
 def test_what_was_taken_over_is_no_evidence() -> None:
@@ -99,7 +102,7 @@ def test_what_was_taken_over_is_no_evidence() -> None:
     found = compare(base, base, TAGS)
 
     assert (found.trials, found.taken_over) == ((), 12)
-    assert best_verdicts(found) == [Verdict.SAME, Verdict.SAME]
+    assert best_verdicts(found) == [ChangeVerdict.SAME, ChangeVerdict.SAME]
     assert found.overall["perf_throughput"].interval is None
 
 
@@ -142,4 +145,4 @@ def test_the_windows_of_one_measurement_do_not_hide_the_noise_between_runs() -> 
 
     found = compare(noisy(), noisy(), ["perf_throughput"])
     judged = [verdict("perf_throughput", pair.changes["perf_throughput"]) for pair in found.trials]
-    assert judged.count(Verdict.UNKNOWN) >= 11
+    assert judged.count(ChangeVerdict.UNKNOWN) >= 11

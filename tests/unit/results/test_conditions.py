@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from model_analyzer.results.conditions import Condition, column_called
-from model_analyzer.results.rows import Row
+from model_analyzer.results.flat_rows import Row
 
 ROW: Row = {"model": "m", "variant": "m_config_3", "concurrency": 8, "perf_latency_p99": 20.0}
 

@@ -29,7 +29,7 @@ from model_analyzer.runner.load.ended import (
     failure_of,
     no_tokens,
 )
-from model_analyzer.runner.load.output import Verdict
+from model_analyzer.runner.load.output import OutputVerdict
 from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.format.codec import Encoder
 from model_analyzer.state.format.header import Header
@@ -119,7 +119,7 @@ def is_measured_or_failed(example: Mapping[str, Any]) -> None:
     assert math.isfinite(ended.report.spread)
     survives(failure_of("m", ended))
     survives(no_tokens("m", ended))
-    if ended.verdict is Verdict.DONE:
+    if ended.verdict is OutputVerdict.DONE:
         survives(_measurement(ended))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.runner.load.output import (
-    Verdict,
+    OutputVerdict,
     composing_model,
     deciding_lines,
     judge,
@@ -115,38 +115,38 @@ def test_the_spread_of_no_window_is_zero() -> None:
 @pytest.mark.parametrize(
     ("name", "verdict"),
     [
-        ("stable", Verdict.DONE),
-        ("batch", Verdict.DONE),
-        ("ensemble", Verdict.DONE),
-        ("http", Verdict.DONE),
-        ("request_rate", Verdict.DONE),
-        ("unstable", Verdict.UNSTABLE),
-        ("too_short", Verdict.TOO_SHORT),
+        ("stable", OutputVerdict.DONE),
+        ("batch", OutputVerdict.DONE),
+        ("ensemble", OutputVerdict.DONE),
+        ("http", OutputVerdict.DONE),
+        ("request_rate", OutputVerdict.DONE),
+        ("unstable", OutputVerdict.UNSTABLE),
+        ("too_short", OutputVerdict.TOO_SHORT),
         # its text speaks of a larger window, but requests failed
-        ("crashed", Verdict.FAILED),
-        ("no_model", Verdict.FAILED),
-        ("no_server", Verdict.FAILED),
-        ("bad_option", Verdict.FAILED),
-        ("bad_value", Verdict.FAILED),
+        ("crashed", OutputVerdict.FAILED),
+        ("no_model", OutputVerdict.FAILED),
+        ("no_server", OutputVerdict.FAILED),
+        ("bad_option", OutputVerdict.FAILED),
+        ("bad_value", OutputVerdict.FAILED),
         # exit status 0 proves nothing
-        ("latency_threshold", Verdict.FAILED),
+        ("latency_threshold", OutputVerdict.FAILED),
         # nor does a table: two of four threads gave up in the last window, the others got faster
-        ("some_failed", Verdict.FAILED),
+        ("some_failed", OutputVerdict.FAILED),
     ],
 )
-def test_runs_are_judged_by_status_text_and_table(name: str, verdict: Verdict) -> None:
+def test_runs_are_judged_by_status_text_and_table(name: str, verdict: OutputVerdict) -> None:
     has_table = (GOLDEN / f"{name}.csv").exists()
     assert judge(STATUS[name], text(name), has_table=has_table) is verdict
 
 
 def test_a_killed_run_has_failed_whatever_it_said() -> None:
-    assert judge(137, text("too_short"), has_table=False) is Verdict.FAILED
+    assert judge(137, text("too_short"), has_table=False) is OutputVerdict.FAILED
 
 
 @pytest.mark.parametrize("name", ["unstable", "too_short"])
 def test_no_larger_window_mends_requests_that_fail(name: str) -> None:
     failing = f"{text(name)}\nThread [3] had error: out of luck\n"
-    assert judge(STATUS[name], failing, has_table=False) is Verdict.FAILED
+    assert judge(STATUS[name], failing, has_table=False) is OutputVerdict.FAILED
 
 
 def test_what_a_request_met_decides_whatever_was_said_before() -> None:

@@ -12,6 +12,8 @@ import pytest
 from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.state.checkpoint import Checkpoint, load, read_file
+from model_analyzer.state.format.header import decode_header
+from model_analyzer.state.format.lines import Entry
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.state.verify import verify
 from tests.unit.state.samples import (
@@ -68,6 +70,21 @@ def test_a_checkpoint_of_format_2_is_read_in_full() -> None:
     assert checkpoint.goal_of("m") is not None
     assert checkpoint.conclusions["m"].reason is StopReason.LIMIT
     assert checkpoint.profile.bases == {"m": ("m",)}
+
+
+@pytest.mark.parametrize(
+    ("entry", "cores"),
+    [
+        ({"host": {"Processor": "CPU, 8 cores"}}, 8),
+        ({"host": {"Processor": "CPU, 8 cores"}, "cores": 4}, 4),
+        ({"host": {"Processor": "8 cores of a CPU"}}, None),
+        ({"host": {}}, None),
+    ],
+)
+def test_cores_that_are_only_in_the_text_about_the_processor_are_read(
+    entry: Entry, cores: int | None
+) -> None:
+    assert decode_header(entry).cores == cores
 
 
 def test_a_directory_of_format_2_is_read_in_full() -> None:

@@ -205,7 +205,7 @@ def test_machine_and_tools_come_back(tmp_path: Path, save: bool) -> None:
     )
     host = {"Server": "Triton 2.51.0", "CPU": "模型"}
     with ProfileState(tmp_path) as state:
-        state.describe(devices=devices, host=host)
+        state.describe(devices=devices, host=host, cores=16)
         state.record(trial(), measurement())
         if save:
             state.save()
@@ -215,6 +215,7 @@ def test_machine_and_tools_come_back(tmp_path: Path, save: bool) -> None:
 
     assert profile.devices == devices
     assert profile.host == host
+    assert profile.cores == 16
 
 
 def test_a_variant_and_a_setup_are_written_once_and_copied_once(tmp_path: Path) -> None:

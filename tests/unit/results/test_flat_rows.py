@@ -11,7 +11,7 @@ from model_analyzer.domain.metrics import is_best_high
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.statistics import ModelStatistics
 from model_analyzer.domain.trials import LoadKind
-from model_analyzer.results.rows import (
+from model_analyzer.results.flat_rows import (
     Row,
     best_of_variants,
     columns_of,

@@ -14,8 +14,7 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import LoadKind, Workload
-
-Cell = str | int | float | None
+from model_analyzer.results.columns import Cell
 
 # What is known of a model in a trial, by name of the column. What is unknown is left out.
 Row = dict[str, Cell]

@@ -8,9 +8,11 @@ import csv
 import io
 import json
 from collections.abc import Sequence
+from operator import methodcaller
 
-from model_analyzer.reports.tables import Table
-from model_analyzer.results.rows import Row, columns_of
+from model_analyzer.reports.tables import Table, table_of
+from model_analyzer.results.columns import Column, with_data
+from model_analyzer.results.flat_rows import Row, columns_of
 
 
 def to_csv(rows: Sequence[Row]) -> str:
@@ -31,10 +33,8 @@ def to_json(rows: Sequence[Row]) -> str:
 
 def to_table(rows: Sequence[Row], columns: Sequence[tuple[str, str]]) -> Table:
     """Some columns (header and name) of the rows, without those that have no data."""
-    present = [
-        (header, name) for header, name in columns if any(row.get(name) is not None for row in rows)
+    chosen = [
+        Column[Row](key=name, name=header, value=methodcaller("get", name))
+        for header, name in columns
     ]
-    return Table(
-        headers=tuple(header for header, _ in present),
-        rows=tuple(tuple(row.get(name) for _, name in present) for row in rows),
-    )
+    return table_of(with_data(chosen, rows), rows)

@@ -18,8 +18,9 @@ from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.loads import load_text, under
 from model_analyzer.reports.markup import escaped, markdown_table
-from model_analyzer.reports.tables import Table, show
+from model_analyzer.reports.tables import Table
 from model_analyzer.results.change import Change
+from model_analyzer.results.columns import show
 from model_analyzer.results.comparison import Comparison, Pair, verdict
 from model_analyzer.results.gate import Ground, Judgement, Status
 
@@ -138,7 +139,7 @@ def verdict_lines(report: ComparisonReport, *, broken: bool = False) -> Sequence
     ]
 
 
-def remarks_of(comparison: Comparison) -> Iterator[str]:
+def comparison_remarks(comparison: Comparison) -> Iterator[str]:
     """What a reader has to know about a comparison."""
     model, count = comparison.model, len(comparison.trials)
     if comparison.taken_over:

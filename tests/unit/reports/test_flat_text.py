@@ -8,8 +8,8 @@ import csv
 import io
 import json
 
-from model_analyzer.reports.rows import to_csv, to_json, to_table
-from model_analyzer.results.rows import Row
+from model_analyzer.reports.flat_text import to_csv, to_json, to_table
+from model_analyzer.results.flat_rows import Row
 
 ROWS: list[Row] = [
     {"trial": "k", "model": 'größe, "a"\nb', "perf_throughput": 0.1 + 0.2, "concurrency": 8},

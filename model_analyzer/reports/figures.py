@@ -11,8 +11,8 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.headline import is_plain_throughput, over_models
-from model_analyzer.reports.tables import show
-from model_analyzer.results.answer import Answer, Verdict
+from model_analyzer.results.answer import Answer, AnswerVerdict
+from model_analyzer.results.columns import show
 from model_analyzer.results.ranking import VariantResult
 from model_analyzer.results.selection import compared_default
 
@@ -63,7 +63,7 @@ def figures_of(answer: Answer) -> tuple[Figure, ...]:
                 Figure(
                     label=f"{METRICS[tag].name}{name}",
                     value=show(value),
-                    unit=METRICS[tag].unit,
+                    unit=str(METRICS[tag].unit),
                     note="" if base is None else f"default {show(base)}",
                 )
             )
@@ -94,7 +94,7 @@ def _values(
 def _gain(answer: Answer) -> tuple[Figure, ...]:
     """The gain over the default, where there is one."""
     gain, ranking = answer.gain, answer.ranking
-    if gain is None or answer.verdict is not Verdict.RECOMMENDED:
+    if gain is None or answer.verdict is not AnswerVerdict.RECOMMENDED:
         return ()
     noise = "" if gain.noise is None else f" ± {gain.noise:.0f}"
     goal = ranking.goal

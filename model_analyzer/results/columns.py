@@ -1,0 +1,272 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The column catalogue: name, unit, precision and value of each column that shows measurements.
+
+Tables, pages and files choose columns from here, and only decide how cells are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Generic, TypeVar
+
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.metrics import ALIASES, METRICS, Better, Unit
+from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.secrets import masked
+from model_analyzer.domain.trials import LoadKind, Workload
+from model_analyzer.results.ranking import VariantResult
+
+Cell = str | int | float | None
+
+Subject = TypeVar("Subject")
+Other = TypeVar("Other")
+
+# Significant digits of a measured number where there is no room for all of them.
+_DIGITS = 6
+
+
+class Mark(Enum):
+    """How a cell is to be seen."""
+
+    MET = "met"
+    MISSED = "missed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column(Generic[Subject]):
+    """A column of what is shown of its subjects: measured trials, or variants at their best.
+
+    `key` names it in options and files. `value` gives its cell, as exact as it is known, `mark` how
+    the cell is to be seen; where room is short, numbers have so many `digits`. A metric says which
+    way is `better`. Unless it `is_usual`, a page shows it when somebody asks for it.
+    """
+
+    key: str
+    name: str
+    value: Callable[[Subject], Cell]
+    unit: Unit | None = None
+    is_number: bool = False
+    digits: int | None = None
+    better: Better | None = None
+    is_usual: bool = True
+    mark: Callable[[Subject], Mark | None] | None = None
+
+    @property
+    def header(self) -> str:
+        """The name with the unit."""
+        return self.name if self.unit is None else f"{self.name} ({self.unit})"
+
+    def called(self, name: str) -> Column[Subject]:
+        """The same under another name."""
+        return replace(self, name=name)
+
+    def of(self, subject: Callable[[Other], Subject]) -> Column[Other]:
+        """The same of others, in which `subject` finds what this one is about."""
+        value = self.value
+        # mypy takes the fields of a copy to be those of the original
+        return replace(self, value=lambda other: value(subject(other)))  # type: ignore[arg-type,return-value]
+
+
+def with_data(
+    columns: Iterable[Column[Subject]], subjects: Sequence[Subject]
+) -> list[Column[Subject]]:
+    """The columns in which any of the subjects has a cell."""
+    return [
+        column
+        for column in columns
+        if any(column.value(subject) is not None for subject in subjects)
+    ]
+
+
+def show(cell: Cell) -> str:
+    """A cell as text: numbers with as many decimals as mean something, at least one; what there is
+    no value for is empty.
+    """
+    if cell is None:
+        return ""
+    if not isinstance(cell, float):
+        return str(cell)
+    if abs(cell) >= 99.95:
+        return f"{cell:.1f}"
+    text = f"{cell:.3f}".rstrip("0")
+    text = f"{text}0" if text.endswith(".") else text
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def joined(cells: Iterable[Cell]) -> Cell:
+    """One cell for several models: the cell itself where there is only one."""
+    own = list(cells)
+    if all(cell is None for cell in own):
+        return None
+    return own[0] if len(own) == 1 else ",".join(map(show, own))
+
+
+# ------------------------------------------------------------------------------------- metrics
+
+
+def metric_column(tag: str, value: Callable[[Subject], Cell]) -> Column[Subject]:
+    """The column of a metric, whose `value` is taken from the subject."""
+    metric = METRICS[ALIASES.get(tag, tag)]
+    return Column(
+        key=tag,
+        name=metric.name,
+        unit=metric.unit,
+        value=value,
+        is_number=True,
+        digits=_DIGITS,
+        better=metric.better,
+    )
+
+
+def metric_over_all(tag: str) -> Column[MeasuredTrial]:
+    """A metric over all models and GPUs of a trial."""
+    return metric_column(tag, lambda item: item.measurement.value(tag))
+
+
+def metric_of_each(tag: str) -> Column[MeasuredTrial]:
+    """The same; of several models `total, [one,other]`, where each has its own."""
+
+    def value(item: MeasuredTrial) -> Cell:
+        total = item.measurement.value(tag)
+        if len(item.trial.workloads) == 1 or total is None or METRICS[tag].is_of_the_server:
+            return total
+        own = [model.values.get(tag) for model in item.measurement.models]
+        return f"{show(total)}, [{','.join(map(show, own))}]"
+
+    return metric_column(tag, value)
+
+
+# ----------------------------------------------------------------------------------- the load
+
+
+def _load(kind: LoadKind, name: str) -> Column[MeasuredTrial]:
+    def value(work: Workload) -> Cell:
+        return work.load.value if work.load.kind is kind else None
+
+    return Column(key=kind.value, name=name, value=_of_each(value), is_number=True)
+
+
+def _of_each(cell: Callable[[Workload], Cell]) -> Callable[[MeasuredTrial], Cell]:
+    """A cell made of those of each model of a trial."""
+    return lambda item: joined(map(cell, item.trial.workloads))
+
+
+# The columns that say under which load a trial was measured, by key.
+LOADS = {
+    column.key: column
+    for column in (
+        _load(LoadKind.CONCURRENCY, "Concurrency"),
+        _load(LoadKind.REQUEST_RATE, "Request Rate"),
+        Column[MeasuredTrial](
+            key=LoadKind.REQUEST_INTERVALS.value,
+            name="Request Intervals",
+            value=_of_each(lambda work: work.flags.get("request-intervals")),
+        ),
+    )
+}
+
+BATCH_SIZE = Column[MeasuredTrial](
+    key="batch_size",
+    name="Batch",
+    value=_of_each(lambda work: work.load.batch_size),
+    is_number=True,
+)
+
+
+# ----------------------------------------------------------------------------- configurations
+
+NAME = Column[VariantResult](
+    key="configuration", name="Configuration", value=lambda result: result.telling_name
+)
+
+CONFIGURATION_PATH = Column[MeasuredTrial](
+    key="model_config_path",
+    name="Model Config Path",
+    value=_of_each(lambda work: work.variant.full_name),
+)
+
+MAX_BATCH_SIZE = Column[MeasuredTrial](
+    key="max_batch_size",
+    name="Max Batch Size",
+    value=lambda item: joined(part.max_batch_size for part in _served(item)),
+    is_number=True,
+)
+
+
+def dynamic_batching(enabled: str, disabled: str) -> Column[MeasuredTrial]:
+    """Whether each served model batches dynamically, in these words."""
+    return Column(
+        key="dynamic_batching",
+        name="Dynamic Batching",
+        value=lambda item: joined(
+            enabled if part.has_dynamic_batching else disabled for part in _served(item)
+        ),
+    )
+
+
+def instance_group(gpus: int) -> Column[MeasuredTrial]:
+    """The instances of each model, on a machine with so many `gpus`."""
+    return Column(
+        key="instance_group",
+        name="Instance Group",
+        value=_of_each(lambda work: instances_text(work.variant, gpus=gpus)),
+    )
+
+
+def instances_text(variant: ModelVariant, *, gpus: int) -> str:
+    """`2:GPU + 1:CPU`; of an ensemble those of its parts, with commas between."""
+    return ",".join(
+        " + ".join(f"{count}:{kind}" for count, kind in part.instances(gpus=gpus))
+        for part in variant.served
+    )
+
+
+def backend_parameter(field: str) -> Column[MeasuredTrial]:
+    """A parameter of the backend by the `field` that asks for it: `backend_parameter/KEY`."""
+    key = field.partition("/")[2]
+
+    def value(work: Workload) -> Cell:
+        parameters = work.variant.config.get("parameters", {})
+        text: str | None = parameters.get(key, {}).get("string_value")
+        return None if text is None else masked(key, text)
+
+    return Column(key=field, name=field, value=_of_each(value))
+
+
+def _served(item: MeasuredTrial) -> Iterable[ModelVariant]:
+    return (part for work in item.trial.workloads for part in work.variant.served)
+
+
+# --------------------------------------------------------------------------------------- GPUs
+
+
+def reports_gpus(item: MeasuredTrial, *, gpus: int, always: bool) -> bool:
+    """Whether GPU metrics of this measurement are to be shown: it has some, and its variants use
+    GPUs, or the user wants them `always`.
+    """
+    return bool(item.measurement.gpus) and (
+        always or any(work.variant.uses_gpus(gpus=gpus) for work in item.trial.workloads)
+    )
+
+
+# ------------------------------------------------------------------------- how well it is founded
+
+
+def requests_behind(measurement: Measurement) -> Cell:
+    """The requests behind the latencies; of several models those of each."""
+    counts = [model.requests for model in measurement.models]
+    if all(count is None for count in counts):
+        return None
+    return counts[0] if len(counts) == 1 else " + ".join(show(count) or "?" for count in counts)
+
+
+REQUESTS = Column[MeasuredTrial](
+    key="requests",
+    name="Requests",
+    value=lambda item: requests_behind(item.measurement),
+    is_number=True,
+)

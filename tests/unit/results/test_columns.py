@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The column catalogue: header, unit and value of what tables, pages and files show."""
+
+from __future__ import annotations
+
+from model_analyzer.domain.metrics import METRICS, Better, Unit
+from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.results.columns import Column, metric_over_all, with_data
+from tests.unit.builders import measurement, trial
+
+ITEM = MeasuredTrial(trial=trial(), measurement=measurement(100, 5))
+
+
+def test_the_column_of_a_metric_has_its_header_unit_and_value() -> None:
+    for tag, metric in METRICS.items():
+        column = metric_over_all(tag)
+        assert (column.header, column.unit) == (metric.header, metric.unit)
+        assert column.value(ITEM) == ITEM.measurement.value(tag)
+
+
+def test_a_column_under_another_name_keeps_its_unit() -> None:
+    column = metric_over_all("perf_latency_p99").called("Slowest")
+
+    assert column.header == "Slowest (ms)"
+    assert (column.unit, column.better) == (Unit.MILLISECONDS, Better.LOWER)
+
+
+def test_a_column_of_something_else_finds_its_subject_there() -> None:
+    column: Column[dict[str, MeasuredTrial]] = metric_over_all("perf_throughput").of(
+        lambda trials: trials["best"]
+    )
+
+    assert column.value({"best": ITEM}) == 100
+
+
+def test_columns_without_data_are_left_out() -> None:
+    columns = [metric_over_all(tag) for tag in ("perf_throughput", "gpu_utilization")]
+
+    assert with_data(columns, [ITEM]) == columns[:1]
+    assert with_data(columns, []) == []
