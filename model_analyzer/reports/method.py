@@ -83,7 +83,7 @@ def end_of_search(conclusion: Conclusion) -> Iterator[Entry]:
     yield "End of the search", f"after {trials}: {conclusion.explanation}"
     if not conclusion.feasible:
         chance = f"a chance of {100 * conclusion.chance:.0f} %"
-        yield "What may remain", f"something that keeps the constraints, with {chance}"
+        yield "What may remain", f"something that meets the constraints, with {chance}"
         return
     yield (
         "What may remain",

@@ -30,7 +30,7 @@ def certainty_text(answer: Answer) -> str:
     left = (
         f"a configuration more than {100 * certainty.margin:.0f} % better was not tried"
         if certainty.is_feasible
-        else "a configuration that keeps the constraints was not tried"
+        else "a configuration that meets the constraints was not tried"
     )
     further = f"; {certainty.option} continues" if certainty.option else ""
     return (
@@ -85,7 +85,7 @@ def _compliance(answer: Answer) -> Iterator[str]:
         return
     values = "; ".join(_bounded_values(answer.ranking.goal, compliance))
     yield (
-        f"{best.name} kept the constraints in {compliance.kept} of"
+        f"{best.name} met the constraints in {compliance.kept} of"
         f" {counted(len(compliance.measurements), 'measurement')} ({values}):"
         f" {_a_chance(compliance.chance).removeprefix('a ')} that it keeps them."
     )
@@ -113,7 +113,7 @@ def _near_misses(answer: Answer) -> Iterator[str]:
             f"{trial.variants} {under(trial)} is {near.gain_percent:.0f} % better,"
             f" {'; '.join(map(_miss_text, near.misses))}"
         )
-        yield f"{gives} ({100 * near.chance:.0f} % chance that it keeps the constraints)."
+        yield f"{gives} ({100 * near.chance:.0f} % chance that it meets the constraints)."
 
 
 def _miss_text(miss: Miss) -> str:
@@ -136,7 +136,7 @@ def _rivals(answer: Answer) -> Iterator[str]:
         measured = f"{rival.item.trial} measured {rival.gain_percent:.1f} % better"
         if own is not None and rival.chance < own.chance:
             yield (
-                f"{measured}, but is less likely to keep the constraints"
+                f"{measured}, but is less likely to meet the constraints"
                 f" ({100 * rival.chance:.0f} % against {100 * own.chance:.0f} %)."
             )
         elif len(rival.item.runs) == 1:

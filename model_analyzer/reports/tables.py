@@ -399,7 +399,7 @@ def _meets(result: VariantResult, goal: Goal) -> str:
 
 
 def _kept(result: VariantResult, goal: Goal) -> tuple[int, int]:
-    """In how many of its measurements the best load keeps the constraints, and how many it has."""
+    """In how many of its measurements the best load meets the constraints, and how many it has."""
     runs = result.best.runs
     return sum(map(goal.passes, runs)), len(runs)
 

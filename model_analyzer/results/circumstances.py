@@ -353,7 +353,7 @@ class _Now:
         for older in versions:
             for name, then in _leaves(older.config):
                 if own.get(name) == then != present.get(name):
-                    return f"{name}: {then} then, {present.get(name, 'not set')} now"
+                    return f"{name}: was {then}, now {present.get(name, 'not set')}"
         return ""
 
     def _parts(self, model: str, base: str) -> Mapping[str, ModelVariant]:

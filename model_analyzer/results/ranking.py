@@ -123,7 +123,7 @@ class Ranking:
 
     @cached_property
     def passing(self) -> Sequence[bool]:
-        """Whether each measurement keeps the constraints, in that order."""
+        """Whether each measurement meets the constraints, in that order."""
         measurements = [item.measurement for item in self.measured]
         return [missed == 0 for missed in self.goal.shortfalls(self.columns, measurements)]
 

@@ -79,7 +79,9 @@ class ModelRepository:
         config = self._config(name)
         steps = step_models(config)
         if "" in steps:
-            raise RepositoryError(f"{directory / CONFIG}: a step of the ensemble names no model")
+            raise RepositoryError(
+                f"{directory / CONFIG}: a step of the ensemble contains no model name"
+            )
         if not steps:
             self._check_files(directory, config)
         if not is_complete(config):

@@ -142,5 +142,5 @@ class Follower:
         self._position += read
         self._last = last or self._last
         if content.damage:
-            log.warning("%s is damaged: using what is intact", self._path)
+            log.warning("%s is damaged: using the intact part", self._path)
             records.update(read_journal(self._path).records)  # with what its copies give

@@ -252,7 +252,10 @@ def test_trials_are_chosen_and_sorted(call: Run) -> None:
 
     _, output, _ = call("trials", "--sort-by", "perf_throughput", "--order", "asc", "--top-n", "1")
     assert column(output, 1) == ["n_config_1"]
-    assert call("trials", "--where", "concurrency>99")[:2] == (0, "no measurement meets that\n")
+    assert call("trials", "--where", "concurrency>99")[:2] == (
+        0,
+        "no measurement meets the conditions\n",
+    )
 
 
 def test_trials_for_programs(call: Run, tmp_path: Path) -> None:
@@ -482,7 +485,7 @@ def test_metadata_is_not_written_while_a_run_writes(call: Run, checkpoints: Path
         (["set", "owner.team", "x"], USAGE, "set the whole of it"),
         (["set", "", "x"], USAGE, "KEY"),
         (["set", "key", "null"], USAGE, "use `metadata remove`"),
-        (["set", "key", "[1e999]"], USAGE, "a number in it is too large"),
+        (["set", "key", "[1e999]"], USAGE, "it contains a number that is too large"),
         (["set", "key", "[" * 65 + "]" * 65], USAGE, "more than 64 levels deep"),
         (["set", "key", "[" * 9999 + "]" * 9999], USAGE, "more than 64 levels deep"),
     ],
@@ -582,8 +585,9 @@ def test_merge_writes_the_next_checkpoint(call: Run, tmp_path: Path, checkpoints
     assert status == 0
     assert output.splitlines() == [
         "wrote both/0.ckpt with 7 outcomes",
-        "1 trial had two outcomes: a measurement is kept before a failure, else the newer one",
-        "1 variant got another name: one name means one configuration",
+        "1 trial had two outcomes: kept the measurement if the other is a failure, otherwise the"
+        " newer one",
+        "renamed 1 variant, because each name must mean one configuration",
     ]
     merged = load(tmp_path / "both")
     assert merged.metadata == freeze(METADATA)
@@ -614,7 +618,7 @@ def test_merge_refuses_other_hardware(call: Run, tmp_path: Path) -> None:
         (["show", "-s", "none"], FAILED, "none: no checkpoint found"),
         (["list", "-s", "none"], FAILED, "none: no checkpoints found"),
         (["verify", "-s", "none"], FAILED, "none: no checkpoints found"),
-        (["list", "--sort-by", "x"], USAGE, "--sort-by: no metric is called 'x'"),
+        (["list", "--sort-by", "x"], USAGE, "--sort-by: unknown metric 'x'"),
         (["list", "--checkpoint-prefix", "a/b"], USAGE, "--checkpoint-prefix: expected a name"),
         (["list", "--checkpoint-prefix", "a-journal"], USAGE, "--checkpoint-prefix: expected a"),
         (["show", "x" * 300], FAILED, "no checkpoint"),
@@ -623,7 +627,7 @@ def test_merge_refuses_other_hardware(call: Run, tmp_path: Path) -> None:
         (["trials", "--sort-by", "x"], USAGE, "--sort-by: nothing is called 'x'"),
         (["trials", "-o", "x"], USAGE, "choose --format csv, json or parquet"),
         (["best", "--model", "x"], FAILED, "nothing was measured of model 'x': there is m, n"),
-        (["best", "--metric", "x"], USAGE, "--metric: no metric is called 'x'"),
+        (["best", "--metric", "x"], USAGE, "--metric: unknown metric 'x'"),
         (["best", "--metric", "perf_throughput:x"], USAGE, "--metric"),
         (["best", "--latency-budget", "0"], USAGE, "--latency-budget: must be above 0, found 0"),
         (["best", "--min-throughput", "x"], USAGE, "--min-throughput: expected a number"),
@@ -693,7 +697,7 @@ def test_what_has_no_place_upstream_is_counted(call: Run) -> None:
 
     assert status == 0
     assert json.loads(output)["ResultManager.results"]
-    assert "failures left out, for which there is no place: 1" in error
+    assert "failures left out, because this format cannot hold them: 1" in error
 
 
 def test_the_directory_may_come_from_a_variable(

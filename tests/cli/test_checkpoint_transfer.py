@@ -91,7 +91,7 @@ def test_of_several_damaged_ones_are_left_out(run, source: Path, tmp_path: Path)
         (["0", "--top-n", "1"], "say which one"),
         (["0", "--sort-by", "time"], "give --top-n N"),
         (["--top-n", "0"], "--top-n"),
-        (["--top-n", "1", "--sort-by", "x"], "--sort-by: no metric is called 'x'"),
+        (["--top-n", "1", "--sort-by", "x"], "--sort-by: unknown metric 'x'"),
     ],
 )
 def test_several_are_chosen_in_one_way(run, source: Path, arguments, says) -> None:

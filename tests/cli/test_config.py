@@ -51,7 +51,9 @@ def test_all_problems_of_all_files_are_told_in_reading_order(run, tmp_path: Path
     assert status == USAGE
     assert output == "good.yaml: valid\n"
     first, second, third, fourth = error.splitlines()
-    assert first.startswith("model-analyzer: a.yaml:2:14: search mode quick takes no concurrency")
+    assert first.startswith(
+        "model-analyzer: a.yaml:2:14: search mode quick does not support concurrency"
+    )
     assert second == (
         "model-analyzer: a.yaml:3:1: unknown option 'batchsizes' (did you mean 'batch_sizes'?)"
     )
@@ -109,7 +111,7 @@ def test_a_repository_that_is_not_there_is_told_with_its_whole_path(run, tmp_pat
     assert (status, output) == (USAGE, "")
     assert error == (
         f"model-analyzer: a.yaml:1:19: model repository {tmp_path}/modles does not exist: check"
-        " --model-repository (relative paths are meant from the current directory)\n"
+        " --model-repository (relative paths start at the current directory)\n"
     )
     assert run("config", "validate", "--file-only", "a.yaml")[0] == 0
 
@@ -336,7 +338,7 @@ def test_show_reads_the_file_of_the_variable_and_speaks_json(
 
 
 def test_show_tells_defaults_if_wanted(run) -> None:
-    assert run("config", "show")[1] == "Nothing is given: every option has its default.\n"
+    assert run("config", "show")[1] == "No option is set: all have their defaults.\n"
     assert "checkpoint_directory: checkpoints\n    default\n" in run("config", "show", "--all")[1]
 
 

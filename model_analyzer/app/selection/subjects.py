@@ -45,7 +45,7 @@ def subject_of(checkpoint: Checkpoint, model: str) -> str:
             return only
         case []:
             raise CheckpointError(
-                f"{checkpoint.path}: nothing was measured of model {model!r}: there is"
+                f"{checkpoint.path}: no measurements of model {model!r}: there is"
                 f" {', '.join(subjects)}"
             )
         case several:

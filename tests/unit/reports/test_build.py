@@ -368,12 +368,12 @@ def test_what_measured_better_than_what_a_search_recommends_is_named() -> None:
     (remark,) = summary(ranking(sure, bold, by=bound, conclusion=concluded), best=2).remarks
     assert remark == (
         "m_config_1 with 1 concurrent request is 12 % better, at p99 Latency 9.99 ms: close to Max"
-        " p99 Latency: 10 ms (51 % chance that it keeps the constraints)."
+        " p99 Latency: 10 ms (51 % chance that it meets the constraints)."
     )
     best = conclusion(bold.trial, trials=2, by=bound)
     (remark,) = summary(ranking(sure, bold, by=bound, conclusion=best), best=2).remarks
     assert remark == (
-        "m_config_1 kept the constraints in 1 of 1 measurement (p99 Latency 9.99 ms, Max p99"
+        "m_config_1 met the constraints in 1 of 1 measurement (p99 Latency 9.99 ms, Max p99"
         " Latency: 10 ms): 51 % chance that it keeps them."
     )
 

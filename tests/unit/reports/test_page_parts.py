@@ -129,7 +129,7 @@ def test_the_method_tells_why_a_search_ended_and_what_may_remain() -> None:
     )
     none = replace(conclusion(one.trial, trials=1), feasible=False)
     assert dict(method_of(ranking(one).measured, (), none))["What may remain"] == (
-        "something that keeps the constraints, with a chance of 20 %"
+        "something that meets the constraints, with a chance of 20 %"
     )
 
 
@@ -199,7 +199,7 @@ def test_bars_are_shares_of_the_best() -> None:
     assert [(bar.value, bar.best, bar.share) for bar in row.bars] == [
         ("1", "100", 0.5), ("8", "200", 1.0),
     ]  # fmt: skip
-    assert "keep the constraints" in found.method
+    assert "meet the constraints" in found.method
     assert importance_rows(None) is None
 
 

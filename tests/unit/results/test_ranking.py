@@ -245,7 +245,7 @@ def test_what_derives_from_a_model_that_was_edited_since_is_left_out() -> None:
         assert order(found) == ["m_config_1", "m_config_default"]
         assert [item.sentence for item in found.left_out] == [
             "2 measurements are left out: config.pbtxt of m has changed since (parameters"
-            f"{'.' if known is not records else ': '}exact: no then, yes now);"
+            f"{'.' if known is not records else ': '}exact: was no, now yes);"
             " `model-analyzer checkpoint trials` shows all."
         ]
     # edited back: the present model is known, though it was measured before the other
@@ -272,7 +272,7 @@ def test_what_was_edited_of_an_ensemble_is_named() -> None:
         assert len(found.measured) == 1
         return [part.reason for part in found.left_out]
 
-    edited = "config.pbtxt of a has changed since (parameters: threads: {} then, {} now)"
+    edited = "config.pbtxt of a has changed since (parameters: threads: was {}, now {})"
     assert reason(slow, fast, now=fast) == [edited.format(1, 2)]
     assert reason(slow, fast, now=slow) == [edited.format(2, 1)]
     assert reason(slow, more, now=more) == ["m has called other models since"]
