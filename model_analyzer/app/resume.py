@@ -147,12 +147,17 @@ def _confirm_removal(layout: Layout, ask: Questions) -> None:
 
 
 def _mismatch(source: Path, serious: list[Difference]) -> str:
-    what = (
+    has_gpus = any(difference.what == "GPUs" for difference in serious)
+    problem = (
         "GPU devices do not match checkpoint"
-        if any(difference.what == "GPUs" for difference in serious)
+        if has_gpus
         else "The machine does not match the checkpoint"
     )
-    return f"{what}: {source} was measured on different {'; '.join(map(str, serious))}"
+    details = "; ".join(
+        f"{'' if difference.what == 'GPUs' else 'a '}different {difference}"
+        for difference in serious
+    )
+    return f"{problem}: {source} was measured on {details}"
 
 
 def _decision(text: str, wanted: OnMismatch, ask: Questions) -> OnMismatch:

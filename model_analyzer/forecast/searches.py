@@ -3,7 +3,7 @@
 """What a search would do, as far as that is known before anything is measured.
 
 A brute search names every trial that it could come to, as long as anybody could wait for them.
-Where a search decides as it goes, only its space and its bound are told.
+If a search chooses trials as it goes, only its space and its limit are given.
 """
 
 from __future__ import annotations

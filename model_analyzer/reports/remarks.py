@@ -19,7 +19,7 @@ from model_analyzer.reports.tables import percent_text, show
 from model_analyzer.results.answer import Answer, Compliance
 from model_analyzer.results.ranking import Ranking, VariantResult
 
-UNFINISHED = "The run ended before the search was complete: run it again to go on from here."
+UNFINISHED = "The run ended before the search was complete: run it again to continue."
 
 
 def certainty_text(answer: Answer) -> str:
@@ -87,7 +87,7 @@ def _compliance(answer: Answer) -> Iterator[str]:
     yield (
         f"{best.name} met the constraints in {compliance.kept} of"
         f" {counted(len(compliance.measurements), 'measurement')} ({values}):"
-        f" {_a_chance(compliance.chance).removeprefix('a ')} that it keeps them."
+        f" {_a_chance(compliance.chance).removeprefix('a ')} that it meets them."
     )
 
 
@@ -156,7 +156,7 @@ def _busy(answer: Answer) -> Iterator[str]:
 def _unused_conclusion(ranking: Ranking) -> Iterator[str]:
     if ranking.unused_conclusion:
         yield (
-            "The conclusion of the search is not used, and how sure it was is unknown here:"
+            "The conclusion of the search does not apply to this ranking:"
             f" {ranking.unused_conclusion}."
         )
 
@@ -168,7 +168,7 @@ def _unmeasured(ranking: Ranking) -> Iterator[str]:
     names = ", ".join(METRICS[ALIASES.get(tag, tag)].name for tag in ranking.unmeasured)
     objectives = {objective.tag for model in ranking.goal.models for objective in model.objectives}
     judged = ", ".join(METRICS[ALIASES.get(tag, tag)].name for tag in sorted(objectives))
-    yield f"Objectives without measurements do not count: {names}. Ranked by {judged}."
+    yield f"Objectives without measurements are ignored: {names}. Ranked by {judged}."
 
 
 def unchecked_remarks(results: Sequence[VariantResult], goal: Goal) -> Sequence[str]:

@@ -266,7 +266,7 @@ def _table(
         elif tag in METRICS:
             header, get = METRICS[tag].header, metric(tag)
         else:
-            log.warning('%s output field "%s" is no metric and no column', name, field)
+            log.warning('%s output field "%s" is neither a metric nor a column', name, field)
             continue
         values = [get(*row) for row in rows]
         if rows and field not in columns and all(value is None for value in values):

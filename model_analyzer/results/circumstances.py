@@ -243,7 +243,7 @@ def _why_elsewhere(then: Trial, now: Trial) -> str:
         f"{one.what} {one.then or 'not set'} instead of {one.now or 'not set'}"
         for one in differences(then, now)
     ]
-    return f"measured under other circumstances{f' ({_listed(texts)})' if texts else ''}"
+    return f"measured under different circumstances{f' ({_listed(texts)})' if texts else ''}"
 
 
 def _listed(texts: Sequence[str]) -> str:

@@ -105,7 +105,7 @@ class ModelRepository:
             models = sorted(path.name for path in self.path.iterdir() if os.path.isdir(path))
         if not is_there:
             near = get_close_matches(name, models, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"it holds: {', '.join(models[:12])}"
+            hint = f"did you mean {near[0]!r}?" if near else f"available: {', '.join(models[:12])}"
             raise RepositoryError(f"no model {name!r} in {self.path} ({hint})")
         return directory
 
@@ -124,8 +124,8 @@ class ModelRepository:
         config = parse_text(text, str(path))
         if config.get("name", name) != name:
             raise RepositoryError(
-                f"{path}: names the model {config['name']!r}, but its directory is {name!r}:"
-                " the server wants them equal"
+                f"{path}: names the model {config['name']!r}, but its directory is {name!r}: they"
+                " must be equal"
             )
         return {"name": name, **config}
 

@@ -105,8 +105,8 @@ class NodeJournal:
         fault = self._journal.fault
         if fault is not None:
             raise CheckpointError(
-                f"{self._layout.journal(self._node)}: {fault.value} while in use; what this node"
-                " measures is kept nowhere: start it again"
+                f"{self._layout.journal(self._node)}: {fault.value} while in use; measurements of"
+                " this node are not saved: start it again"
             )
 
     def _is_folded(self, layout: Layout) -> bool:

@@ -185,18 +185,22 @@ def test_of_several_models_one_is_named(best_of_several: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        ([], USAGE, "--model: there are several, name one of them: m, a,b, f"),
-        (["-m", "a,b"], USAGE, "--model: each has a config.pbtxt: name one of a, p, b"),
-        (["-m", "x"], FAILED, "nothing was measured of model 'x': there is m, a,b, f"),
+        ([], USAGE, "--model: several models were measured: choose one of m, a,b, f"),
+        (
+            ["-m", "a,b"],
+            USAGE,
+            "--model: each model has its own config.pbtxt: choose one of a, p, b",
+        ),
+        (["-m", "x"], FAILED, "model 'x' was not measured; measured: m, a,b, f"),
         (["-m", "b", "--diff"], FAILED, "a, p, b: the configuration in the model repository was"),
         (["--diff", "--format", "json"], USAGE, "--diff: means --format diff"),
-        (["--throughput", "5"], USAGE, "--throughput: only a manifest has replicas"),
+        (["--throughput", "5"], USAGE, "--throughput: only a Kubernetes manifest has replicas"),
         (["--format", "kubernetes", "--throughput", "0"], USAGE, "must be above 0, found 0"),
         (["--format", "kubernetes", "--throughput", "inf"], USAGE, "--throughput: expected a"),
         (["--format", "helm"], USAGE, "'helm' is not one of"),
         (["-s", "nowhere"], FAILED, "nowhere"),
         (["-f", "nowhere.yaml"], USAGE, "nowhere.yaml"),
-        (["--constraint", "x"], USAGE, "write one like perf_latency_p99<20"),
+        (["--constraint", "x"], USAGE, "write, for example, perf_latency_p99<20"),
         (["--output-dir", "checkpoints/0.ckpt"], FAILED, "check --output-dir"),
     ],
 )

@@ -226,7 +226,7 @@ def test_show_tells_how_it_was_searched_and_what_came_of_it(call: Run, checkpoin
     assert "quick." not in told
     assert re.search(rf"Conclusion about m(.*\n)+?Recommended +{best}\n", concluded)
     assert "after 5 trials" in concluded
-    assert "better with a chance of" in concluded
+    assert "better, with a chance of" in concluded
 
 
 def test_show_takes_a_number_a_uuid_and_a_path(call: Run, checkpoints: Path) -> None:
@@ -482,7 +482,7 @@ def test_metadata_is_not_written_while_a_run_writes(call: Run, checkpoints: Path
         (["get", "owner.lead"], FAILED, "below 'owner' there is team, tickets"),
         (["get", "owner.tickets.9"], FAILED, "no metadata 'owner.tickets.9'"),
         (["remove", "nope"], FAILED, "no metadata 'nope': there is owner, note"),
-        (["set", "owner.team", "x"], USAGE, "set the whole of it"),
+        (["set", "owner.team", "x"], USAGE, "set the whole top-level value"),
         (["set", "", "x"], USAGE, "KEY"),
         (["set", "key", "null"], USAGE, "use `metadata remove`"),
         (["set", "key", "[1e999]"], USAGE, "it contains a number that is too large"),
@@ -624,14 +624,14 @@ def test_merge_refuses_other_hardware(call: Run, tmp_path: Path) -> None:
         (["show", "x" * 300], FAILED, "no checkpoint"),
         (["merge", "x" * 300, "y", "--output-dir", "z"], FAILED, "File name too long"),
         (["trials", "--where", "perf_troughput<5"], USAGE, "did you mean 'perf_throughput'?"),
-        (["trials", "--sort-by", "x"], USAGE, "--sort-by: nothing is called 'x'"),
+        (["trials", "--sort-by", "x"], USAGE, "--sort-by: unknown column 'x'"),
         (["trials", "-o", "x"], USAGE, "choose --format csv, json or parquet"),
-        (["best", "--model", "x"], FAILED, "nothing was measured of model 'x': there is m, n"),
+        (["best", "--model", "x"], FAILED, "model 'x' was not measured; measured: m, n"),
         (["best", "--metric", "x"], USAGE, "--metric: unknown metric 'x'"),
         (["best", "--metric", "perf_throughput:x"], USAGE, "--metric"),
         (["best", "--latency-budget", "0"], USAGE, "--latency-budget: must be above 0, found 0"),
         (["best", "--min-throughput", "x"], USAGE, "--min-throughput: expected a number"),
-        (["best", "--constraint", "x"], USAGE, "write one like perf_latency_p99<20"),
+        (["best", "--constraint", "x"], USAGE, "write, for example, perf_latency_p99<20"),
         (["best", "--constraint", "perf_throughput<5"], USAGE, "takes the bound 'min'"),
         (["merge", "checkpoints", "--output-dir", "x"], USAGE, "at least two"),
         (["export", "--format", "csv", "-o", "none/x.csv"], FAILED, "cannot write none/x.csv"),

@@ -188,7 +188,7 @@ def test_all_that_is_wrong_is_said_at_once(setting, pretend, make_model) -> None
         first, second, third = output.splitlines()[-3:]
         assert "config.yaml:3:3: no model 'nn' in " in first
         assert "the client batch size 4 is above what any variant takes (2)" in second
-        assert "model small: all its instances are KIND_GPU, and no GPU is here" in third
+        assert "model small: all its instances are KIND_GPU, and this machine has no GPU" in third
     assert pretend.server_calls == []
 
 
@@ -196,7 +196,7 @@ def test_json_is_for_a_dry_run(setting) -> None:
     status, output = setting.profile("--json")
 
     assert status == 2
-    assert "--json is for --dry-run" in output
+    assert "--json needs --dry-run" in output
 
 
 def test_of_several_models_each_is_told_and_all_together(setting, make_model, pretend) -> None:

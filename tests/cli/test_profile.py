@@ -647,7 +647,7 @@ def test_a_busy_machine_is_told_once_and_with_every_measurement(setting, monkeyp
     status, output = setting.profile()
 
     assert status == 0, output
-    assert output.count("of this machine's CPU time: measurements are noisy") == 1
+    assert output.count("of this machine's CPU time, so measurements are noisy") == 1
     kept = load(setting.directory / "checkpoints").records
     notices = [record.outcome.notices for record in kept]
     assert all(NoticeKind.BUSY_MACHINE in [notice.kind for notice in of_one] for of_one in notices)

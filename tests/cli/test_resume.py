@@ -180,8 +180,8 @@ def test_another_machine_is_an_error_where_nobody_can_be_asked(setting, pretend,
     assert status == 1
     assert len(output.splitlines()) == 1, output
     assert f"The machine does not match the checkpoint: {elsewhere} was measured on" in output
-    assert "processor: Another, 96 cores then" in output
-    assert "--on-mismatch use or fresh" in output
+    assert "was measured on a different processor: was Another, 96 cores" in output
+    assert "--on-mismatch use or --on-mismatch fresh" in output
     assert len(pretend.launches) == before
 
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from model_analyzer.forecast.expectation.told import Told
+from model_analyzer.forecast.expectation.progress import SearchProgress
 
 # An adaptive search takes about this share of what it may; at its end it repeats the best a
 # few times.
@@ -13,11 +13,11 @@ _REPETITIONS = 4.0
 _LEAST_LEFT = 3.0
 
 
-def left_of_adaptive(told: Told, most_trials: int) -> float:
+def left_of_adaptive(progress: SearchProgress, most_trials: int) -> float:
     """Further trials of a search that may take `most_trials`."""
-    done = len(told.records)
-    repeated = sum(record.trial.repetition > 0 for record in told.records)
-    if repeated and told.records[-1].trial.repetition:
+    done = len(progress.records)
+    repeated = sum(record.trial.repetition > 0 for record in progress.records)
+    if repeated and progress.records[-1].trial.repetition:
         left = max(_REPETITIONS - repeated, 1.0)
     else:
         left = max(_ADAPTIVE * most_trials - done, _LEAST_LEFT)

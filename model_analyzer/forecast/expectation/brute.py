@@ -14,7 +14,7 @@ from statistics import fmean
 
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.forecast.expectation.loading import instances_of, loads_of
-from model_analyzer.forecast.expectation.told import Told
+from model_analyzer.forecast.expectation.progress import SearchProgress
 from model_analyzer.forecast.searches import Forecast
 
 # Where stop rules hold, about this share of a sweep is measured. What is assumed counts as much as
@@ -35,22 +35,24 @@ def places_of(trials: Sequence[Trial]) -> Mapping[str, Sequence[int]]:
     return places
 
 
-def left_of_list(told: Told, forecast: Forecast, *, are_several: bool) -> float:
+def left_of_list(progress: SearchProgress, forecast: Forecast, *, are_several: bool) -> float:
     """The rest of the list, sweep by sweep: as long as those before, and longer for variants
     that are larger, since they are busy under higher loads only. Of the list of several models,
     nothing is left out.
     """
     trials = forecast.trials or ()
     if are_several:
-        return float(len(trials) - told.passed)
-    taken = Counter(_sweep_of(record.trial) for record in told.of_search)
+        return float(len(trials) - progress.passed)
+    taken = Counter(_sweep_of(record.trial) for record in progress.of_search)
     failed = {
-        _sweep_of(record.trial) for record in told.of_search if isinstance(record.outcome, Failure)
+        _sweep_of(record.trial)
+        for record in progress.of_search
+        if isinstance(record.outcome, Failure)
     }
     sweeps = _sweeps(trials)
-    current = _sweep_of(trials[told.passed - 1]) if told.passed else None
-    ended = [one for one in sweeps if one.end <= told.passed and one.key != current]
-    if current in failed or (told.passed and told.passed == _end_of(sweeps, current)):
+    current = _sweep_of(trials[progress.passed - 1]) if progress.passed else None
+    ended = [one for one in sweeps if one.end <= progress.passed and one.key != current]
+    if current in failed or (progress.passed and progress.passed == _end_of(sweeps, current)):
         ended += [one for one in sweeps if one.key == current]
     whole = [one for one in ended if taken[one.key] and one.key not in failed]
     lengths = [(taken[one.key], one.size) for one in whole]
@@ -68,10 +70,13 @@ def left_of_list(told: Told, forecast: Forecast, *, are_several: bool) -> float:
     return left
 
 
-def loads_of_list(told: Told, trials: Sequence[Trial]) -> float:
+def loads_of_list(progress: SearchProgress, trials: Sequence[Trial]) -> float:
     """What has to be loaded for the rest of the list, as often as it was so far."""
-    passed, left = loads_of(trials[: told.passed]), loads_of(trials[told.passed :], told.loaded)
-    taken = len(told.loads_taken)
+    passed, left = (
+        loads_of(trials[: progress.passed]),
+        loads_of(trials[progress.passed :], progress.loaded),
+    )
+    taken = len(progress.loads_taken)
     return sum(left) * (taken + _SURE) / (max(len(passed), taken) + _SURE)
 
 

@@ -13,7 +13,7 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchMode, SearchSettings
 from model_analyzer.domain.trials import Trial
 from model_analyzer.forecast.expectation.loading import loads_of
-from model_analyzer.forecast.expectation.told import Remaining, Told
+from model_analyzer.forecast.expectation.progress import Remaining, SearchProgress
 from model_analyzer.search.choose import load_sweep
 from model_analyzer.search.plan import Subject, load_values
 from model_analyzer.search.refine import best_trials
@@ -23,17 +23,21 @@ _BOUNDARIES = 0.5
 
 
 def left_of_load_sweep(
-    told: Told, subject: Subject, settings: SearchSettings, mode: SearchMode, best: int
+    progress: SearchProgress,
+    subject: Subject,
+    settings: SearchSettings,
+    mode: SearchMode,
+    best: int,
 ) -> Remaining:
     """What the sweep over the loads of the `best` would ask for now, answered by guesses."""
     swept = best + 1  # with the default
-    leaders = len(best_trials(subject.goal, told.of_search, best))
+    leaders = len(best_trials(subject.goal, progress.of_search, best))
     if not leaders:
         usual = _usual(subject, settings, mode)
         return Remaining(swept * usual, swept if usual else 0.0)
-    asked = _asked(told, subject, settings, best)
-    loads = sum(loads_of(asked, told.loaded))
-    if told.searched < len(told.records) or swept <= leaders:
+    asked = _asked(progress, subject, settings, best)
+    loads = sum(loads_of(asked, progress.loaded))
+    if progress.searched < len(progress.records) or swept <= leaders:
         return Remaining(len(asked), loads)
     # there will be others; a boundary of the constraints is not in every sweep
     share = _BOUNDARIES if mode is SearchMode.BRUTE else 1.0
@@ -49,17 +53,19 @@ def _usual(subject: Subject, settings: SearchSettings, mode: SearchMode) -> floa
     return steps * _BOUNDARIES if subject.goal.has_constraints else 0.0
 
 
-def _asked(told: Told, subject: Subject, settings: SearchSettings, best: int) -> Sequence[Trial]:
-    known = {record.trial.key: record.outcome for record in told.records}
+def _asked(
+    progress: SearchProgress, subject: Subject, settings: SearchSettings, best: int
+) -> Sequence[Trial]:
+    known = {record.trial.key: record.outcome for record in progress.records}
     asked: list[Trial] = []
-    plan = load_sweep(subject, settings, told.of_search, best)
+    plan = load_sweep(subject, settings, progress.of_search, best)
     try:
         trial = next(plan)
         while True:
             answer = known.get(trial.key)
             if answer is None:
                 asked.append(trial)
-                answer = _guessed(trial, told.records)
+                answer = _guessed(trial, progress.records)
             trial = plan.send(answer)
     except StopIteration:
         return asked

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from model_analyzer.domain.settings import OptunaSettings
-from model_analyzer.forecast.expectation.told import Told
+from model_analyzer.forecast.expectation.progress import SearchProgress
 from model_analyzer.forecast.searches import Forecast
 from model_analyzer.search.optuna_search import trial_counts
 
@@ -13,11 +13,11 @@ from model_analyzer.search.optuna_search import trial_counts
 _BETTER_ONES = 1.5
 
 
-def left_of_optuna(told: Told, forecast: Forecast, optuna: OptunaSettings) -> float:
+def left_of_optuna(progress: SearchProgress, forecast: Forecast, optuna: OptunaSettings) -> float:
     """Further trials."""
-    done = len(told.records)
+    done = len(progress.records)
     least = 0
     if forecast.size is not None:
         least = 1 + trial_counts(forecast.size, optuna)[0]  # and the default
-    waits = optuna.early_exit_threshold * _BETTER_ONES - (done - told.best_at)
+    waits = optuna.early_exit_threshold * _BETTER_ONES - (done - progress.best_at)
     return max(waits, least - done, 1.0)

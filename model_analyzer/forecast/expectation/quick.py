@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from model_analyzer.forecast.expectation.told import Told
+from model_analyzer.forecast.expectation.progress import SearchProgress
 from model_analyzer.forecast.searches import Forecast
 from model_analyzer.search.plan import Subject
 
@@ -15,8 +15,8 @@ _CLIMB_ALONG_CONSTRAINTS = 3
 _LEAST_LEFT = 3.0
 
 
-def left_of_climb(told: Told, subject: Subject, forecast: Forecast) -> float:
+def left_of_climb(progress: SearchProgress, subject: Subject, forecast: Forecast) -> float:
     """Further trials."""
     usual = _CLIMB + _CLIMB_PER_DIMENSION * len(forecast.varied)
     usual += _CLIMB_ALONG_CONSTRAINTS if subject.goal.has_constraints else 0
-    return max(usual - len(told.records), _LEAST_LEFT)
+    return max(usual - len(progress.records), _LEAST_LEFT)

@@ -24,8 +24,8 @@ from model_analyzer.forecast.expectation.brute import left_of_list, loads_of_lis
 from model_analyzer.forecast.expectation.load_sweep import left_of_load_sweep
 from model_analyzer.forecast.expectation.loading import load_of, load_of_instances
 from model_analyzer.forecast.expectation.optuna import left_of_optuna
+from model_analyzer.forecast.expectation.progress import Remaining, SearchProgress
 from model_analyzer.forecast.expectation.quick import left_of_climb
-from model_analyzer.forecast.expectation.told import Remaining, Told
 from model_analyzer.forecast.searches import Forecast, forecast
 from model_analyzer.search.choose import sweeps_loads
 from model_analyzer.search.plan import Subject
@@ -46,7 +46,7 @@ class Stage(Enum):
 
 
 class Expectation:
-    """What is expected of one search; told every outcome, known ones too, in their order."""
+    """The expected rest of one search; it gets all outcomes in order, resumed ones too."""
 
     def __init__(self, subject: Subject, settings: SearchSettings) -> None:
         self._subject = subject
@@ -54,7 +54,7 @@ class Expectation:
         self._forecast: Forecast = forecast(subject, settings)
         self._sweeps = sweeps_loads(subject, settings)
         self._places = places_of(self._forecast.trials or ())
-        self._told = Told()
+        self._progress = SearchProgress()
 
     @property
     def mode(self) -> SearchMode:
@@ -65,80 +65,80 @@ class Expectation:
         return self._forecast.most_trials
 
     @property
-    def told(self) -> int:
-        """How many outcomes it was told."""
-        return len(self._told.records)
+    def outcomes(self) -> int:
+        """Number of outcomes so far."""
+        return len(self._progress.records)
 
     def stage_of(self, trial: Trial) -> Stage:
-        """What the next trial, which was not told yet, is for."""
+        """The stage of the next trial, whose outcome is not there yet."""
         if trial.repetition:
             return Stage.FINALISTS
-        if self._told.searched < self.told:
+        if self._progress.searched < self.outcomes:
             return Stage.REFINEMENT
         match self.mode:
             case SearchMode.BRUTE if self._places and self._place_of(trial) is None:
                 return Stage.REFINEMENT
             case SearchMode.QUICK if any(
-                record.trial.content == trial.content for record in self._told.records
+                record.trial.content == trial.content for record in self._progress.records
             ):
                 return Stage.REFINEMENT  # a climb has one load for each variant
         return Stage.SEARCH
 
     def record(self, trial: Trial, outcome: Outcome) -> None:
         """Tells an outcome."""
-        stage, told = self.stage_of(trial), self._told
-        if trial.content != told.loaded:
-            told.loaded = trial.content
-            told.loads_taken.append(load_of(trial))
-        told.records.append(TrialRecord(trial=trial, outcome=outcome))
+        stage, progress = self.stage_of(trial), self._progress
+        if trial.content != progress.loaded:
+            progress.loaded = trial.content
+            progress.loads_taken.append(load_of(trial))
+        progress.records.append(TrialRecord(trial=trial, outcome=outcome))
         if stage is Stage.REFINEMENT:
             return
-        told.searched = len(told.records)
+        progress.searched = len(progress.records)
         place = self._place_of(trial)
         if place is not None:
-            told.passed = place + 1
+            progress.passed = place + 1
         if isinstance(outcome, Measurement) and self._leads(outcome):
-            told.leader, told.best_at = outcome, len(told.records)
+            progress.leader, progress.best_at = outcome, len(progress.records)
 
     def remaining(self) -> Remaining:
         """What is left to be asked for."""
-        is_searching = self._told.searched == self.told
+        is_searching = self._progress.searched == self.outcomes
         trials = self._left_of_search() if is_searching else 0.0
         loads = self._loads_of_search(trials)
         if self._sweeps:
             swept = left_of_load_sweep(
-                self._told, self._subject, self._settings, self.mode, self._settings.refined
+                self._progress, self._subject, self._settings, self.mode, self._settings.refined
             )
             trials += swept.trials
             loads += swept.loads
         most = self.most_trials
         if most is not None:
-            trials = min(trials, most - self.told)
+            trials = min(trials, most - self.outcomes)
         return Remaining(max(trials, 0.0), max(loads, 0.0) if trials > 0 else 0.0)
 
     def _left_of_search(self) -> float:
         match self.mode:
             case SearchMode.BRUTE if self._forecast.trials is None:
-                return float((self.most_trials or 0) - self.told)  # more than could be listed
+                return float((self.most_trials or 0) - self.outcomes)  # more than could be listed
             case SearchMode.BRUTE:
                 are_several = len(self._subject.models) > 1
-                return left_of_list(self._told, self._forecast, are_several=are_several)
+                return left_of_list(self._progress, self._forecast, are_several=are_several)
             case SearchMode.QUICK:
-                return left_of_climb(self._told, self._subject, self._forecast)
+                return left_of_climb(self._progress, self._subject, self._forecast)
             case SearchMode.OPTUNA:
-                return left_of_optuna(self._told, self._forecast, self._settings.optuna)
+                return left_of_optuna(self._progress, self._forecast, self._settings.optuna)
             case SearchMode.ADAPTIVE:
-                return left_of_adaptive(self._told, self.most_trials or 0)
+                return left_of_adaptive(self._progress, self.most_trials or 0)
 
     def _loads_of_search(self, trials: float) -> float:
         """What has to be loaded for so many further trials of the search itself."""
         if not trials:
             return 0.0
         if self._forecast.trials is not None:
-            return loads_of_list(self._told, self._forecast.trials)
+            return loads_of_list(self._progress, self._forecast.trials)
         # as often, and as much, as before; at first, as much as the space has in the mean
-        taken = sum(self._told.loads_taken) + _SURE * self._usual_load
-        return trials * taken / (self.told + _SURE)
+        taken = sum(self._progress.loads_taken) + _SURE * self._usual_load
+        return trials * taken / (self.outcomes + _SURE)
 
     @property
     def _usual_load(self) -> float:
@@ -149,10 +149,10 @@ class Expectation:
     def _place_of(self, trial: Trial) -> int | None:
         """Where it is in the list of all, behind what was passed."""
         places = self._places.get(trial.key, ())
-        return next((place for place in places if place >= self._told.passed), None)
+        return next((place for place in places if place >= self._progress.passed), None)
 
     def _leads(self, measurement: Measurement) -> bool:
-        leader = self._told.leader
+        leader = self._progress.leader
         if leader is None:
             return True
         both = [leader, measurement]

@@ -24,10 +24,10 @@ from model_analyzer.runner.server.triton import TritonServer
 _ANSWER_S = 60.0
 _UNKNOWN_BACKEND = "find backend library"
 
-_MEND_MODEL = "mend the model, or take it out of profile_models"
-_MEND_WAITING = "see what its initialize waits for, or give it time by --model-load-timeout"
-_MEND_PYTHON = "`model-analyzer runtime install` brings a server whose Python models work"
-_MEND_MEASURING = "`model-analyzer runtime install`, or name another by --perf-analyzer-path"
+_MEND_MODEL = "fix the model, or remove it from profile_models"
+_MEND_WAITING = "check what initialize waits for, or give it more time with --model-load-timeout"
+_MEND_PYTHON = "`model-analyzer runtime install` installs a server whose Python models work"
+_MEND_MEASURING = "`model-analyzer runtime install`, or choose another with --perf-analyzer-path"
 
 # What a Python model says of its process that has ended.
 _DEAD = "is not healthy"
@@ -56,7 +56,9 @@ def check_model(
         return problem(name, failure.message, mend, telling(failure.log))
     request = sized(facts.config, shapes)
     if not has_fixed_shapes(request):
-        return ok(name, "loads; not asked, since its requests are sequences, streams or unknown")
+        return ok(
+            name, "loads; no request sent, since its requests are sequences, streams or unknown"
+        )
     try:
         server.client(setup).infer_zeros(request, timeout_s=_ANSWER_S)
     except ServerCallError as error:
@@ -74,7 +76,7 @@ def judge_refusal(
         found = f"loads, but did not answer a request within {_ANSWER_S:.0f} s"
         return problem(name, found, _MEND_MODEL, log)
     if not is_alive or _DEAD in reason:
-        return problem(name, f"loads, but dies of a request: {reason}", _MEND_MODEL, log)
+        return problem(name, f"loads, but crashes on a request: {reason}", _MEND_MODEL, log)
     return warning(
         name,
         f"loads, but refuses a request of zeros: {reason}",

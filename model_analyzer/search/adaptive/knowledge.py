@@ -331,9 +331,9 @@ class Knowledge:
         of = view.prospect
         # of what it is worth, and of whether it meets the constraints
         unknown = np.hypot(of.score[:, tried].std(axis=0), of.shortfall[:, tried].std(axis=0) / 100)
-        told = unknown / np.maximum(np.hypot(unknown, of.noise), 1e-12)
+        learned = unknown / np.maximum(np.hypot(unknown, of.noise), 1e-12)
         over = [at in self._failed or self.times(at) >= MOST_TIMES for at in self._trials]
-        return np.where(over, 0.0, told)
+        return np.where(over, 0.0, learned)
 
     def view(self) -> View:
         """What is thought of the trials known and of many others."""

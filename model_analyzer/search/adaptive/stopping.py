@@ -79,7 +79,7 @@ def conclude(
     )
 
 
-def told(known: Knowledge, conclusion: Conclusion) -> Iterator[str]:
+def explanation(known: Knowledge, conclusion: Conclusion) -> Iterator[str]:
     """The same for people, line by line."""
     best, *equal = known.recommended
     measured = [record for record in known.records if isinstance(record.outcome, Measurement)]
@@ -94,7 +94,7 @@ def told(known: Knowledge, conclusion: Conclusion) -> Iterator[str]:
         missed = known.goal.shortfall(known.mean(best))
         yield "No measured configuration meets the constraints."
         yield f"Closest: {known.trial(best)}, which misses them by {missed:.1f}%."
-        yield f"{conclusion.chance:.0%} chance that a configuration not measured keeps them."
+        yield f"{conclusion.chance:.0%} chance that an unmeasured configuration meets them."
         return
     count = len(known.measured[best])
     times = "once" if count == 1 else f"{count} times"

@@ -374,7 +374,7 @@ def test_what_measured_better_than_what_a_search_recommends_is_named() -> None:
     (remark,) = summary(ranking(sure, bold, by=bound, conclusion=best), best=2).remarks
     assert remark == (
         "m_config_1 met the constraints in 1 of 1 measurement (p99 Latency 9.99 ms, Max p99"
-        " Latency: 10 ms): 51 % chance that it keeps them."
+        " Latency: 10 ms): 51 % chance that it meets them."
     )
 
 
@@ -399,9 +399,9 @@ def test_objectives_without_measurements_make_a_conclusion_worthless() -> None:
 
     assert report.certainty == ""
     assert report.remarks == (
-        "The conclusion of the search is not used, and how sure it was is unknown here: it was for"
-        " objectives without measurements.",
-        "Objectives without measurements do not count: RAM Usage. Ranked by Throughput.",
+        "The conclusion of the search does not apply to this ranking: its objectives were not"
+        " measured.",
+        "Objectives without measurements are ignored: RAM Usage. Ranked by Throughput.",
     )
 
 

@@ -148,7 +148,7 @@ def test_what_was_measured_on_another_server_is_left_out() -> None:
     newest = rank(profile, "m", goal())
     assert (throughputs(newest), newest.failed) == ([1], ())
     assert [item.sentence for item in newest.left_out] == [
-        "1 measurement and 1 failure are left out: measured under other circumstances (server"
+        "1 measurement and 1 failure are left out: measured under different circumstances (server"
         " version 2.50.0 instead of 2.51.0); --circumstances 1 ranks them."
     ]
     for wanted in (Circumstances.of(trial(DEFAULT, setup=old)), 1):
@@ -219,7 +219,8 @@ def test_without_present_circumstances_most_measurements_are_ranked() -> None:
     found = ranking(*records, odd)
     assert throughputs(found) == [3, 2, 1]
     assert [item.sentence for item in found.left_out] == [
-        "1 measurement is left out: measured under other circumstances (perf_analyzer flags of m:"
+        "1 measurement is left out: measured under different circumstances (perf_analyzer flags"
+        " of m:"
         " string-length 16 instead of not set); --circumstances 2 ranks them."
     ]
     # of equals, the newer one
@@ -289,7 +290,7 @@ def test_what_was_edited_of_an_ensemble_is_named() -> None:
 def test_circumstances_that_differ_in_nothing_that_has_a_name() -> None:
     records = [record(SMALL, measurement(1), flags={"f": value}) for value in (10, 10.0)]
     assert [part.sentence for part in ranking(*records).left_out] == [
-        "1 measurement is left out: measured under other circumstances; --circumstances 1 ranks"
+        "1 measurement is left out: measured under different circumstances; --circumstances 1 ranks"
         " them."
     ]
 
@@ -394,13 +395,13 @@ def test_what_a_search_concluded_is_first_while_nothing_else_is_known() -> None:
     ]
     assert [other.conclusion for other in others] == [None] * 5
     assert [other.unused_conclusion for other in others] == [
-        "what it recommends was beaten by measurements since",
+        "newer measurements are better than its recommendation",
         "some of its trials are not among these measurements",
-        "it was for other goals",
-        "what it recommends is not among these measurements",
-        "what it recommends is not among these measurements",
+        "it was for different goals",
+        "its recommendation is not among these measurements",
+        "its recommendation is not among these measurements",
     ]
-    assert "is not used" in next(iter(remarks_of(answer_of(others[1]))))
+    assert "does not apply" in next(iter(remarks_of(answer_of(others[1]))))
     assert not found.unused_conclusion
 
 

@@ -59,7 +59,7 @@ def test_an_output_repository_below_no_directory_is_refused(tmp_path: Path, plac
     (tmp_path / "file").touch()
     (tmp_path / "nowhere").symlink_to("nothing")
     for output in (tmp_path / place / "out", tmp_path / place / "runs" / "out"):
-        with pytest.raises(RepositoryError, match=f"{place} is no directory: choose another"):
+        with pytest.raises(RepositoryError, match=f"{place} is not a directory: choose another"):
             prepare_output(output, override=False, kept=[])
 
 
@@ -67,7 +67,7 @@ def test_an_output_repository_where_nothing_may_be_written_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "access", lambda place, mode: False)  # root may write everywhere
-    with pytest.raises(RepositoryError, match=f"{tmp_path} is not yours to write: choose another"):
+    with pytest.raises(RepositoryError, match=f"{tmp_path} is not writable: choose another"):
         prepare_output(tmp_path / "runs" / "out", override=False, kept=[])
 
 

@@ -627,5 +627,5 @@ def test_values_without_an_order_have_a_limit() -> None:
     delays = [{"max_queue_delay_microseconds": delay} for delay in range(1001)]
     what = subject(parameters={"dynamic_batching": delays})
 
-    with pytest.raises(ConfigError, match="dynamic_batching has 1001 values, and this search"):
+    with pytest.raises(ConfigError, match="dynamic_batching has 1001 values, but this search"):
         TrialSpace(what, ADAPTIVE, use_formula=False)

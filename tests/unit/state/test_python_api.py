@@ -165,7 +165,7 @@ def test_it_is_saved_elsewhere(directory: Path, tmp_path: Path) -> None:
     assert checkpoint.save(str(tmp_path / "new" / "place")).name == "0.ckpt"
     assert numbers(directory) == [0, 1]
     received = Checkpoint.from_bytes(checkpoint.to_bytes())
-    with pytest.raises(CheckpointError, match="say in which directory"):
+    with pytest.raises(CheckpointError, match="give the directory to save it in"):
         received.save()
     assert received.save(tmp_path / "other").name == "0.ckpt"
 

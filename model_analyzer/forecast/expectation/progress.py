@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an expectation was told so far, and what it tells."""
+"""The outcomes of a search so far, and how many trials are expected to remain."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from model_analyzer.domain.profiles import TrialRecord
 
 
 @dataclass(slots=True)
-class Told:
+class SearchProgress:
     """The outcomes of a search, in order. The first `searched` are those of the search itself;
     `passed` places of its list are behind it, if it has one.
     """
