@@ -90,7 +90,7 @@ class TableCommand(click.Command):
             formatter.write_paragraph()
         formatter.write_text(
             "Each option is also a YAML key and an environment variable, for example"
-            " {self._table[0].variable} for {self._table[0].flags[-1]}. The command line"
+            f" {self._table[0].variable} for {self._table[0].flags[-1]}. The command line"
             " overrides environment variables, which override the YAML file."
         )
 

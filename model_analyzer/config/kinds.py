@@ -120,7 +120,7 @@ class FilePrefix:
         if not isinstance(node.value, str) or not re.fullmatch(self._pattern, node.value):
             raise node.problem(
                 "expected a name of letters, digits, '_', '.' and '-' that is not reserved, found"
-                " {node.describe()}"
+                f" {node.describe()}"
             )
         return node.value
 

@@ -130,7 +130,7 @@ def test_what_it_changes(best: Run) -> None:
     assert best("--format", "diff")[1] == output
     status, output, error = best("--diff", "--metric", "perf_latency_p99")
     assert (status, output) == (0, "")
-    assert "there is nothing to change" in error
+    assert "nothing to change" in error
 
 
 def test_a_manifest_for_as_many_replicas_as_are_needed(best: Run) -> None:
@@ -176,7 +176,7 @@ def test_of_several_models_one_is_named(best_of_several: Run) -> None:
     for model in ("a", "p"):
         status, output, error = best_of_several("-m", model)
         assert (status, output) == (0, 'backend: "python"\n')
-        assert ("a calls p: see --model" in error) == (model == "a")
+        assert ("a calls p: use --model" in error) == (model == "a")
     assert "-load-model=p" in best_of_several("-m", "b", "--format", "kubernetes")[1]
     status, output, error = best_of_several("-m", "f")
     assert (status, output) == (FAILED, "")

@@ -551,7 +551,7 @@ def test_stats_name_the_node_that_dominates(call: Run, checkpoints: Path) -> Non
     found = json.loads(call("stats", "--json")[1])
     assert found["dominant_node"] == "node-1"
     assert found["nodes"]["node-1"]["outcomes"] == 29
-    assert "Most of it is of node-1." in call("stats")[1]
+    assert "Most of the time was measured on node-1." in call("stats")[1]
 
 
 def test_stats_tell_the_time_that_each_node_measured(run: Run, tmp_path: Path) -> None:
@@ -672,7 +672,7 @@ def test_a_file_of_upstream_begins_a_directory(run: Run, tmp_path: Path) -> None
     assert output == f"wrote new/0.ckpt with {count} outcomes\n"
     status, _, error = run("checkpoint", "import", str(sample), "-s", "new")
     assert status == FAILED
-    assert "has measurements already" in one_line(error)
+    assert "already has measurements" in one_line(error)
 
 
 @pytest.mark.parametrize("shape", ["plain", "optuna", "bls", "several_models"])

@@ -155,7 +155,7 @@ def test_a_model_that_only_a_server_can_complete_is_named(setting, pretend, tmp_
     status, output = setting.profile("--dry-run")
 
     assert status == 0, output
-    assert "m: not known: a server has to complete the configuration of m" in output
+    assert "m: cannot be planned: a server has to complete the configuration of m" in output
     assert pretend.server_calls == []
     document = told(setting)
     assert "complete" in document["subjects"][0]["unknown"]

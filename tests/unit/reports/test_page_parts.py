@@ -167,10 +167,10 @@ def test_of_imported_measurements_nobody_knows_whether_they_became_stable() -> N
 
     assert stability(imported, imported) == "unknown for 2 imported measurements"
     assert stability(imported, measurement(7)) == (
-        "every measurement of ours became stable; not known of 1 imported measurement"
+        "every measurement of ours became stable; unknown for 1 imported measurement"
     )
     assert stability(imported, unstable, measurement(7)) == (
-        "1 of 2 measurements did not become stable; not known of 1 imported measurement"
+        "1 of 2 measurements did not become stable; unknown for 1 imported measurement"
     )
 
 
