@@ -111,7 +111,7 @@ def test_where_nothing_keeps_the_constraints_nothing_is_deployed_unless_allowed(
     for command in (("best",), ("best", "--format", "kubernetes"), ("best", "--diff")):
         status, output, error = run(*command)
         assert (status, output) == (1, ""), command
-        assert "m: no configuration meets the constraints, so none is given" in error
+        assert "m: no configuration meets the constraints, so there is none to use" in error
         status, output, _ = run(*command, "--allow-miss")
         # the nearest is the default: there is no difference to show
         assert (status, output.startswith(miss)) == (0, "--diff" not in command), command

@@ -116,7 +116,7 @@ def test_the_same_command_works_twice_in_one_directory(setting) -> None:
     status, text = setting.profile(override_output_model_repository=False)
 
     assert status == 2
-    assert "holds mine, which no run has made" in text
+    assert "holds mine, which no run created" in text
     assert (output / "m_config_0" / "1").exists()
 
 

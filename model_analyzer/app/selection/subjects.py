@@ -45,7 +45,8 @@ def subject_of(checkpoint: Checkpoint, model: str) -> str:
             return only
         case []:
             raise CheckpointError(
-                f"{checkpoint.path}: model {model!r} was not measured; measured: {', '.join(subjects)}"
+                f"{checkpoint.path}: model {model!r} was not measured;"
+                f" measured: {', '.join(subjects)}"
             )
         case several:
             raise CheckpointError(

@@ -91,7 +91,7 @@ def test_the_mark_does_not_cover_what_somebody_else_has_put_there(made: Path) ->
     with pytest.raises(RepositoryError) as caught:
         replace(made)
 
-    assert "holds mine, which no run has made" in str(caught.value)
+    assert "holds mine, which no run created" in str(caught.value)
     assert "--override-output-model-repository" in str(caught.value)
     assert names(made) == before
     create_output(made, override=False)  # as if it had come after the check
@@ -110,7 +110,7 @@ def test_an_entry_with_a_known_name_that_is_no_directory_is_not_ours(
     else:
         (made / "m_config_1").touch()
 
-    with pytest.raises(RepositoryError, match="holds m_config_1, which no run has made"):
+    with pytest.raises(RepositoryError, match="holds m_config_1, which no run created"):
         replace(made)
     create_output(made, override=False)
 
@@ -242,7 +242,7 @@ def test_a_name_of_any_kind_is_one_entry_of_the_mark(made: Path) -> None:
     note_entry(made, odd)
     (made / odd).mkdir()
 
-    with pytest.raises(RepositoryError, match="holds two, which no run has made"):
+    with pytest.raises(RepositoryError, match="holds two, which no run created"):
         replace(made)
     (made / "two").rmdir()
     replace(made)
