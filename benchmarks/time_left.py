@@ -125,7 +125,7 @@ def errors_at(
     known = [bound for bound in bounds[current:] if bound is not None]
     if not durations or len(known) < len(parts):
         return ours, None
-    rest = sum(known) - sum(part.expectation.told for part in parts)
+    rest = sum(known) - sum(part.expectation.outcomes for part in parts)
     return ours, _error(rest * fmean(durations[-_LATEST:]) - (now - before), rest, truth)
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the configuration of a Triton model worth deploying, by measuring.
+"""Find the best configuration of a Triton model by measuring it.
 
 For programs: `Checkpoint`, `list_checkpoints` and `Checkpointer`, see docs/python.md.
 """

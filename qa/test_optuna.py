@@ -100,6 +100,6 @@ def test_a_default_that_does_not_work_ends_it_with_a_word(scene, crasher) -> Non
     status, output = scene.profile(**SMALL, profile_models={"crasher": {"cpu_only": True}})
 
     assert status == 1, output
-    assert "crasher: the search ends here: everything would be compared" in output
+    assert "crasher: the search stops, because optuna compares all trials" in output
     assert "Traceback" not in output
     assert output.count("Profiling crasher_config") == 1

@@ -27,7 +27,7 @@ def analyze(settings: ProfileSettings) -> Delivery:
     checkpoint = settings.checkpoint
     loaded = load_chosen(checkpoint.load_file, checkpoint.directory, checkpoint.prefix)
     for sentence in loaded.damage:
-        log.warning("%s: using what is intact", sentence)
+        log.warning("%s: using the intact part", sentence)
     subjects = _subjects(loaded, settings)
     of_models = {model.name: model.goal for model in settings.models}
     goals = {

@@ -47,7 +47,7 @@ def comparison(
     for names, where in ((before, "BASE"), (after, "NEW")):
         alone = [model for model in names if model not in common]
         if alone:
-            remarks.append(f"only in {where}, and not compared: {', '.join(alone)}")
+            remarks.append(f"only in {where}, so not compared: {', '.join(alone)}")
     return ComparisonReport(
         base=_side(*base),
         new=_side(*new),

@@ -153,7 +153,7 @@ class _Doctor:
             instead = f", instead of {', '.join(one.instead_of)}" if one.instead_of else ""
             yield ok(one.where, f"{one.text}{instead}")
         for remark in self._asked.remarks:
-            yield warning("option", remark, "leave it out, or correct it")
+            yield warning("option", remark, "remove it or correct it")
         judged = [*self._judged()]
         yield from judged
         has_problem = any(finding.level is Level.PROBLEM for finding in judged)
@@ -178,7 +178,7 @@ class _Doctor:
             yield warning("option", f"{doubt.where}: {doubt.what}", doubt.hint)
         for name, fault in self._known.broken.items():
             found = f"{fault.where}: {fault.what}"
-            yield problem(f"model {name}", found, "correct its name or directory")
+            yield problem(f"model {name}", found, "correct the model's name or its directory")
 
     def _machine(self) -> Findings:
         yield judge_load(read_load())
@@ -220,7 +220,7 @@ class _Doctor:
 
     def _gpus(self) -> Findings:
         if self._settings.monitors.ignore_gpus:
-            yield ok("GPUs", "are not looked for (dcgm_disable)")
+            yield ok("GPUs", "discovery is disabled (dcgm_disable)")
             return
         variable = self._environment.get(VISIBLE_DEVICES)
         yield from check_gpus(self._settings.monitors.gpus, variable)
@@ -250,7 +250,7 @@ class _Doctor:
             return
         mode = self._settings.server.launch
         if mode in (LaunchMode.REMOTE, LaunchMode.C_API):
-            yield ok("models", f"not loaded in launch mode {mode.value}: a run will tell")
+            yield ok("models", f"not loaded in launch mode {mode.value}: a run checks it")
         elif mode is LaunchMode.DOCKER or (self._server and self._models_python_works):
             yield from self._own_models()
 
@@ -298,7 +298,7 @@ class _Doctor:
                         settings, environment, repository, {name: setup}, log, self._work / name
                     )
                 except ModelAnalyzerError as error:
-                    yield problem(f"model {name}", str(error), "mend its directory")
+                    yield problem(f"model {name}", str(error), "fix the model's directory")
             if not facts:
                 return
             if self._server is not None:

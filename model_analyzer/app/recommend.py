@@ -46,9 +46,9 @@ def chosen_subjects(checkpoint: Checkpoint, model: str | None, *, several: bool)
     if model is not None:
         return [subject_of(checkpoint, model)]
     if not names:
-        raise CheckpointError(f"{checkpoint.path}: nothing was measured")
+        raise CheckpointError(f"{checkpoint.path}: no measurements")
     if len(names) > 1 and not several:
-        raise wrong("--model", f"there are several, name one of them: {', '.join(names)}")
+        raise wrong("--model", f"several models were measured: choose one of {', '.join(names)}")
     return names
 
 
@@ -78,7 +78,9 @@ def configuration(answer: Answer, model: str | None) -> tuple[str, Sequence[str]
     texts = configurations_of(answer.ranking.results[0])
     name = answer.ranking.model if model is None else model
     if name not in texts:
-        raise wrong("--model", f"each has a config.pbtxt: name one of {', '.join(texts)}")
+        raise wrong(
+            "--model", f"each model has its own config.pbtxt: choose one of {', '.join(texts)}"
+        )
     calls = [
         part.model
         for variant in answer.ranking.results[0].variants
@@ -96,8 +98,8 @@ def difference(answer: Answer, originals: Mapping[str, ModelConfig]) -> str:
     unknown = _without_original(answer.ranking, originals)
     if unknown:
         raise CheckpointError(
-            f"{', '.join(unknown)}: the configuration in the model repository was not measured, so"
-            " there is nothing to compare with: see --format pbtxt"
+            f"{', '.join(unknown)}: the configuration in the model repository was not measured,"
+            " so a diff is not possible: use --format pbtxt"
         )
     text = configuration_difference(answer.ranking, originals)
     return f"{head_of(answer)}{text}\n" if text else ""

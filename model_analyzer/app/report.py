@@ -40,7 +40,7 @@ def report(settings: ReportSettings) -> Iterator[Path]:
         settings.checkpoint_file, settings.checkpoint_directory, settings.checkpoint_prefix
     )
     for sentence in loaded.damage:
-        log.warning("%s: using what is intact", sentence)
+        log.warning("%s: using the intact part", sentence)
     profile = loaded.profile
     results = _results(loaded, settings)
     names = [name for name in settings.variants if name not in results]
@@ -110,8 +110,8 @@ def _by_name(ranking: Ranking) -> Mapping[str, Sequence[tuple[VariantResult, Ran
 def _unknown(name: str, profile: Profile) -> Problem:
     known = list(dict.fromkeys(item.trial.variants for item in profile.measured))
     if name in known:
-        what = "was measured, but the model has changed since, or under other circumstances"
+        what = "was measured before the model changed, or under different circumstances"
         return Problem(where=name, what=what, hint="`model-analyzer checkpoint trials` shows it")
     near = get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"it has: {', '.join(known[:12])}"
-    return Problem(where=name, what="no measurement of this variant in the checkpoint", hint=hint)
+    hint = f"did you mean {near[0]!r}?" if near else f"available: {', '.join(known[:12])}"
+    return Problem(where=name, what="the checkpoint has no measurement of this variant", hint=hint)

@@ -40,7 +40,7 @@ def open_state(
     Where no checkpoint is kept, it lives in the `work` directory. For `impatience` see `Uploads`.
     """
     if settings.disabled:
-        log.info("No checkpoint is read or kept.")
+        log.info("No checkpoint is read or written.")
         state_log = logging.getLogger(ProfileState.__module__)
         stack.callback(state_log.setLevel, state_log.level)
         state_log.setLevel(logging.WARNING)
@@ -96,11 +96,12 @@ def settle_differences(
         case OnMismatch.USE:
             log.warning("%s: its measurements are used", text)
         case OnMismatch.FRESH:
-            log.warning("%s: measuring anew, earlier checkpoints are kept", text)
+            log.warning("%s: starting fresh; earlier checkpoints are kept", text)
             state.start_from(Checkpoint())
         case _:
             raise CheckpointError(
-                f"{text}; choose another --checkpoint-directory, or --on-mismatch use or fresh"
+                f"{text}; choose another --checkpoint-directory, or give --on-mismatch use or"
+                " --on-mismatch fresh"
             )
 
 
@@ -146,19 +147,24 @@ def _confirm_removal(layout: Layout, ask: Questions) -> None:
 
 
 def _mismatch(source: Path, serious: list[Difference]) -> str:
-    what = (
+    has_gpus = any(difference.what == "GPUs" for difference in serious)
+    problem = (
         "GPU devices do not match checkpoint"
-        if any(difference.what == "GPUs" for difference in serious)
+        if has_gpus
         else "The machine does not match the checkpoint"
     )
-    return f"{what}: {source} was measured on another ({'; '.join(map(str, serious))})"
+    details = "; ".join(
+        f"{'' if difference.what == 'GPUs' else 'a '}different {difference}"
+        for difference in serious
+    )
+    return f"{problem}: {source} was measured on {details}"
 
 
 def _decision(text: str, wanted: OnMismatch, ask: Questions) -> OnMismatch:
     if wanted is not OnMismatch.ASK:
         return wanted
     answer = ask.choose(
-        f"{text}.\nUse its measurements, measure afresh beside them, or stop?",
+        f"{text}.\nUse its measurements, start fresh (they are kept), or stop?",
         choices=("use", "fresh", "stop"),
         default="stop",
     )

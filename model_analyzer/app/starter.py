@@ -30,7 +30,7 @@ def write_starter(directory: Path) -> Path:
             Problem(
                 where=str(directory),
                 what="exists and is not empty" if target.is_dir() else "is a file",
-                hint="name a new directory: nothing is overwritten",
+                hint="choose a new directory: nothing is overwritten",
             )
         )
     try:

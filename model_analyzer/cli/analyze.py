@@ -19,7 +19,9 @@ log = logging.getLogger(__name__)
 def run(settings: ProfileSettings, remarks: Sequence[str], verbosity: int) -> int:
     """Ranks again what was measured of the models, and shows it; the exit status."""
     view = View(verbosity)
-    log.warning("analyze is an old name: `profile` on the same checkpoint measures what is missing")
+    log.warning(
+        "analyze is a legacy command: `profile` on the same checkpoint measures what is missing"
+    )
     for remark in remarks:
         log.warning("%s", remark)
     delivery = analyze(settings)

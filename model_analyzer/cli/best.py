@@ -44,29 +44,29 @@ def best() -> click.Command:
     "--config-file",
     "config_file",
     metavar="FILE",
-    help="YAML file of the run: its goals and its checkpoint directory are used.",
+    help="YAML file of the run, for its goals and checkpoint directory.",
 )
 @click.option(
     "-m",
     "--model",
     metavar="MODEL",
     shell_complete=complete_model,
-    help="Of this model; needed if there are several.",
+    help="Model to use. Needed if the checkpoint has several.",
 )
-@goal_options("those of the run, else perf_throughput")
+@goal_options("those of the run, otherwise perf_throughput")
 @click.option(
     "--format",
     "form",
     type=click.Choice([_PBTXT, _DIFF, _KUBERNETES, _JSON]),
     default=_PBTXT,
     show_default=True,
-    help="What is printed: config.pbtxt, what it changes, a manifest, or all results.",
+    help="Output format: config.pbtxt, its changes, a Kubernetes manifest, or all results.",
 )
 @click.option("--diff", is_flag=True, help="The same as --format diff.")
 @click.option(
     "--throughput",
     metavar="NUMBER",
-    help="Inferences per second that all replicas of the manifest are to serve.",
+    help="Inferences per second that all replicas of the manifest must serve together.",
 )
 @circumstances_option
 @allow_miss_option
@@ -91,10 +91,10 @@ def _best(
     allow_miss: bool,
     output_dir: Path | None,
 ) -> int:
-    """Print the recommended configuration, to be deployed.
+    """Print the recommended configuration for deployment.
 
-    It comes from a checkpoint: a number, a uuid, a file, or by default all that the directory
-    knows. Nothing is measured. The recommendation itself is told on standard error.
+    CHECKPOINT is a number, a uuid or a file. Without it, all results of the checkpoint directory
+    are used. Nothing is measured. The recommendation is explained on standard error.
 
     \b
     Examples:
@@ -105,7 +105,9 @@ def _best(
     form = _form(ctx, form, diff=diff)
     wanted = _number(throughput)
     if wanted is not None and form != _KUBERNETES and output_dir is None:
-        raise wrong("--throughput", "only a manifest has replicas: give --format kubernetes")
+        raise wrong(
+            "--throughput", "only a Kubernetes manifest has replicas: add --format kubernetes"
+        )
 
     from model_analyzer.app.delivery.files import results_text
     from model_analyzer.app.recommend import chosen_subjects, recommend, write
@@ -155,12 +157,15 @@ def _deployable(
     if form == _DIFF:
         text = difference(answer, recommendations.originals)
         if not text:
-            warn("it is the configuration in the model repository: there is nothing to change")
+            warn(
+                "the configuration in the model repository is the recommended one: nothing to"
+                " change"
+            )
         return text
     text, calls = configuration(answer, model)
     if calls:
         name = answer.ranking.model if model is None else model
-        warn(f"{name} calls {', '.join(calls)}: see --model for theirs, --output-dir for all")
+        warn(f"{name} calls {', '.join(calls)}: use --model for one of them, --output-dir for all")
     return text
 
 
@@ -173,7 +178,7 @@ def _form(ctx: click.Context, form: str, *, diff: bool) -> str:
     if not diff:
         return form
     if _given(ctx, "form") and form != _DIFF:
-        raise wrong("--diff", f"means --format diff, and --format {form} is given: choose one")
+        raise wrong("--diff", f"means --format diff, but --format {form} is given: choose one")
     return _DIFF
 
 

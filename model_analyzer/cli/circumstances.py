@@ -18,6 +18,7 @@ def circumstances_option(command: F) -> F:
         "--circumstances",
         type=click.IntRange(1),
         metavar="N",
-        help="Rank what was measured under these circumstances (`checkpoint show` lists them)."
-        "  [default: those of the configuration file, else those with most measurements]",
+        help="Rank the measurements of this group of circumstances; `checkpoint show` lists the"
+        " groups.  [default: the group of the configuration file, otherwise the one with the"
+        " most measurements]",
     )(command)

@@ -24,7 +24,7 @@ def _profile(given: Invocation) -> int:
 
     as_json, dry_run = given.switches["as_json"], given.switches["dry_run"]
     if as_json and not dry_run:
-        raise click.UsageError("--json is for --dry-run: give both", click.get_current_context())
+        raise click.UsageError("--json needs --dry-run: give both", click.get_current_context())
     resolved = resolve_profile(
         given.command_line,
         given.yaml,
@@ -116,9 +116,11 @@ def profile() -> click.Command:
         PROFILE,
         _profile,
         switches=(
-            click.Option(["--dry-run"], is_flag=True, help="Only tell what would be done."),
+            click.Option(["--dry-run"], is_flag=True, help="Show what would run, then exit."),
             click.Option(
-                ["--json", "as_json"], is_flag=True, help="Tell it as JSON, for programs."
+                ["--json", "as_json"],
+                is_flag=True,
+                help="With --dry-run: print JSON, for programs.",
             ),
         ),
         help_text="""Measure configurations of models and recommend the best.
@@ -127,7 +129,7 @@ def profile() -> click.Command:
         Examples:
           model-analyzer profile -m models --profile-models resnet --latency-budget 50
           model-analyzer profile -f my.yaml --dry-run
-          model-analyzer profile -f my.yaml --run-config-search-mode adaptive
+          model-analyzer profile -f my.yaml --search adaptive
         """,
     )
 
@@ -136,7 +138,7 @@ def analyze() -> click.Command:
     return table_command(
         ANALYZE,
         _analyze,
-        help_text="""Write tables and reports again from the checkpoint: an old name, see report.
+        help_text="""Write tables and reports from the checkpoint (legacy command, see report).
 
         \b
         Example:
@@ -164,16 +166,17 @@ def doctor() -> click.Command:
         _doctor,
         switches=(
             click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, for programs."),
-            click.Option(["--no-models"], is_flag=True, help="Start no server, load no model."),
+            click.Option(
+                ["--no-models"], is_flag=True, help="Do not start a server or load models."
+            ),
         ),
-        help_text="""Check everything that a run needs, and say how to mend what is missing.
+        help_text="""Check that everything a run needs is in place, and say how to fix problems.
 
-        It takes the options of profile, and checks what they name. The quick checks come first;
-        then a server is started, and each model of the run, or of the repository, is loaded and
-        answers one request.
+        It takes the options of profile and checks them. Quick checks come first; then it starts a
+        server, loads each model of the run (or of the repository) and sends it one request.
 
-        The exit status is 1 if there is a problem, which keeps a run from working; a warning is
-        about what makes its numbers worse.
+        The exit status is 1 if there is a problem, which would make a run fail. A warning means
+        that measurements would be less precise.
 
         \b
         Examples:

@@ -46,24 +46,25 @@ def compare() -> click.Command:
     show_default=True,
     metavar="METRIC,...",
     shell_complete=complete_metrics,
-    help="What is compared.",
+    help="Metrics to compare.",
 )
 @click.option(
     "--fail-on",
     "rules",
     multiple=True,
     metavar="RULE",
-    help="End with status 3 where a model changed so: 'perf_throughput<-3%'; or where its best in"
-    " NEW is so: 'perf_latency_p99>20'. Can be repeated.",
+    help="Exit with status 3 if a model changed this much, for example 'perf_throughput<-3%', or"
+    " if its best value in NEW meets the rule, for example 'perf_latency_p99>20'. Can be"
+    " repeated.",
 )
-@click.option("--strict", is_flag=True, help="Fail where it seems so, even if it is not certain.")
+@click.option("--strict", is_flag=True, help="Fail even if a change may be noise.")
 @click.option(
     "--format",
     "form",
     type=click.Choice([_TABLE, "md", "markdown", "json", "junit"]),
     default=_TABLE,
     show_default=True,
-    help="How it is told.",
+    help="Output format.",
 )
 @output_option
 def _compare(
@@ -78,10 +79,10 @@ def _compare(
     form: str,
     output: Path | None,
 ) -> int:
-    """Tell what changed from checkpoint BASE to NEW.
+    """Show what changed from checkpoint BASE to checkpoint NEW.
 
-    Each is a checkpoint directory, a file, DIR@WHICH (a number, a uuid or the beginning of one,
-    `best` or `latest`), or WHICH of the checkpoint directory.
+    Each is a checkpoint directory, a file, DIR@WHICH, or WHICH in the checkpoint directory. WHICH
+    is a number, a uuid or the beginning of a uuid, `best` or `latest`.
 
     \b
     Examples:

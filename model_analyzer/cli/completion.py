@@ -22,9 +22,9 @@ def completion() -> click.Command:
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def _completion(ctx: click.Context, shell: str) -> int:
-    """Print the script that makes a shell complete commands, options and their values.
+    """Print the script that completes commands, options and values in a shell.
 
-    Values are choices, paths, models of the repository, checkpoints and variants.
+    Completed values are choices, paths, models of the repository, checkpoints and variants.
 
     \b
     Examples:

@@ -26,22 +26,22 @@ def config() -> click.Group:
 
 @click.group("config", context_settings={"help_option_names": ["-h", "--help"]})
 def _config() -> None:
-    """Check configuration files, show where values are from, describe files to an editor."""
+    """Check configuration files, show option values, print the JSON Schema."""
 
 
 @_config.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, for programs.")
 @click.option(
-    "--file-only", is_flag=True, help="Do not look for the models and GPUs that it names."
+    "--file-only", is_flag=True, help="Do not check the models and GPUs that the files name."
 )
 def validate(files: Sequence[str], as_json: bool, file_only: bool) -> int:
     """Check YAML files, and the models that they name, without running anything.
 
-    Every problem of every file is told with its line and column; the exit status is 2 if there is
-    any. What a command needs besides, such as the models to profile, may come from its command
-    line and is not missed here. Environment variables count, as for profile. Relative paths are
-    meant from the current directory.
+    Every problem of every file is shown with its line and column; the exit status is 2 if there
+    is one. Options that a command requires, such as the models to profile, may be missing: they
+    can come from the command line. Environment variables are used, as in profile. Relative paths
+    start at the current directory.
 
     \b
     Examples:
@@ -141,11 +141,11 @@ def _json(file: _Checked) -> dict[str, object]:
 @click.option("--all", "with_defaults", is_flag=True, help="Show defaults, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, for programs.")
 def show(file: str | None, with_defaults: bool, as_json: bool) -> int:
-    """Tell what each option is, and where that was said.
+    """Show the value of each option that is set, and where it was set.
 
-    An option is given by an environment variable, or by FILE. Without FILE, the one that
-    MODEL_ANALYZER_CONFIG_FILE names is read. Relative paths are meant from the current directory,
-    and shown with what they are from there. Secrets are masked.
+    Options are set by environment variables and by FILE. Without FILE, the file that
+    MODEL_ANALYZER_CONFIG_FILE names is read. Relative paths start at the current directory, and
+    are shown with the absolute path. Secrets are masked.
 
     \b
     Example:
@@ -187,16 +187,18 @@ def show(file: str | None, with_defaults: bool, as_json: bool) -> int:
         echo(f"{one.key}: {one.text}{path}")
         echo(f"    {one.where or 'default'}{others}")
     if not found:
-        echo("Nothing is given: every option has its default.")
+        echo("No option is set: all have their defaults.")
     return EXIT_OK
 
 
 @_config.command()
-@click.option("--results", "of_results", is_flag=True, help="That of results.json instead.")
+@click.option(
+    "--results", "of_results", is_flag=True, help="Print the schema of results.json instead."
+)
 def schema(of_results: bool) -> int:
     """Print the JSON Schema (draft 2020-12) of the YAML file.
 
-    Editors complete and check with it: save it as model-analyzer.json and begin a file with
+    Editors use it to complete and check files: save it as model-analyzer.json and begin a file with
     `# yaml-language-server: $schema=model-analyzer.json`.
 
     \b

@@ -137,7 +137,7 @@ class View:
         """What `auto` means here. A live view needs a terminal that can move its cursor."""
         is_able = self._console.is_terminal and not self._console.is_dumb_terminal
         if mode is ProgressMode.LIVE and not is_able:
-            log.warning("--progress live needs a terminal: lines instead")
+            log.warning("--progress live needs a terminal: showing plain lines instead")
         if self._verbosity < 0 and mode is not ProgressMode.JSON:
             return ProgressMode.NONE
         if mode is ProgressMode.LIVE and is_able:

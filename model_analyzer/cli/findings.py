@@ -89,8 +89,8 @@ def verdict(findings: Findings) -> str:
     about = counted(warnings, "warning") if warnings else ""
     if problems:
         count = counted(problems, "problem")
-        return f"{', '.join(filter(None, (count, about)))}: a run would not work here."
-    return f"Everything that a run needs is here{'; ' + about if about else ''}."
+        return f"{', '.join(filter(None, (count, about)))}: a run would fail here."
+    return f"Everything that a run needs is in place{'; ' + about if about else ''}."
 
 
 def document_of(findings: Findings) -> Mapping[str, Any]:

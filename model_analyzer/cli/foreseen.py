@@ -37,7 +37,7 @@ def lines_of(plans: Sequence[Plan], idle_s: float) -> Iterator[str]:
         yield ""
     together = duration(plans, idle_s)
     if len(plans) > 1 and together is not None:
-        yield f"All of it takes {together}."
+        yield f"Total time: {together}."
         yield ""
     yield from _assumptions(idle_s)
 
@@ -45,14 +45,14 @@ def lines_of(plans: Sequence[Plan], idle_s: float) -> Iterator[str]:
 def _plan_lines(plan: Plan) -> Iterator[str]:
     forecast = plan.forecast
     if forecast is None:
-        yield f"{plan.name}: not known: {plan.unknown}"
+        yield f"{plan.name}: cannot be planned: {plan.unknown}"
         return
     yield f"{plan.name}: {forecast.mode.value} search"
     for name, goal in plan.goals.items():
         of = f" of {name}" if len(plan.goals) > 1 else ""
-        yield f"  wished{of}: {', '.join(_wishes(goal.objectives))}"
+        yield f"  objectives{of}: {', '.join(_wishes(goal.objectives))}"
         if goal.constraints:
-            yield f"  required{of}: {', '.join(map(str, goal.constraints))}"
+            yield f"  constraints{of}: {', '.join(map(str, goal.constraints))}"
     for varied in forecast.varied:
         yield f"  varies {varied.model} {varied.parameter}: {_values(varied)}"
     size = "no bound" if forecast.size is None else counted(forecast.size, "combination")
@@ -78,14 +78,14 @@ def _plan_lines(plan: Plan) -> Iterator[str]:
 
 def _count(forecast: Forecast) -> str:
     if forecast.trials is None and forecast.mode is SearchMode.BRUTE:
-        return f"at most {forecast.most_trials}, too many to list them"
+        return f"at most {forecast.most_trials}, too many to list"
     if forecast.trials is None:
         most = "" if forecast.most_trials is None else f"at most {forecast.most_trials}: "
-        return f"{most}it decides as it goes"
+        return f"{most}chosen during the search"
     if forecast.is_exact:
         return f"{len(forecast.trials)}"
     more = (forecast.most_trials or 0) - len(forecast.trials)
-    refined = f", and {more} to refine the load of the best" if more > 0 else ""
+    refined = f", plus {more} to refine the load of the best" if more > 0 else ""
     return f"at most {len(forecast.trials)}, fewer where throughput stops growing{refined}"
 
 
@@ -136,15 +136,14 @@ def _values(varied: Varied) -> str:
 
 def _assumptions(idle_s: float) -> Iterator[str]:
     yield (
-        f"Times assume {WINDOWS} windows for each measurement (as long as asked for, or"
-        f" {COUNTED_WINDOW_S:g} s where requests are counted) and {AROUND_S:g} s around them,"
-        f" {LOAD_S:g} s for each load of a variant and {START_S:g} s for each server. The lower"
-        " end is for a search that ends early, the upper one for measurements that are repeated"
-        " since they were not stable; neither is a bound. What a checkpoint holds is not measured"
-        " again."
+        f"Times assume {WINDOWS} windows for each measurement (of the configured length, or"
+        f" {COUNTED_WINDOW_S:g} s if requests are counted) plus {AROUND_S:g} s,"
+        f" {LOAD_S:g} s to load a variant and {START_S:g} s to start a server. The lower end"
+        " assumes that the search ends early, the upper end that unstable measurements are"
+        " repeated. Neither is a limit. Trials that are in the checkpoint are not measured again."
     )
     if idle_s:
-        yield f"The idle server is observed for {idle_s:g} s before."
+        yield f"The idle server is measured for {idle_s:g} s first."
 
 
 # -- for programs ------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ def init() -> click.Command:
 def _init(directory: Path) -> int:
     """Write example models and a commented configuration into a new DIRECTORY.
 
-    Nothing is overwritten: the directory must not exist, or be empty.
+    Nothing is overwritten: the directory must be new or empty.
 
     \b
     Example:

@@ -20,7 +20,7 @@ def allow_miss_option(command: F) -> F:
     return click.option(
         "--allow-miss",
         is_flag=True,
-        help="Where nothing keeps the constraints, use what is nearest to them.",
+        help="If no configuration meets the constraints, use the closest one.",
     )(command)
 
 
@@ -34,8 +34,8 @@ def is_shown(answer: Answer, *, allow_miss: bool) -> bool:
         return False
     if not answer.is_met and not allow_miss:
         warn(
-            f"{answer.ranking.model}: no configuration keeps the constraints, so none is given:"
-            " --allow-miss gives the nearest"
+            f"{answer.ranking.model}: no configuration meets the constraints, so there is none to"
+            " use: --allow-miss uses the closest one"
         )
         return False
     return True

@@ -33,21 +33,21 @@ COMPLETE_VARIABLE = "_MODEL_ANALYZER_COMPLETE"  # the name that click expects
 # the help)
 _SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Measure": {
-        "profile": ("commands", "Measure configurations and recommend the best."),
+        "profile": ("commands", "Measure configurations and recommend the best one."),
     },
-    "Use what was measured": {
+    "Use results": {
         "report": ("commands", "Write detailed reports of variants, without a server."),
-        "best": ("best", "Print the recommended configuration, to be deployed."),
-        "checkpoint": ("checkpoint.commands", "Look at what was measured, and use it elsewhere."),
-        "compare": ("compare", "Tell what changed between checkpoints; fail if it got worse."),
-        "analyze": ("commands", "Old name: tables and reports again from the checkpoint."),
+        "best": ("best", "Print the recommended configuration for deployment."),
+        "checkpoint": ("checkpoint.commands", "Show, check, export and merge checkpoints."),
+        "compare": ("compare", "Compare two checkpoints; fail if results got worse."),
+        "analyze": ("commands", "Legacy command: write tables and reports from the checkpoint."),
     },
-    "Get ready": {
+    "Set up": {
         "init": ("init", "Write a starter directory: example models and a configuration."),
-        "doctor": ("commands", "Check everything that a run needs."),
-        "config": ("config", "Check YAML files, or describe them to an editor."),
+        "doctor": ("commands", "Check that everything a run needs is in place."),
+        "config": ("config", "Check YAML files, show option values, print the JSON Schema."),
         "runtime": ("runtime", "Install, show or remove a tritonserver and perf_analyzer."),
-        "completion": ("completion", "Print the script that makes a shell complete."),
+        "completion": ("completion", "Print a shell completion script."),
     },
 }
 _COMMANDS = {name: about for section in _SECTIONS.values() for name, about in section.items()}
@@ -61,10 +61,10 @@ Examples:
 
 \b
 Exit status:
-  0  everything asked for was done
-  1  something failed while running, or was interrupted
-  2  an option, a file or the model repository needs mending
-  3  compare --fail-on: something got worse
+  0  success
+  1  the command failed or was interrupted
+  2  an option, a file or the model repository is invalid
+  3  compare --fail-on: results got worse
 
 Each option of profile and report can be given as an environment variable, too:
 MODEL_ANALYZER_CHECKPOINT_DIRECTORY for --checkpoint-directory.
@@ -128,11 +128,12 @@ class _Commands(click.Group):
     "--mode",
     type=click.Choice(["online", "offline"]),
     default="online",
-    help="What reports are about: latency under load, or throughput over batch size.",
+    help="Topic of the reports: online for latency under load, offline for throughput by batch"
+    " size.",
 )
 @click.pass_context
 def program(ctx: click.Context, mode: str) -> None:
-    """Finds the configuration of a Triton model worth deploying, by measuring."""
+    """Find the best configuration of a Triton model by measuring it."""
     ctx.obj = {"mode": mode, "timings": ctx.obj}
     if ctx.invoked_subcommand is None:
         echo(ctx.get_help())
@@ -161,7 +162,7 @@ def run(timings: Timings | None = None) -> int:
     except FileNotFoundError as error:
         if error.filename is not None:
             raise
-        complain("the current directory does not exist any more: change to another")
+        complain("the current directory no longer exists: change to another directory")
         status = EXIT_USAGE
     return status if isinstance(status, int) else EXIT_OK
 

@@ -31,20 +31,21 @@ def _runtime() -> None:
 @click.option(
     "--python",
     metavar="PYTHON",
-    help="Interpreter for models of the Python backend: 3.8 to 3.12 (3.13 must compile numpy), as"
-    " a version, a name or a path. The default is the first that fits.",
+    help="Interpreter for models of the Python backend: a version, name or path. Python 3.8 to"
+    " 3.12; 3.13 must compile numpy. Default: the first suitable one.",
 )
 @click.option(
     "--with",
     "packages",
     multiple=True,
     metavar="PACKAGE",
-    help="A package that models import, such as onnxruntime; needs --unverified. Can be repeated.",
+    help="Package that models import, for example onnxruntime. Needs --unverified. Can be"
+    " repeated.",
 )
 @click.option(
     "--unverified",
     is_flag=True,
-    help="Accept the packages of --with, and all that they need, without a check of their hashes.",
+    help="Install the packages of --with and their dependencies without checking hashes.",
 )
 @click.option(
     "--requirements",
@@ -52,15 +53,15 @@ def _runtime() -> None:
     multiple=True,
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Packages that models import, pinned and with hashes, as `pip-compile --generate-hashes`"
-    " writes them. Can be repeated.",
+    help="File with packages that models import, pinned with hashes, as `pip-compile"
+    " --generate-hashes` writes it. Can be repeated.",
 )
 def install(
     python: str | None, packages: tuple[str, ...], unverified: bool, locks: tuple[Path, ...]
 ) -> int:
     """Install the runtime, or packages for the models into it.
 
-    Every file is checked against a hash, but for the packages of --with.
+    Every file is checked against a hash, except for the packages of --with.
 
     \b
     Examples:
@@ -79,12 +80,12 @@ def install(
 def _problems(locks: Sequence[Path], without_hash: Sequence[str]) -> Iterator[Problem]:
     for path in locks:
         if not path.is_file():
-            yield Problem(where=f"--requirements {path}", what="there is no such file")
+            yield Problem(where=f"--requirements {path}", what="file not found")
     for package in without_hash:
         yield Problem(
             where=f"--with {package}",
-            what="no hash says which files are the right ones",
-            hint="--unverified accepts them all; --requirements FILE takes a file with hashes",
+            what="its files cannot be verified without hashes",
+            hint="--unverified installs it anyway; --requirements FILE takes a file with hashes",
         )
 
 

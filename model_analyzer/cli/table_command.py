@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _FIRST: Mapping[str, Sequence[str]] = {
     PROFILE: (
         "config_file", "model_repository", "profile_models", "latency_budget", "concurrency",
-        "batch_sizes", "run_config_search_mode", "triton_launch_mode", "export_path",
+        "batch_sizes", "search", "triton_launch_mode", "export_path",
         "checkpoint_directory",
     ),
     ANALYZE: ("config_file", "profile_models", "checkpoint_directory", "export_path"),
@@ -68,7 +68,7 @@ class TableCommand(click.Command):
             if (record := parameter.get_help_record(ctx)) is not None
         }
         if self._first and not ctx.meta.get(_ALL):
-            with formatter.section("Options that most people need"):
+            with formatter.section("Common options"):
                 formatter.write_dl([records[key] for key in self._first])
             known = {option.key for option in self._table}
             with formatter.section("Output"):
@@ -86,14 +86,14 @@ class TableCommand(click.Command):
         formatter.write_paragraph()
         if self._first and not ctx.meta.get(_ALL):
             formatter.write_text(
-                f"There are {len(self._table)} options, about: {', '.join(self.groups)}."
-                " --help-all lists them, docs/options.md tells more."
+                f"{len(self._table)} options in total: {', '.join(self.groups)}. --help-all lists"
+                " them; docs/options.md describes them."
             )
             formatter.write_paragraph()
         formatter.write_text(
-            "Each option is a key of the YAML file, and can be given as an environment variable:"
-            f" {self._table[0].variable} for {self._table[0].flags[-1]}. The command line counts"
-            " before the environment, that before the file."
+            "Each option is also a YAML key and an environment variable, for example"
+            f" {self._table[0].variable} for {self._table[0].flags[-1]}. The command line"
+            " overrides environment variables, which override the YAML file."
         )
 
 

@@ -47,4 +47,4 @@ def misspelled(environment: Mapping[str, str]) -> Iterator[str]:
         if name.startswith(VARIABLE_PREFIX) and word not in known:
             near = get_close_matches(word, known, n=1, cutoff=_NEAR)
             if near:
-                yield f"{name}: no option has it, did you mean {known[near[0]].variable}?"
+                yield f"{name}: unknown variable, did you mean {known[near[0]].variable}?"

@@ -22,7 +22,7 @@ class Tag:
     def parse(self, node: Node) -> str:
         word = Text().parse(node)
         if word not in _TAGS:
-            raise node.problem(f"no metric is called {word!r}", did_you_mean(word, _TAGS))
+            raise node.problem(f"unknown metric {word!r}", did_you_mean(word, _TAGS))
         return ALIASES.get(word, word)
 
     def schema(self) -> Schema:
@@ -80,7 +80,7 @@ class Constraints:
         bound = _bound(tag)
         if not entry.node.is_mapping:
             raise entry.node.problem(
-                f"expected a bound, found {entry.node.describe()}", f"write {{{bound}: NUMBER}}"
+                f"expected a limit, found {entry.node.describe()}", f"write {{{bound}: NUMBER}}"
             )
         limits = {}
         for limit in entry.node.entries:
@@ -90,7 +90,7 @@ class Constraints:
                 )
             limits[bound] = Number(0).parse(limit.node)
         if not limits:
-            raise entry.node.problem(f"{entry.key} has no bound", f"write {{{bound}: NUMBER}}")
+            raise entry.node.problem(f"{entry.key} has no limit", f"write {{{bound}: NUMBER}}")
         return Constraint(tag=tag, minimum=limits.get("min"), maximum=limits.get("max"))
 
     def schema(self) -> Schema:

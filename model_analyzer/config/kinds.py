@@ -119,8 +119,8 @@ class FilePrefix:
     def parse(self, node: Node) -> str:
         if not isinstance(node.value, str) or not re.fullmatch(self._pattern, node.value):
             raise node.problem(
-                "expected a name of letters, digits, '_', '.' and '-' that no other file has,"
-                f" found {node.describe()}"
+                "expected a name of letters, digits, '_', '.' and '-' that is not reserved, found"
+                f" {node.describe()}"
             )
         return node.value
 
@@ -362,7 +362,7 @@ class Integers:
             fields = {entry.key: entry.node for entry in node.entries}
             wrong = set(fields) - {"start", "stop", "step"}
             if wrong or not {"start", "stop"} <= set(fields):
-                raise node.problem("a range has start and stop, and step if it is not 1")
+                raise node.problem("a range has start, stop and (if not 1) step")
             numbers = [
                 Integer().parse(fields[key]) for key in ("start", "stop", "step") if key in fields
             ]
@@ -377,7 +377,7 @@ class Integers:
             return [self._item.parse(node)]
         start, stop, step = (*numbers, 1)[:3]
         if start > stop or step < 1:
-            raise node.problem(f"the range from {start} to {stop} by {step} holds no number")
+            raise node.problem(f"the range from {start} to {stop} by {step} is empty")
         self._item.parse(Node(start, node.where))
         if (stop - start) // step >= _MOST_VALUES:
             raise node.problem(f"a range of more than {_MOST_VALUES} numbers")
@@ -404,7 +404,9 @@ class Gpus:
             return ()
         words = ListOf(Text(), "GPUS").parse(node)
         if "all" in words and len(words) > 1:
-            raise node.problem("'all' stands alone", "name either all GPUs or some")
+            raise node.problem(
+                "'all' cannot be combined with other GPUs", "give either 'all' or a list of GPUs"
+            )
         return words
 
     def schema(self) -> Schema:
@@ -423,8 +425,8 @@ class Endpoint:
         if "@" in written:
             # not shown: a password may be in it
             raise node.problem(
-                f"expected {self.metavar} without user and password",
-                "send them in an http-header of perf_analyzer_flags, as 'Authorization: Basic …'",
+                f"{self.metavar} must not contain a user or password",
+                "use an http-header in perf_analyzer_flags, for example 'Authorization: Basic …'",
             )
         if not re.search(whole(self._pattern), written):
             raise node.problem(
@@ -526,7 +528,7 @@ class Fields:
             with problems.collect():
                 if entry.key not in self._kinds:
                     raise Node(entry.key, entry.where).problem(
-                        f"{entry.key!r} is not among the {self._what}",
+                        f"{entry.key!r} is not one of the {self._what}",
                         did_you_mean(entry.key, list(self._kinds)),
                     )
                 if not entry.node.is_null:
@@ -551,7 +553,7 @@ class Environment:
         for entry in node.entries:
             with problems.collect():
                 if not entry.key or "=" in entry.key or "\0" in entry.key:
-                    raise Node(entry.key, entry.where).problem("not the name of a variable")
+                    raise Node(entry.key, entry.where).problem("not a valid variable name")
                 variables[entry.key] = Text().parse(entry.node)
         problems.raise_any()
         return variables

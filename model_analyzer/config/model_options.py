@@ -58,15 +58,15 @@ TRITON_SERVER = Flags(
 PARAMETER_OPTIONS: Sequence[Option] = (
     Option(
         key="batch_sizes", kind=Integers(1), group=MODELS,
-        help="Batch sizes of the requests that the client sends.",
+        help="Batch sizes of client requests.",
     ),
     Option(
         key="concurrency", kind=Integers(1), group=MODELS,
-        help="Numbers of requests in flight to measure; searched if not given.",
+        help="Concurrencies (requests in flight) to measure. Searched if not given.",
     ),
     Option(
         key="request_rate", kind=Integers(1), group=MODELS,
-        help="Requests per second to measure, instead of concurrencies.",
+        help="Request rates to measure, in requests per second, instead of concurrencies.",
     ),
 )  # fmt: skip
 
@@ -99,37 +99,37 @@ MODEL_OPTIONS: Sequence[Option] = (
         help="Batch sizes and loads of the client.",
     ),
     Option(key="objectives", kind=Objectives(), group=GOALS,
-        help="Instead of the global objectives."),
+        help="Overrides the global objectives."),
     Option(key="constraints", kind=Constraints(), group=GOALS,
-        help="Instead of the global constraints."),
+        help="Overrides the global constraints."),
     Option(
         key="weighting", kind=Number(0, above=True), default=1.0, group=GOALS,
-        help="Weight against the models profiled together with this one.",
+        help="Weight relative to the models profiled with this one.",
     ),
     Option(
         key="model_config_parameters", kind=ModelConfigParameters(), default={}, group=SEARCH,
-        help="Fields of the model configuration with values to try: each list is a choice, and"
-        " choices multiply.",
+        help="Fields of the model configuration with values to try. Each list is a choice; all"
+        " combinations are tried.",
     ),
     Option(
         key="perf_analyzer_flags", kind=PERF_ANALYZER, group=LOAD_GENERATOR,
-        help="Instead of the global perf_analyzer_flags.",
+        help="Overrides the global perf_analyzer_flags.",
     ),
     Option(
         key="genai_perf_flags", kind=GENAI_PERF, group=LOAD_GENERATOR,
-        help="Instead of the global genai_perf_flags.",
+        help="Overrides the global genai_perf_flags.",
     ),
     Option(
         key="triton_docker_args", kind=DOCKER_ARGUMENTS, group=SERVER,
-        help="Instead of the global triton_docker_args.",
+        help="Overrides the global triton_docker_args.",
     ),
     Option(
         key="triton_server_flags", kind=TRITON_SERVER, group=SERVER,
-        help="Instead of the global triton_server_flags.",
+        help="Overrides the global triton_server_flags.",
     ),
     Option(
         key="triton_server_environment", kind=Environment(), group=SERVER,
-        help="Instead of the global triton_server_environment.",
+        help="Overrides the global triton_server_environment.",
     ),
 )  # fmt: skip
 
@@ -159,7 +159,7 @@ class Models:
                     models[model.name] = replace(model, earlier=earlier)
         problems.raise_any()
         if not models:
-            raise node.problem("names no model")
+            raise node.problem("contains no model name")
         return tuple(models.values())
 
     def _models(self, node: Node) -> Sequence[ModelEntry]:
@@ -167,7 +167,7 @@ class Models:
             name = Text().parse(node).strip()
             return [self._model(Entry(name, node.where, Node(None, node.where)))]
         if not node.entries:
-            raise node.problem("names no model")
+            raise node.problem("contains no model name")
         problems = Problems()
         models = []
         for entry in node.entries:
@@ -179,7 +179,7 @@ class Models:
     @staticmethod
     def _model(entry: Entry) -> ModelEntry:
         if not re.search(NAME, entry.key):
-            raise Node(entry.key, entry.where).problem(f"{entry.key!r} is not the name of a model")
+            raise Node(entry.key, entry.where).problem(f"{entry.key!r} is not a valid model name")
         if entry.node.is_null:
             return ModelEntry(name=entry.key, where=entry.where, given=Given())
         if not entry.node.is_mapping:

@@ -50,14 +50,15 @@ def origins(
     with_defaults: bool,
 ) -> Sequence[Origin]:
     """In table order, what `sources` give, of which the first counts. Unknown keys are left out."""
+    settings = {option.key: option.setting for option in options}
     found = []
     veil = Veil(shown=frozenset(_shown(sources)))
-    for option in options:
+    for option in (option for option in options if not option.alias_of):
         nodes = [
             entry.node
             for source in sources
             for entry in source
-            if entry.key == option.key and not entry.node.is_null
+            if settings.get(entry.key) == option.key and not entry.node.is_null
         ]
         if nodes:
             value = _masked_url(option, _plain(option.key, nodes[0], veil))

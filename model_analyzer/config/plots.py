@@ -36,7 +36,7 @@ class AxisMetric:
         word = Text().parse(node)
         known = (*METRICS, *ALIASES, *LOAD_AXES)
         if word not in known:
-            raise node.problem(f"no metric is called {word!r}", did_you_mean(word, known))
+            raise node.problem(f"unknown metric {word!r}", did_you_mean(word, known))
         return ALIASES.get(word, word)
 
     def schema(self) -> Schema:
@@ -107,7 +107,7 @@ class ReportedVariants:
                     variants[variant.name] = variant
         problems.raise_any()
         if not variants:
-            raise node.problem("names no variant")
+            raise node.problem("contains no variant name")
         return tuple(variants.values())
 
     @staticmethod
@@ -115,7 +115,7 @@ class ReportedVariants:
         if not node.is_mapping:
             return [ReportedVariant(name=Text().parse(node).strip(), plots=None)]
         if not node.entries:
-            raise node.problem("names no variant")
+            raise node.problem("contains no variant name")
         problems = Problems()
         variants = []
         for entry in node.entries:

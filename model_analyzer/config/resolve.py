@@ -174,7 +174,7 @@ def resolve_report(
     environment: Sequence[Entry] = (),
     offline: bool = False,
 ) -> Resolved[ReportSettings]:
-    """The settings of `report` (or `best`, which names no variants). The goals of
+    """The settings of `report` (or `best`, which contains no variant names). The goals of
     `profile_models` in the same file are used.
     """
     problems = Problems()
@@ -225,8 +225,8 @@ def _given(
     if "profile_models" in over_file.values and "profile_models" in in_file.values:
         with problems.collect():
             raise Node(None, over_file.where["profile_models"]).problem(
-                f"models are named here and at {in_file.where['profile_models']}",
-                "name them in one place",
+                f"models are given here and at {in_file.where['profile_models']}",
+                "give them in one place only",
             )
     return in_file.below(over_file)
 
@@ -278,13 +278,15 @@ def _model(
     kind, loads = _loads(entry, parameters.values, values, searched)
 
     for name in [name for name in _OWNED_FLAGS if name in flags]:
-        remarks.append(f"{entry.name}: perf_analyzer flag {name!r} is decided by model-analyzer")
+        remarks.append(
+            f"{entry.name}: perf_analyzer flag {name!r} is ignored: model-analyzer sets it"
+        )
         del flags[name]
     where = entry.given.where.get("perf_analyzer_flags") or given.where.get(
         "perf_analyzer_flags", ""
     )
     if len([name for name in (*_LOAD_FLAGS, "request-intervals") if name in flags]) > 1:
-        raise Node(None, where).problem("several flags define the load", "leave one of them")
+        raise Node(None, where).problem("several flags define the load", "remove all but one")
     if "batch-size" in flags:
         batch_sizes = (Integer(1).parse(Node(flags.pop("batch-size"), where)),)
     for name, load_kind in _LOAD_FLAGS.items():
@@ -321,7 +323,7 @@ def _loads(
     # where both are global, a rule says so
     if concurrency and request_rate and not own.keys().isdisjoint({"concurrency", "request_rate"}):
         raise Node(None, entry.where).problem(
-            f"model {entry.name!r} has both concurrency and request_rate", "leave one of them"
+            f"model {entry.name!r} has both concurrency and request_rate", "remove all but one"
         )
     if request_rate:
         return LoadKind.REQUEST_RATE, request_rate

@@ -51,7 +51,7 @@ _COMPOSING = ("bls_composing_models", "ensemble_composing_models")
 _QUICK_FIELDS = ("max_batch_size", "instance_group")
 
 # What takes everything that a quick search does not.
-_ADAPTIVE = "run_config_search_mode: adaptive"
+_ADAPTIVE = "--search adaptive"
 
 # What can be said about a composing model.
 _COMPOSING_OPTIONS = ("cpu_only", "model_config_parameters")
@@ -66,7 +66,7 @@ def _needs_models(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     if "profile_models" not in given.where:
         yield Problem(
             where="profile_models",
-            what="no model is named",
+            what="no model is given",
             hint="give --profile-models, or profile_models in the YAML file",
         )
 
@@ -130,7 +130,7 @@ def _file_names(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
             yield Problem(
                 where=where,
                 what=f"expected the name of a file, found {name!r}",
-                hint="the directory is export_path",
+                hint="set the directory with export_path",
             )
         elif name in seen:
             yield Problem(where=where, what=f"{key} and {seen[name]} are the same file {name!r}")
@@ -151,7 +151,7 @@ def _one_kind_of_load(given: Given, values: Mapping[str, Any]) -> Iterator[Probl
     if rates and concurrencies:
         yield Problem(
             where=given.where[concurrencies[0]],
-            what=f"{concurrencies[0]} and {rates[0]} cannot both be given",
+            what=f"{concurrencies[0]} and {rates[0]} cannot be combined",
             hint="the load is either a concurrency or a request rate",
         )
 
@@ -162,15 +162,15 @@ def _quick_searches_by_itself(given: Given, values: Mapping[str, Any]) -> Iterat
     if values["run_config_search_disable"]:
         yield Problem(
             where=given.where["run_config_search_disable"],
-            what="run_config_search_disable leaves nothing for search mode quick",
-            hint="leave one of them out",
+            what="run_config_search_disable cannot be combined with search mode quick",
+            hint="remove one of them",
         )
     for key in ("concurrency", "batch_sizes", *_REQUEST_RATE):
         if given.values.get(key):
             yield Problem(
                 where=given.where[key],
-                what=f"search mode quick takes no {key}",
-                hint=f"{_ADAPTIVE} takes it",
+                what=f"search mode quick does not support {key}",
+                hint=f"{_ADAPTIVE} does",
             )
     called = {entry.name for key in _COMPOSING for entry in values[key]}
     called.update(values["cpu_only_composing_models"])
@@ -183,15 +183,15 @@ def _adaptive(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     if is_adaptive and values["run_config_search_disable"]:
         yield Problem(
             where=given.where["run_config_search_disable"],
-            what="run_config_search_disable leaves nothing for search mode adaptive",
-            hint="leave one of them out",
+            what="run_config_search_disable cannot be combined with search mode adaptive",
+            hint="remove one of them",
         )
     for key in ("budget", "max_trials"):
         if values[key] is not None and not is_adaptive:
             yield Problem(
                 where=given.where[key],
-                what=f"{key} is for search mode adaptive",
-                hint="run_config_search_mode: adaptive",
+                what=f"{key} needs search mode adaptive",
+                hint=_ADAPTIVE,
             )
 
 
@@ -204,10 +204,10 @@ def _instances_that_may_be_drawn(given: Given, values: Mapping[str, Any]) -> Ite
         if values[key] > _MOST_INSTANCES:
             yield Problem(
                 where=given.where.get(key, key),
-                what=f"search mode {mode.value} may try any of the instance counts:"
-                f" {_MOST_INSTANCES} at most, found {values[key]}",
-                hint="each is at least a thread of the server; brute and quick climb from the"
-                " smallest",
+                what=f"search mode {mode.value} tries any instance count, so it must be at most"
+                f" {_MOST_INSTANCES}, found {values[key]}",
+                hint="each instance needs a thread of the server; brute and quick start from the"
+                " smallest count",
             )
 
 
@@ -217,8 +217,8 @@ def _quick_model(model: ModelEntry, *, is_called: bool) -> Iterator[Problem]:
         if parameters.values.get(key):
             yield Problem(
                 where=where,
-                what=f"search mode quick takes no {key} of {model.name}",
-                hint=f"{_ADAPTIVE} takes it",
+                what=f"search mode quick does not support {key} of {model.name}",
+                hint=f"{_ADAPTIVE} does",
             )
     fields = model.given.values.get("model_config_parameters", {})
     where = model.given.where.get("model_config_parameters", model.where)
@@ -228,8 +228,8 @@ def _quick_model(model: ModelEntry, *, is_called: bool) -> Iterator[Problem]:
         if field in fields:
             yield Problem(
                 where=where,
-                what=f"search mode quick takes no {field} of {model.name}",
-                hint=f"{_ADAPTIVE} takes it",
+                what=f"search mode quick does not support {field} of {model.name}",
+                hint=f"{_ADAPTIVE} does",
             )
     yield from _several_values(model)
 
@@ -241,8 +241,8 @@ def _several_values(model: ModelEntry) -> Iterator[Problem]:
     if math.prod(others) > 1:
         yield Problem(
             where=model.given.where.get("model_config_parameters", model.where),
-            what=f"search mode quick takes one value of each field of {model.name}",
-            hint=f"{_ADAPTIVE} takes several",
+            what=f"search mode quick supports one value for each field of {model.name}",
+            hint=f"{_ADAPTIVE} supports several",
         )
 
 
@@ -258,9 +258,8 @@ def _composing_in_quick(given: Given, values: Mapping[str, Any]) -> Iterator[Pro
         if not _are_steps(counts):
             yield Problem(
                 where=where,
-                what=f"search mode quick cannot step through the instance counts of {model.name}",
-                hint="list consecutive numbers or powers of two;"
-                " run_config_search_mode: adaptive takes any",
+                what=f"search mode quick does not support the instance counts of {model.name}",
+                hint=f"list consecutive numbers or powers of two; {_ADAPTIVE} supports any",
             )
 
 
@@ -278,10 +277,10 @@ def _bls(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem(
             where=given.where["run_config_search_mode"],
             what="search mode brute cannot search bls_composing_models",
-            hint="leave run_config_search_mode out, or use quick or adaptive",
+            hint="remove run_config_search_mode, or give --search quick or --search adaptive",
         )
     if len(values["profile_models"] or ()) > 1:
-        yield Problem(where=where, what="bls_composing_models needs one profiled model alone")
+        yield Problem(where=where, what="bls_composing_models needs exactly one profiled model")
     if values[_TOGETHER]:
         yield Problem(
             where=where, what="bls_composing_models cannot be profiled concurrently with others"
@@ -301,8 +300,8 @@ def _together(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     if values["run_config_search_mode"] is SearchMode.BRUTE:
         yield Problem(
             where=given.where["run_config_search_mode"],
-            what="search mode brute is not for models that are profiled concurrently",
-            hint="leave run_config_search_mode out, or use quick or adaptive",
+            what="search mode brute does not support models that are profiled concurrently",
+            hint="remove run_config_search_mode, or give --search quick or --search adaptive",
         )
 
 
@@ -315,7 +314,7 @@ def _remote_only(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
 def _docker_image(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     is_docker = values["triton_launch_mode"] is LaunchMode.DOCKER
     if is_docker and not values["triton_docker_image"].strip():
-        yield Problem(where=given.where["triton_docker_image"], what="the image has no name")
+        yield Problem(where=given.where["triton_docker_image"], what="the image name is empty")
 
 
 def _constraints_for_best_of_all(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -323,7 +322,7 @@ def _constraints_for_best_of_all(given: Given, values: Mapping[str, Any]) -> Ite
     if values["num_top_model_configs"] and not any(bounds):
         yield Problem(
             where=given.where["num_top_model_configs"],
-            what="num_top_model_configs needs global constraints to judge all models by",
+            what="num_top_model_configs needs global constraints to compare all models",
             hint="give constraints, latency_budget or min_throughput",
         )
 
@@ -339,7 +338,7 @@ def _weighting(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     if without:
         yield Problem(
             where=given.where["weighting"],
-            what=f"a weighting for all models says nothing, and {without[0]} has none of its own",
+            what=f"a weighting for all models has no effect, and {without[0]} has none of its own",
             hint="give weighting in each model of profile_models",
         )
 
@@ -351,23 +350,23 @@ _BEGINNINGS = ("resume_from", "checkpoint_load_file", "fresh", "no_checkpoint")
 def _one_beginning(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     first, *others = [key for key in _BEGINNINGS if values.get(key)] or [""]
     for key in others:
-        yield Problem(where=given.where[key], what=f"{first} and {key} exclude each other")
+        yield Problem(where=given.where[key], what=f"{first} and {key} cannot be combined")
     if values.get("no_checkpoint") and values.get("checkpoint_storage"):
         yield Problem(
             where=given.where["checkpoint_storage"],
-            what="no_checkpoint and checkpoint_storage exclude each other",
+            what="no_checkpoint and checkpoint_storage cannot be combined",
         )
     elsewhere = values.get("checkpoint_load_directory")
     if elsewhere and first in ("checkpoint_load_file", "no_checkpoint"):
         yield Problem(
             where=given.where["checkpoint_load_directory"],
-            what=f"{first} and checkpoint_load_directory exclude each other",
+            what=f"{first} and checkpoint_load_directory cannot be combined",
         )
     if elsewhere and values.get("fresh") and elsewhere == values["checkpoint_directory"]:
         yield Problem(
             where=given.where["checkpoint_load_directory"],
-            what="fresh removes what checkpoint_load_directory is to go on from",
-            hint="name another checkpoint_directory",
+            what="fresh would remove the checkpoints that checkpoint_load_directory resumes from",
+            hint="choose another checkpoint_directory",
         )
 
 
@@ -394,7 +393,7 @@ def _needs_variants(given: Given, values: Mapping[str, Any]) -> Iterator[Problem
     if "report_model_configs" not in given.where:
         yield Problem(
             where="report_model_configs",
-            what="no variant is named",
+            what="no variant is given",
             hint="give -n/--report-model-configs, such as add_sub_config_default",
         )
 
@@ -421,7 +420,7 @@ def check_models(
         yield Problem(
             where=where,
             what=f"some models have a request_rate, but {names[0]} has none",
-            hint="one table has one kind of load: give all of them a request_rate, or none",
+            hint="a table shows one kind of load: give all of them a request_rate, or none",
         )
     yield from _tls_on_both_sides(models, given, values)
     if values[_TOGETHER]:
@@ -447,7 +446,7 @@ def _tls_on_both_sides(
             has, lacks = ("the server", "its clients") if server else ("clients", "the server")
             yield Problem(
                 where=given.where.get("profile_models", "profile_models"),
-                what=f"{model.name}: {has} would speak TLS, and {lacks} would not",
+                what=f"{model.name}: {has} would use TLS, but {lacks} would not",
                 hint="set both grpc-use-ssl in triton_server_flags and ssl-grpc-use-ssl in"
                 " perf_analyzer_flags",
             )
@@ -478,7 +477,7 @@ def _ignored_by_mode(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
     if values["reload_model_disable"]:
         yield (
             f"{given.where['reload_model_disable']}: only the configuration that the server has"
-            " loaded is measured, under all loads"
+            " loaded is measured"
         )
 
 
@@ -491,7 +490,7 @@ def _ignored_without_llm(given: Given, values: Mapping[str, Any]) -> Iterator[st
 def _named_again(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
     for model in values["profile_models"] or ():
         if model.earlier:
-            yield f"{model.where}: model {model.name!r} replaces that of {model.earlier}"
+            yield f"{model.where}: model {model.name!r} replaces the one at {model.earlier}"
 
 
 def _ignored_of_models(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
@@ -502,7 +501,9 @@ def _ignored_of_models(given: Given, values: Mapping[str, Any]) -> Iterator[str]
     key = "triton_server_flags"
     for place in (given, *(model.given for model in values["profile_models"] or ())):
         for flag in TRITON_SERVER_OWNED.intersection(place.values.get(key, ())):
-            yield f"{place.where[key]}: tritonserver flag {flag!r} is decided by model-analyzer"
+            yield (
+                f"{place.where[key]}: tritonserver flag {flag!r} is ignored: model-analyzer sets it"
+            )
 
 
 def _is_remote(values: Mapping[str, Any]) -> bool:

@@ -39,7 +39,7 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
         super().flatten_mapping(node)
         if len(node.value) > _MOST_KEYS:
             raise yaml.constructor.ConstructorError(
-                None, None, "merge keys make too many entries", node.start_mark
+                None, None, "too many entries from merge keys", node.start_mark
             )
 
 
@@ -136,7 +136,7 @@ class _Reader:
         if isinstance(raw, yaml.ScalarNode):
             result = Node(self._scalar(raw, where), where, written=str(raw.value))
         elif raw.tag not in _COLLECTIONS:
-            raise ConfigError(Problem(where=where, what=f"the tag {raw.tag!r} means nothing here"))
+            raise ConfigError(Problem(where=where, what=f"unsupported tag {raw.tag!r}"))
         elif isinstance(raw, yaml.MappingNode):
             result = self._mapping(raw, where)
         else:
@@ -175,7 +175,9 @@ class _Reader:
             if isinstance(key, yaml.ScalarNode):
                 name, where = str(key.value), self._where(key)
                 if name in earlier:
-                    self._repeated.append(f"{where}: {name!r} replaces that of {earlier[name]}")
+                    self._repeated.append(
+                        f"{where}: {name!r} replaces the value at {earlier[name]}"
+                    )
                 earlier[name] = where
 
     def _scalar(self, raw: yaml.ScalarNode, where: str) -> Scalar:
@@ -187,10 +189,12 @@ class _Reader:
                 value: Scalar = self._loader.construct_object(raw)
             except (ValueError, LookupError, AttributeError) as error:
                 kind = raw.tag.rpartition(":")[2]
-                raise ConfigError(Problem(where=where, what=f"{text!r} is no {kind}")) from error
+                raise ConfigError(
+                    Problem(where=where, what=f"{text!r} is not a valid {kind}")
+                ) from error
             return value
         if raw.tag not in _TEXTS:
-            raise ConfigError(Problem(where=where, what=f"the tag {raw.tag!r} means nothing here"))
+            raise ConfigError(Problem(where=where, what=f"unsupported tag {raw.tag!r}"))
         return text
 
     def _where(self, raw: yaml.Node) -> str:

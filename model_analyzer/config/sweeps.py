@@ -44,7 +44,7 @@ class ModelConfigParameters:
         for entry in node.entries:
             if entry.key == "name":
                 raise Node(entry.key, entry.where).problem(
-                    "the name of a model cannot be varied", "leave it out"
+                    "a model's name cannot be varied", "remove it"
                 )
         if math.prod(map(len, fields.values())) > _MOST_ALTERNATIVES:
             raise node.problem(f"more than {_MOST_ALTERNATIVES} combinations")

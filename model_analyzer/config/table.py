@@ -41,7 +41,8 @@ class Option:
 
     `target` is the `section.field` of the settings that takes the value as it is; options
     without a target are put together in resolve.py. `default` is a parsed value; commands with
-    another one have it in `defaults`.
+    another one have it in `defaults`. `alias_of` is the key of the option of which this is a second
+    name.
     """
 
     key: str
@@ -53,10 +54,16 @@ class Option:
     group: str
     help: str
     commands: Sequence[str] = (PROFILE,)
+    alias_of: str = ""
+
+    @property
+    def setting(self) -> str:
+        """The key under which its value is kept: that of the option of which it is an alias."""
+        return self.alias_of or self.key
 
     @property
     def variable(self) -> str:
-        """The environment variable that gives it, too."""
+        """The environment variable that also gives it."""
         return f"{VARIABLE_PREFIX}{self.key.upper()}"
 
 
@@ -73,24 +80,38 @@ class Given:
 
 
 def read(entries: Sequence[Entry], options: Sequence[Option], problems: Problems) -> Given:
-    """The values of `entries`; what is wrong with them goes to `problems`.
+    """The values of `entries`, those of aliases under the key of their option; errors go to
+    `problems`.
 
     A null counts as not given; a false, zero or empty value counts.
     """
-    known = {option.key: option for option in options}
+    by_key = {option.key: option for option in options}
     values: dict[str, Any] = {}
     where: dict[str, str] = {}
     for entry in entries:
         with problems.collect():
-            if entry.key not in known:
+            if entry.key not in by_key:
                 raise Node(entry.key, entry.where).problem(
-                    f"unknown option {entry.key!r}", did_you_mean(entry.key, list(known))
+                    f"unknown option {entry.key!r}", did_you_mean(entry.key, list(by_key))
                 )
             if entry.node.is_null:
                 continue
-            where[entry.key] = entry.node.where
-            values[entry.key] = known[entry.key].kind.parse(entry.node)
+            option = by_key[entry.key]
+            earlier = where.get(option.setting, "")
+            where[option.setting] = entry.node.where
+            value = option.kind.parse(entry.node)
+            if value != values.setdefault(option.setting, value):
+                raise entry.node.problem(
+                    f"{_names_of(option.setting, options)} are the same option, but have"
+                    " different values",
+                    f"the other is at {earlier}: give only one",
+                )
     return Given(values, where)
+
+
+def _names_of(setting: str, options: Sequence[Option]) -> str:
+    """All keys of one option."""
+    return " and ".join(option.key for option in options if option.setting == setting)
 
 
 def schema(options: Sequence[Option]) -> Schema:

@@ -27,7 +27,7 @@ class Conclusion:
     could take, whatever it stopped for (older checkpoints lack it), and `has_default_limit` says
     that the user did not set it. Something that is better by `margin` (a fraction)
     remains with the probability `chance`, and going on could be expected to gain `gain`. If it is
-    not `feasible`, nothing measured keeps the constraints, and `chance` and `gain` are the
+    not `feasible`, nothing measured meets the constraints, and `chance` and `gain` are the
     probability that something else does.
     """
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is different between two things that were measured, or between then and now."""
+"""Differences between two measured trials, or between a checkpoint and the current state."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ from model_analyzer.domain.trials import ServerSetup, Trial, Workload
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """Something that was otherwise `then`. Where it `matters`, measurements of then and now do
-    not mean the same; where not, what is affected has another trial key and is measured again.
+    """A change between an earlier state and the current one; without `then` and `now`, the values
+    are too long to show.
+
+    If it `matters`, earlier and current measurements cannot be compared. If not, the affected
+    trials have different keys and are measured again.
     """
 
     what: str
@@ -26,7 +29,9 @@ class Difference:
     matters: bool = False
 
     def __str__(self) -> str:
-        return f"{self.what}: {self.then or 'none'} then, {self.now or 'none'} now"
+        if not self.then and not self.now:
+            return f"{self.what} has changed since the checkpoint"
+        return f"{self.what}: was {self.then or 'none'}, now {self.now or 'none'}"
 
 
 def files_difference(name: str, then: str, now: str) -> Iterator[Difference]:
@@ -71,7 +76,7 @@ def secret_differences(one: ServerSetup, other: ServerSetup) -> Iterator[Differe
         are_known = setting_of(then[name]) != then[name] and setting_of(now[name]) != now[name]
         if is_same_setting and are_known and then[name] != now[name]:
             yield Difference(
-                what=f"server environment: {name}", then=f"one {MASK}", now=f"another {MASK}"
+                what=f"server environment: {name}", then=MASK, now=f"a different {MASK}"
             )
 
 

@@ -246,7 +246,7 @@ class Goal:
         return gain / weights if weights else 0.0
 
     def best_first(self, items: Iterable[T], measurement: Callable[[T], Measurement]) -> list[T]:
-        """`items` in order of merit: those that keep the constraints first, by score; then the
+        """`items` in order of merit: those that meet the constraints first, by score; then the
         others, nearest to the constraints first. Equals stay in the order in which they came.
         """
         ordered = list(items)

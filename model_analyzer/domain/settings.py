@@ -347,7 +347,7 @@ class ExportSettings:
 
     `best` variants of each model are reported, and the `best_of_all` models, if that is not 0.
     `circumstances` is the number of those whose measurements are ranked, None for the present ones.
-    Where nothing keeps the constraints, a run fails with `fail_on_miss`.
+    Where nothing meets the constraints, a run fails with `fail_on_miss`.
     """
 
     path: Path

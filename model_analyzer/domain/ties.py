@@ -28,7 +28,7 @@ _MOST = 0.01
 _PRICES = ((0.3, 0.03), (0.55, 0.02))
 _LATENCY = "perf_latency_p99"
 
-# What ties has to be as sure to keep the constraints, up to this much.
+# What ties has to be as sure to meet the constraints, up to this much.
 _AS_SURE = 0.1
 
 # A bound that is missed by so many standard deviations still counts as kept.
@@ -113,7 +113,7 @@ class Comparison(Generic[T]):
 def undefeated(
     comparison: Comparison[T], ordered: Sequence[T], counts: Callable[[T], bool] = lambda _: True
 ) -> list[T]:
-    """Those of `ordered` (all keep the constraints; best mean first) that no other one beats by
+    """Those of `ordered` (all meet the constraints; best mean first) that no other one beats by
     more than noise. Only what `counts` beats others.
     """
     found: list[T] = []
@@ -135,7 +135,7 @@ def tied(
     lead: Callable[[T, T], float] | None = None,
 ) -> list[T]:
     """Those that tie with the first of `ordered`, itself included: they are not told apart by the
-    goal, or only by what is not worth its price, and as `sure` to keep the constraints (a
+    goal, or only by what is not worth its price, and as `sure` to meet the constraints (a
     probability). `lead` tells by how much one is better than another, if more is known about that
     than their measurements say.
     """
@@ -160,7 +160,7 @@ def tied(
 def surely_kept(
     goal: Goal, repetitions: Mapping[T, Sequence[Measurement]], sure: Callable[[T], float]
 ) -> Callable[[T], bool]:
-    """Whether something measured keeps the constraints as far as its own measurements tell: none of
+    """Whether something measured meets the constraints as far as its own measurements tell: none of
     them breaks one, and a single one is `sure` enough to be no luck.
     """
 
@@ -181,7 +181,7 @@ def assurance(goal: Goal, repetitions: Mapping[T, Sequence[Measurement]]) -> Cal
 def chance_to_keep(
     goal: Goal, repetitions: Mapping[T, Sequence[Measurement]], *, allowed: float = 0.0
 ) -> Callable[[T], float]:
-    """The chance that the true mean of something measured keeps the constraints, or misses them by
+    """The chance that the true mean of something measured meets the constraints, or misses them by
     the `allowed` number of standard deviations.
     """
     noise = NoiseModel(repetitions.values())
@@ -207,7 +207,7 @@ def assured_first(
     repetitions: Mapping[T, Sequence[Measurement]],
     sure: Callable[[T], float],
 ) -> list[T]:
-    """The same, but of those that keep the constraints the first is worth most times the chance
+    """The same, but of those that meet the constraints the first is worth most times the chance
     that it does keep them, which `sure` tells. What leads by a single measurement, and by no more
     than noise, comes after the best of those that were repeated: that may be luck.
     """

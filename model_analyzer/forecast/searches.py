@@ -3,7 +3,7 @@
 """What a search would do, as far as that is known before anything is measured.
 
 A brute search names every trial that it could come to, as long as anybody could wait for them.
-Where a search decides as it goes, only its space and its bound are told.
+If a search chooses trials as it goes, only its space and its limit are given.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Forecast:
     without a bound).
 
     `trials` are those that it comes to at most, in their order, and `is_exact` says that it comes
-    to all of them, and no other; None: it decides as it goes, or they are too many to be listed.
+    to all of them, and no other; None: chosen during the search, or they are too many to be listed.
     `most_trials` may be above their number, for those that depend on what is measured. `variants`
     is how many different contents a server is given at most, and `loads` how often it is given
     another one.

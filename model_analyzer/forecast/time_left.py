@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""How long a run will take. Pure: told what was measured and how long that took.
+"""How long a run will take. Pure: it gets the measurements and their durations.
 
 How many trials are left, the searches are expected to know (`forecast.expectation`); how long one
 takes is what was asked for at first, and more and more what was seen.
@@ -174,7 +174,7 @@ class TimeLeft:
     def trials(self) -> float:
         """How many trials the current part is expected to come to in all, those before included."""
         expectation = self.parts[self._current].expectation
-        return expectation.told + expectation.remaining().trials
+        return expectation.outcomes + expectation.remaining().trials
 
     def seconds(self) -> float:
         """What is left of the run."""

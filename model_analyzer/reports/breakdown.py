@@ -129,7 +129,7 @@ def unexplained(measurements: Sequence[Measurement]) -> str:
     if least >= _EXPLAINED:
         return ""
     return (
-        f"not shown: the server's own times account for as little as {100 * least:.0f} % of the"
+        f"not shown: the server's own times cover only {100 * least:.0f} % of the"
         " average latency of a streamed answer"
     )
 

@@ -89,7 +89,7 @@ class Summary:
 
     @property
     def is_met(self) -> bool:
-        """Whether what is recommended keeps the constraints."""
+        """Whether what is recommended meets the constraints."""
         return self.verdict not in (AnswerVerdict.NEAREST, AnswerVerdict.NOTHING)
 
     @property

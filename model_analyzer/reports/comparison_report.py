@@ -70,7 +70,7 @@ def to_lines(report: ComparisonReport) -> Sequence[str]:
     """What stands above the tables."""
     lines = [f"BASE: {report.base}", f"NEW:  {report.new}"]
     if report.differences:
-        lines.append("Different between them, which may explain what changed:")
+        lines.append("Differences in the setup, which may explain the changes:")
         lines += [f"  {text}" for text in _difference_texts(report)]
     return [*lines, *report.remarks]
 
@@ -144,8 +144,8 @@ def comparison_remarks(comparison: Comparison) -> Iterator[str]:
     model, count = comparison.model, len(comparison.trials)
     if comparison.taken_over:
         yield (
-            f"{model}: {comparison.taken_over} measurements are the same in both: NEW goes on from"
-            " BASE there, and they tell nothing"
+            f"{model}: {comparison.taken_over} measurements are the same in both: NEW resumed"
+            " from BASE, so they show no change"
         )
     if count < FEWEST_CHANGES and comparison.best is not None:
         yield (
@@ -171,7 +171,7 @@ def to_markdown(report: ComparisonReport) -> str:
         lines += [*markdown_table(table), ""]
     lines += [f"Base: {escaped(str(report.base))}  ", f"New: {escaped(str(report.new))}", ""]
     if report.differences:
-        lines += ["> [!WARNING]", "> Different between them, which may explain what changed:", ">"]
+        lines += ["> [!WARNING]", "> Differences in the setup, which may explain the changes:", ">"]
         lines += [f"> * {escaped(text)}" for text in _difference_texts(report)]
         lines.append("")
     lines += [f"* {escaped(remark)}" for remark in report.remarks]
@@ -316,7 +316,7 @@ def _changes(changes: Mapping[str, Change]) -> Mapping[str, Any]:
 
 def _difference_texts(report: ComparisonReport) -> Iterator[str]:
     for what, base, new in report.differences:
-        yield f"{what}: {base or 'none or not known'} in BASE, {new or 'none or not known'} in NEW"
+        yield f"{what}: {base or 'none or unknown'} in BASE, {new or 'none or unknown'} in NEW"
 
 
 def _shown(item: MeasuredTrial) -> str:

@@ -101,7 +101,7 @@ def _replicas(result: VariantResult, goal: Goal, wanted: float | None) -> Noted:
     if wanted is None:
         return Noted(1, f"measured with one: {_measured(result, goal)}")
     if not one:
-        return Noted(1, f"for {wanted:g} infer/sec nobody knows: throughput was not measured")
+        return Noted(1, f"unknown for {wanted:g} infer/sec: throughput was not measured")
     return Noted(
         max(1, math.ceil(wanted / one)),
         f"{wanted:g} infer/sec over {show(one)} of each, rounded up; assumes an even load, nothing"
@@ -117,7 +117,7 @@ def _image(setup: ServerSetup) -> Noted:
     release = _release(setup.version)
     image = "nvcr.io/nvidia/tritonserver"
     if release is None:
-        version = setup.version or "of a version that is not known"
+        version = setup.version or "of an unknown version"
         return Noted(f"{image}:RELEASE-py3", f"replace: the release with Triton {version}")
     return Noted(f"{image}:{release}-py3", f"has Triton {setup.version}, as measured")
 
@@ -157,10 +157,10 @@ def _requests(
     if on_cpus and origin.cores is not None:
         requests["cpu"] = Noted(
             origin.cores,
-            "all cores of the machine that it was measured on, which also had the load",
+            "all cores of the machine that measured it, which also generated the load",
         )
     elif on_cpus:
-        unknown.append("cpu: the cores of the machine that it was measured on are not known")
+        unknown.append("cpu: the number of cores of the machine that measured it is unknown")
     memory = item.measurement.value("cpu_used_ram")
     if memory:
         requests["memory"] = Noted(

@@ -83,12 +83,12 @@ def end_of_search(conclusion: Conclusion) -> Iterator[Entry]:
     yield "End of the search", f"after {trials}: {conclusion.explanation}"
     if not conclusion.feasible:
         chance = f"a chance of {100 * conclusion.chance:.0f} %"
-        yield "What may remain", f"something that keeps the constraints, with {chance}"
+        yield "What may remain", f"a configuration that meets the constraints, with {chance}"
         return
     yield (
         "What may remain",
-        f"something more than {100 * conclusion.margin:.0f} % better with a chance of"
-        f" {100 * conclusion.chance:.0f} %; to go on could be expected to gain"
+        f"a configuration more than {100 * conclusion.margin:.0f} % better, with a chance of"
+        f" {100 * conclusion.chance:.0f} %; continuing would gain about"
         f" {100 * conclusion.gain:.1f} %",
     )
 
@@ -141,7 +141,7 @@ def _stability(measured: Sequence[MeasuredTrial]) -> str:
     elif judged:
         texts.append("every measurement " + ("of ours " if imported else "") + "became stable")
     if imported:
-        texts.append(f"not known of {counted(imported, 'imported measurement')}")
+        texts.append(f"unknown for {counted(imported, 'imported measurement')}")
     return "; ".join(texts)
 
 

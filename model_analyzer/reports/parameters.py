@@ -71,7 +71,7 @@ def importance_rows(effects: Effects | None) -> Importance | None:
     if effects is None:
         return None
     metric = METRICS[effects.tag]
-    among = ", among the measurements that keep the constraints" if effects.constrained else ""
+    among = ", among the measurements that meet the constraints" if effects.constrained else ""
     return Importance(
         method=(
             f"The best {metric.name.lower()} ({metric.unit}) that was reached with each value,"

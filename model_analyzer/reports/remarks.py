@@ -20,7 +20,7 @@ from model_analyzer.results.answer import Answer, Compliance
 from model_analyzer.results.columns import show
 from model_analyzer.results.ranking import Ranking, VariantResult
 
-UNFINISHED = "The run ended before the search was complete: run it again to go on from here."
+UNFINISHED = "The run ended before the search was complete: run it again to continue."
 
 
 def certainty_text(answer: Answer) -> str:
@@ -31,7 +31,7 @@ def certainty_text(answer: Answer) -> str:
     left = (
         f"a configuration more than {100 * certainty.margin:.0f} % better was not tried"
         if certainty.is_feasible
-        else "a configuration that keeps the constraints was not tried"
+        else "a configuration that meets the constraints was not tried"
     )
     further = f"; {certainty.option} continues" if certainty.option else ""
     return (
@@ -86,9 +86,9 @@ def _compliance(answer: Answer) -> Iterator[str]:
         return
     values = "; ".join(_bounded_values(answer.ranking.goal, compliance))
     yield (
-        f"{best.name} kept the constraints in {compliance.kept} of"
+        f"{best.name} met the constraints in {compliance.kept} of"
         f" {counted(len(compliance.measurements), 'measurement')} ({values}):"
-        f" {_a_chance(compliance.chance).removeprefix('a ')} that it keeps them."
+        f" {_a_chance(compliance.chance).removeprefix('a ')} that it meets them."
     )
 
 
@@ -114,7 +114,7 @@ def _near_misses(answer: Answer) -> Iterator[str]:
             f"{trial.variants} {under(trial)} is {near.gain_percent:.0f} % better,"
             f" {'; '.join(map(_miss_text, near.misses))}"
         )
-        yield f"{gives} ({100 * near.chance:.0f} % chance that it keeps the constraints)."
+        yield f"{gives} ({100 * near.chance:.0f} % chance that it meets the constraints)."
 
 
 def _miss_text(miss: Miss) -> str:
@@ -137,7 +137,7 @@ def _rivals(answer: Answer) -> Iterator[str]:
         measured = f"{rival.item.trial} measured {rival.gain_percent:.1f} % better"
         if own is not None and rival.chance < own.chance:
             yield (
-                f"{measured}, but is less likely to keep the constraints"
+                f"{measured}, but is less likely to meet the constraints"
                 f" ({100 * rival.chance:.0f} % against {100 * own.chance:.0f} %)."
             )
         elif len(rival.item.runs) == 1:
@@ -157,7 +157,7 @@ def _busy(answer: Answer) -> Iterator[str]:
 def _unused_conclusion(ranking: Ranking) -> Iterator[str]:
     if ranking.unused_conclusion:
         yield (
-            "The conclusion of the search is not used, and how sure it was is unknown here:"
+            "The conclusion of the search does not apply to this ranking:"
             f" {ranking.unused_conclusion}."
         )
 
@@ -169,7 +169,7 @@ def _unmeasured(ranking: Ranking) -> Iterator[str]:
     names = ", ".join(METRICS[ALIASES.get(tag, tag)].name for tag in ranking.unmeasured)
     objectives = {objective.tag for model in ranking.goal.models for objective in model.objectives}
     judged = ", ".join(METRICS[ALIASES.get(tag, tag)].name for tag in sorted(objectives))
-    yield f"Objectives without measurements do not count: {names}. Ranked by {judged}."
+    yield f"Objectives without measurements are ignored: {names}. Ranked by {judged}."
 
 
 def unchecked_remarks(results: Sequence[VariantResult], goal: Goal) -> Sequence[str]:

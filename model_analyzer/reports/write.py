@@ -55,8 +55,8 @@ class ExportDirectory:
         while path != self.path:
             if path.is_symlink():
                 raise OutputError(
-                    f"cannot write {path}: it is a symbolic link, which may lead anywhere; remove"
-                    f" it, or check {self._option}"
+                    f"cannot write {path}: it is a symbolic link; remove it, or check"
+                    f" {self._option}"
                 )
             path = path.parent
 

@@ -23,10 +23,10 @@ from model_analyzer.results.selection import Gain, gain_over_default
 # With a higher chance of something better, the answer is unsure.
 _UNSURE = 0.5
 
-# A chance to keep the constraints below this is told.
+# A chance to meet the constraints below this is told.
 _SAFE = 0.8
 
-# Of those that keep the constraints, and those that do not, so many are looked at for near misses.
+# Of those that meet the constraints, and those that do not, so many are looked at for near misses.
 _CLOSEST = 100
 _NEAR_MISSES = 2
 
@@ -40,7 +40,7 @@ class AnswerVerdict(Enum):
     RECOMMENDED = "recommended"
     EQUAL = "equal"  # the default is as good within noise
     KEEP = "keep"  # the default is the best
-    NEAREST = "nearest"  # nothing keeps the constraints
+    NEAREST = "nearest"  # nothing meets the constraints
     NOTHING = "nothing"  # nothing was measured
 
 
@@ -49,7 +49,7 @@ class Certainty:
     """What the search that chose the answer may have missed.
 
     With the probability `chance`, something that is better by more than `margin` (a fraction) was
-    not tried; where nothing `is_feasible`, something that keeps the constraints. `explanation` says
+    not tried; where nothing `is_feasible`, something that meets the constraints. `explanation` says
     why the search stopped, `option` what makes it go on ("" where nothing does).
     """
 
@@ -66,7 +66,7 @@ class Certainty:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compliance:
-    """Whether the recommendation keeps the constraints: in how many of its measurements, and the
+    """Whether the recommendation meets the constraints: in how many of its measurements, and the
     probability that it does, as far as noise can hide it.
     """
 
@@ -82,7 +82,7 @@ class Compliance:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rival:
     """A trial that measured better than the recommendation by so many percent; `chance` is the
-    probability that it keeps the constraints.
+    probability that it meets the constraints.
     """
 
     item: MeasuredTrial
@@ -96,7 +96,7 @@ class Answer:
 
     `gain` is that over the default configuration, None where there is nothing to compare with or
     where it may be owed to the load alone. `compliance` is None without constraints, `certainty`
-    where no search said how sure it is. `rivals` keep the constraints and measured better, but are
+    where no search said how sure it is. `rivals` meet the constraints and measured better, but are
     not recommended; `near_misses` are better, and just miss a constraint, or may break it.
     """
 
@@ -115,7 +115,7 @@ class Answer:
 
     @property
     def is_met(self) -> bool:
-        """Whether something was measured that keeps the constraints."""
+        """Whether something was measured that meets the constraints."""
         return self.verdict not in (AnswerVerdict.NEAREST, AnswerVerdict.NOTHING)
 
     @property
@@ -190,7 +190,7 @@ def _compliance(ranking: Ranking, chance: Callable[[MeasuredTrial], float]) -> C
 
 
 def _rivals(ranking: Ranking, chance: Callable[[MeasuredTrial], float]) -> Iterator[Rival]:
-    """The best one of those that measured better, keep the constraints, and are no tie."""
+    """The best one of those that measured better, meet the constraints, and are no tie."""
     if not ranking.any_passes:
         return
     best = ranking.results[0].best
@@ -227,7 +227,7 @@ def _near_misses(ranking: Ranking) -> Iterator[NearMiss[MeasuredTrial]]:
 
 
 def _chances(ranking: Ranking) -> Callable[[MeasuredTrial], float]:
-    """The probability that something measured keeps the constraints."""
+    """The probability that something measured meets the constraints."""
     chance = chance_to_keep(ranking.goal, {id(item): item.runs for item in ranking.measured})
     return lambda item: chance(id(item))
 

@@ -243,7 +243,7 @@ def _why_elsewhere(then: Trial, now: Trial) -> str:
         f"{one.what} {one.then or 'not set'} instead of {one.now or 'not set'}"
         for one in differences(then, now)
     ]
-    return f"measured under other circumstances{f' ({_listed(texts)})' if texts else ''}"
+    return f"measured under different circumstances{f' ({_listed(texts)})' if texts else ''}"
 
 
 def _listed(texts: Sequence[str]) -> str:
@@ -353,7 +353,7 @@ class _Now:
         for older in versions:
             for name, then in _leaves(older.config):
                 if own.get(name) == then != present.get(name):
-                    return f"{name}: {then} then, {present.get(name, 'not set')} now"
+                    return f"{name}: was {then}, now {present.get(name, 'not set')}"
         return ""
 
     def _parts(self, model: str, base: str) -> Mapping[str, ModelVariant]:

@@ -42,11 +42,13 @@ class Condition:
         """Reads `COLUMN OPERATOR VALUE`; raises ValueError with a sentence."""
         found = _FORM.fullmatch(text)
         if found is None or not found[3]:
-            raise ValueError(f"{text!r} is no condition: write one like perf_latency_p99<20")
+            raise ValueError(
+                f"{text!r} is not a condition: write, for example, perf_latency_p99<20"
+            )
         column, sign, value = column_called(found[1]), found[2], found[3]
         if column in TEXTS:
             if sign not in ("=", "!="):
-                raise ValueError(f"{text!r}: {column} is a text: compare it by = or !=")
+                raise ValueError(f"{text!r}: {column} is text: compare it with = or !=")
             return cls(column=column, operator=sign, value=value)
         try:
             number = float(value)
@@ -70,6 +72,6 @@ def column_called(name: str) -> str:
     if name not in known:
         nearest = get_close_matches(name, known, n=1)
         hint = f"did you mean {nearest[0]!r}?" if nearest else ""
-        hint = hint or f"give a metric, or one of {', '.join((*TEXTS, *NUMBERS))}"
-        raise ValueError(f"nothing is called {name!r}: {hint}")
+        hint = hint or f"give a metric or one of {', '.join((*TEXTS, *NUMBERS))}"
+        raise ValueError(f"unknown column {name!r}: {hint}")
     return name

@@ -27,7 +27,7 @@ class ValueEffect:
     """A value of a parameter (None: the configuration does not set it), the `best` that was
     reached with it, and how many measurements that is the best of.
 
-    `best` is None where none of them kept the constraints, or had the metric.
+    `best` is None where none of them met the constraints, or had the metric.
     """
 
     value: Cell
@@ -52,7 +52,7 @@ class ParameterEffect:
 class Effects:
     """What the parameters changed, the one that changed most first, judged by the metric `tag`.
 
-    `constrained` tells whether only measurements that keep the constraints count: where none
+    `constrained` tells whether only measurements that meet the constraints count: where none
     does, all do.
     """
 

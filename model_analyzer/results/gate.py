@@ -39,7 +39,8 @@ class Rule:
             bound = float("nan")
         if found is None or not isfinite(bound):
             raise ValueError(
-                f"{text!r} is no rule: write one like perf_throughput<-3% or perf_latency_p99>20"
+                f"{text!r} is not a rule: write, for example, perf_throughput<-3% or"
+                " perf_latency_p99>20"
             )
         return cls(tag=found[1], is_below=found[2] == "<", bound=bound, is_change=bool(found[4]))
 

@@ -123,7 +123,7 @@ class Ranking:
 
     @cached_property
     def passing(self) -> Sequence[bool]:
-        """Whether each measurement keeps the constraints, in that order."""
+        """Whether each measurement meets the constraints, in that order."""
         measurements = [item.measurement for item in self.measured]
         return [missed == 0 for missed in self.goal.shortfalls(self.columns, measurements)]
 
@@ -174,7 +174,7 @@ def rank(
     conclusion = None if unused else concluded
     ordered, ties = _ordered(measured, judged, conclusion)
     if conclusion is not None and ordered[0].trial.first.key != conclusion.recommended:
-        conclusion, unused = None, "what it recommends was beaten by measurements since"
+        conclusion, unused = None, "newer measurements are better than its recommendation"
     ordered, ties = _default_first(ordered, ties, judged)
     same = ordered[0].trial.first.key if ordered else ""
     ties = tuple(item for item in ties if item.trial.first.key != same)  # under another name
@@ -253,16 +253,16 @@ def _why_unused(
     if conclusion is None:
         return ""
     if conclusion.goal != goal.identity:
-        return "it was for other goals"
+        return "it was for different goals"
     if unmeasured:
-        return "it was for objectives without measurements"
+        return "its objectives were not measured"
     recommended = (
         record.trial.first.key == conclusion.recommended
         for record in records
         if isinstance(record.outcome, Measurement)
     )
     if not any(recommended):
-        return "what it recommends is not among these measurements"
+        return "its recommendation is not among these measurements"
     if conclusion.trials > len({record.trial.first.key for record in records}):
         return "some of its trials are not among these measurements"
     return ""

@@ -120,6 +120,6 @@ def _index(word: str, seen: Sequence[Device]) -> int | None:
 
 def _listed(seen: Sequence[Device]) -> str:
     if not seen:
-        return "CUDA programs see none: leave the option out"
+        return "CUDA programs see none: remove the option"
     known = (f"{index}: {device.name} {device.uuid}" for index, device in enumerate(seen))
     return "there are " + ", ".join(known)

@@ -154,7 +154,7 @@ def _check_machine() -> None:
     numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdecimal())
     if name != "glibc" or numbers < (2, 34):
         raise RuntimeNotFound(
-            f"the runtime needs glibc 2.34 or newer (Debian 12, Ubuntu 22.04), found"
+            "the runtime needs glibc 2.34 or newer (Debian 12, Ubuntu 22.04), found"
             f" {name or 'another C library'} {version}"
         )
 

@@ -85,8 +85,8 @@ def _obstacle(path: Path) -> str | None:
     # a link to nowhere is there, too
     place = next(one for one in (path, *path.absolute().parents) if os.path.lexists(one))
     if not place.is_dir():
-        return f"{place} is no directory"
-    return None if os.access(place, os.W_OK | os.X_OK) else f"{place} is not yours to write"
+        return f"{place} is not a directory"
+    return None if os.access(place, os.W_OK | os.X_OK) else f"{place} is not writable"
 
 
 def _check_ours(path: Path, spared: Collection[Path]) -> None:
@@ -103,7 +103,7 @@ def _check_ours(path: Path, spared: Collection[Path]) -> None:
         place = Path(os.path.realpath(path)) / entry.name
         if not (is_ours(entry) or place in spared or _is_above(place, spared)):
             raise RepositoryError(
-                f"output model repository {path} holds {entry.name}, which no run has made",
+                f"output model repository {path} holds {entry.name}, which no run created",
                 "move it away, give --override-output-model-repository to replace it, or another"
                 " --output-model-repository-path",
             )

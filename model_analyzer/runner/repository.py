@@ -79,7 +79,9 @@ class ModelRepository:
         config = self._config(name)
         steps = step_models(config)
         if "" in steps:
-            raise RepositoryError(f"{directory / CONFIG}: a step of the ensemble names no model")
+            raise RepositoryError(
+                f"{directory / CONFIG}: a step of the ensemble contains no model name"
+            )
         if not steps:
             self._check_files(directory, config)
         if not is_complete(config):
@@ -103,7 +105,7 @@ class ModelRepository:
             models = sorted(path.name for path in self.path.iterdir() if os.path.isdir(path))
         if not is_there:
             near = get_close_matches(name, models, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"it holds: {', '.join(models[:12])}"
+            hint = f"did you mean {near[0]!r}?" if near else f"available: {', '.join(models[:12])}"
             raise RepositoryError(f"no model {name!r} in {self.path} ({hint})")
         return directory
 
@@ -122,8 +124,8 @@ class ModelRepository:
         config = parse_text(text, str(path))
         if config.get("name", name) != name:
             raise RepositoryError(
-                f"{path}: names the model {config['name']!r}, but its directory is {name!r}:"
-                " the server wants them equal"
+                f"{path}: names the model {config['name']!r}, but its directory is {name!r}: they"
+                " must be equal"
             )
         return {"name": name, **config}
 

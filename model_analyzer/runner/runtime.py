@@ -211,7 +211,7 @@ def find_server_library(given: Path | None, environment: Mapping[str, str], work
                 Problem(
                     where="triton_install_path",
                     what=f"{given} {reason}",
-                    hint=f"or leave it out and run `{INSTALL}`",
+                    hint=f"or remove it and run `{INSTALL}`",
                 )
             )
         return _library(given, "--triton-install-path", environment)
@@ -338,7 +338,7 @@ def _given(option: str, given: str, environment: Mapping[str, str]) -> Path:
         what = f"{given} is a directory"
     else:
         what = f"{given} is not executable"
-    raise ConfigError(Problem(where=option, what=what, hint=f"or leave it out and run `{INSTALL}`"))
+    raise ConfigError(Problem(where=option, what=what, hint=f"or remove it and run `{INSTALL}`"))
 
 
 def _not_found(name: str, places: str, reasons: list[str]) -> ModelAnalyzerError:

@@ -71,4 +71,4 @@ def other_models(client: ServerClient, profiled: Iterable[ModelFacts]) -> Sequen
 
 def _hint(name: str, models: Iterable[str]) -> str:
     near = get_close_matches(name, models, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"it has: {', '.join(sorted(models)[:12])}"
+    return f"did you mean {near[0]!r}?" if near else f"available: {', '.join(sorted(models)[:12])}"

@@ -112,7 +112,7 @@ def reason_in(output: str) -> str:
         url = match["url"].partition("#")[0]
         return (
             f"{PurePosixPath(url).name} has sha256 {match['hash']}, which is not in the"
-            " lock file: somebody changed or rebuilt it (`pip config list` shows where pip looks)"
+            " lock file: it was changed or rebuilt (`pip config list` shows which index pip uses)"
         )
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     errors = [line for line in lines if line.lower().startswith(("error", "e:"))]

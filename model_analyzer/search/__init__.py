@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decides what to measure next. Pure: told answers go in, trials come out."""
+"""Decides what to measure next. Pure: outcomes go in, trials come out."""

@@ -26,7 +26,7 @@ from model_analyzer.search.trial_map import TrialMap
 
 log = logging.getLogger(__name__)
 
-_MODE = "run_config_search_mode"
+_MODE = "--search"
 
 
 def mode_of(subject: Subject, settings: SearchSettings) -> SearchMode:
@@ -174,14 +174,14 @@ def _kinds(subject: Subject, settings: SearchSettings, mode: SearchMode) -> Iter
         yield Problem(
             where=ensembles[0],
             what="an ensemble cannot be profiled concurrently with other models",
-            hint="leave run_config_profile_models_concurrently_enable out",
+            hint="remove run_config_profile_models_concurrently_enable",
         )
     lists = settings.disable or subject.lists_loads
     if ensembles and mode is SearchMode.BRUTE and not lists:
         yield Problem(
             where=_MODE,
-            what=f"search mode brute cannot search {ensembles[0]}, which is an ensemble",
-            hint=f"leave {_MODE} out, or use quick or adaptive",
+            what=f"search mode brute does not support ensembles such as {ensembles[0]}",
+            hint="remove run_config_search_mode, or give --search quick or --search adaptive",
         )
 
 
@@ -193,8 +193,8 @@ def _unvaried(subject: Subject, settings: SearchSettings) -> Iterator[str]:
     parts = [part for model in subject.models for part in [*model.varied.values()][1:]]
     for name in dict.fromkeys(part.facts.name for part in parts if part.parameters):
         yield (
-            f"model_config_parameters of {name}: it is called by another model, and is taken as it"
-            f" is where {why}; {_MODE}: adaptive varies it"
+            f"model_config_parameters of {name} is ignored: another model calls it, and {why};"
+            f" {_MODE} adaptive varies it"
         )
 
 
@@ -205,15 +205,15 @@ def _one_load(subject: Subject) -> Iterator[Problem]:
         if settings.load_kind is LoadKind.REQUEST_RATE and not settings.loads:
             yield Problem(
                 where=settings.name,
-                what="search mode quick searches with concurrencies, not with request rates",
-                hint=f"leave request rates out, or take {_MODE}: adaptive",
+                what="search mode quick searches concurrencies, not request rates",
+                hint=f"remove the request rates, or give {_MODE} adaptive",
             )
         for what, values in (("load", settings.loads), ("batch size", settings.batch_sizes)):
             if len(values) > 1:
                 yield Problem(
                     where=settings.name,
-                    what=f"search mode quick takes one {what}, not {len(values)}",
-                    hint=f"{_MODE}: adaptive takes several",
+                    what=f"search mode quick supports one {what}, not {len(values)}",
+                    hint=f"{_MODE} adaptive supports several",
                 )
 
 
@@ -229,7 +229,7 @@ def _composing(subjects: Sequence[Subject]) -> Sequence[str]:
             Problem(
                 where="cpu_only_composing_models",
                 what=f"{cpu_only[0]} is not called by any model of this run",
-                hint="the option is for the parts of ensembles and for bls_composing_models",
+                hint="the option is for models of ensembles and for bls_composing_models",
             )
         )
     return [f"{name} is not called by any model of this run: ignored" for name in unused]

@@ -33,7 +33,7 @@ _MOST_VISITS = 2
 
 
 class Climb:
-    """The walk: told what was measured at a coordinate, it says which one is next."""
+    """The walk: given the measurement of a coordinate, it chooses the next coordinate."""
 
     def __init__(self, space: Space, goal: Goal) -> None:
         self._space = space

@@ -28,8 +28,8 @@ from model_analyzer.search.trial_map import TrialMap
 log = logging.getLogger(__name__)
 
 _BASELINE_FAILED = (
-    "%s: the search ends here: everything would be compared with %s, and that failed (%s)."
-    " Make it work, or leave run_config_search_mode: optuna out"
+    "%s: the search stops, because optuna compares all trials with %s, which failed (%s)."
+    " Fix that configuration, or use another search mode, for example --search adaptive"
 )
 
 # The least score by objectives alone, which is that of no throughput against some.
@@ -43,7 +43,7 @@ def require_optuna() -> ModuleType:
     except ImportError as error:
         raise ConfigError(
             Problem(
-                where="run_config_search_mode",
+                where="--search",
                 what=f"search mode optuna needs the package optuna: {error}",
                 hint="pip install optuna",
             )

@@ -173,9 +173,9 @@ class TrialMap:
                     raise ConfigError(
                         Problem(
                             where=f"model_config_parameters of {name}",
-                            what=f"{field} has {len(values)} values, and this search takes at most"
-                            f" {_MOST_CHOICES}",
-                            hint="list fewer, or use run_config_search_mode: brute",
+                            what=f"{field} has {len(values)} values, but this search supports at"
+                            f" most {_MOST_CHOICES}",
+                            hint="list fewer values, or use --search brute",
                         )
                     )
                 yield Dimension(model=name, parameter=field, values=values, is_ordered=False)
@@ -188,8 +188,8 @@ class TrialMap:
                 raise ConfigError(
                     Problem(
                         where=name,
-                        what=f"every one of batch_sizes is above the model's batch limit ({limit})",
-                        hint="run_config_search_max_model_batch_size may allow more",
+                        what=f"all batch_sizes are above the model's batch limit ({limit})",
+                        hint="raise it with run_config_search_max_model_batch_size",
                     )
                 )
             yield Dimension(model=name, parameter=_CLIENT_BATCH, values=fitting)

@@ -126,7 +126,7 @@ def listed_instances(model: VariedModel) -> Mapping[int, Sequence[Mapping[str, A
             Problem(
                 where=f"model_config_parameters of {model.facts.name}",
                 what="several values of instance_group have the same number of instances",
-                hint="this search varies how many there are, and nothing else of them",
+                hint="this search varies only the number of instances",
             )
         )
     return counted
@@ -145,8 +145,8 @@ def single_parameters(model: VariedModel) -> Mapping[str, Any]:
             raise ConfigError(
                 Problem(
                     where=f"model_config_parameters of {model.facts.name}",
-                    what=f"{field} has {len(values)} values, and this search takes one",
-                    hint="run_config_search_mode: adaptive takes several",
+                    what=f"{field} has {len(values)} values, but this search supports one",
+                    hint="--search adaptive supports several",
                 )
             )
     return {field: value for field, (value,) in fields.items()}

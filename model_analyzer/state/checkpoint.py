@@ -342,7 +342,7 @@ def list_checkpoints(
     """Every numbered checkpoint in a directory: see `state.api`."""
     if sort_by not in (*SORTS, *METRICS, *ALIASES):
         raise ValueError(
-            f"sort_by: no metric is called {sort_by!r}: give 'index', 'time' or a metric, such as"
+            f"sort_by: unknown metric {sort_by!r}: give 'index', 'time' or a metric, such as"
             f" {DEFAULT_OBJECTIVE!r}"
         )
     if order not in (None, "asc", "desc"):

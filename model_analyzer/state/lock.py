@@ -82,7 +82,7 @@ class Lock:
         except OSError as error:
             raise CheckpointError(
                 f"{self._path}: cannot be opened: {error.strerror}; choose another"
-                " --checkpoint-directory (--checkpoint-load-directory goes on from this one)"
+                " --checkpoint-directory (--checkpoint-load-directory resumes from this one)"
             ) from error
         is_taken = False
         try:

@@ -92,7 +92,7 @@ def _replaces(new: Outcome, old: Outcome) -> bool:
 def _check_hardware(one: Checkpoint, other: Checkpoint) -> None:
     for found in hardware_differences(one, other.header.devices, other.header.host):
         raise CheckpointError(
-            f"{one.path} and {other.path} were measured on different hardware, and cannot be"
+            f"{one.path} and {other.path} were measured on different hardware and cannot be"
             f" compared: {found.what}: {found.then or 'none'} there, {found.now or 'none'} here"
         )
 

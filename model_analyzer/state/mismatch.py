@@ -111,7 +111,7 @@ def _models(known: Checkpoint, models: Iterable[ModelFacts]) -> Iterator[Differe
             if then.files:
                 yield from files_difference(part.name, then.files, part.files)
             if thaw(then.config) != thaw(part.config):
-                yield Difference(what=f"config.pbtxt of {part.name}", then="another", now="this")
+                yield Difference(what=f"config.pbtxt of {part.name}", then="", now="")
 
 
 def _defaults(known: Checkpoint) -> Mapping[str, ModelVariant]:

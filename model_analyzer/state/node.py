@@ -107,8 +107,8 @@ class NodeJournal:
         fault = self._journal.fault
         if fault is not None:
             raise CheckpointError(
-                f"{self._layout.journal(self._node)}: {fault.value} while in use; what this node"
-                " measures is kept nowhere: start it again"
+                f"{self._layout.journal(self._node)}: {fault.value} while in use; measurements of"
+                " this node are not saved: start it again"
             )
 
     def _is_folded(self, layout: Layout) -> bool:
@@ -144,5 +144,5 @@ class Follower:
         self._position += read
         self._last = last or self._last
         if content.damage:
-            log.warning("%s is damaged: using what is intact", self._path)
+            log.warning("%s is damaged: using the intact part", self._path)
             records.update(read_journal(self._path).records)  # with what its copies give

@@ -37,7 +37,7 @@ def _key_in(directory: Path) -> bytes:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         log.warning(
-            "%s: %s: later runs measure again what depends on masked variables; mend it, set"
+            "%s: %s: later runs measure again what depends on masked variables; fix it, set"
             " XDG_CACHE_HOME, or name the variables in show_environment",
             path,
             reason,
@@ -70,10 +70,10 @@ def _read(path: Path) -> bytes:
     with open(descriptor, "rb") as file:
         about = os.fstat(descriptor)
         if not stat.S_ISREG(about.st_mode) or about.st_uid != os.geteuid():
-            raise ValueError("is not a file of your own")
+            raise ValueError("is not a file of the current user")
         if about.st_mode & 0o077:
             raise ValueError("others have access to it (chmod 600, or remove it)")
         key = file.read(_BYTES + 1)
     if len(key) != _BYTES:
-        raise ValueError(f"does not hold {_BYTES} bytes (remove it: another is made)")
+        raise ValueError(f"does not hold {_BYTES} bytes (remove it: a new one is created)")
     return key

@@ -110,7 +110,7 @@ class ProfileState:
             self._lock.release()
             raise
         for sentence in loaded.damage:
-            log.warning("%s: using what is intact", sentence)
+            log.warning("%s: using the intact part", sentence)
         for sentence in loaded.remarks:
             log.warning("%s", sentence)
         if announces:

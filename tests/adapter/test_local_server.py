@@ -163,7 +163,7 @@ def test_a_server_that_does_not_tell_its_counts_is_as_good(
     server.serve([one], ServerSetup())
 
     assert server.statistics([one]) == {}
-    assert "does not tell its statistics: statistics are switched off" in caplog.text
+    assert "does not report its statistics: statistics are switched off" in caplog.text
     assert server.serve([one], ServerSetup()) is None
 
 

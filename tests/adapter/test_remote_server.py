@@ -169,7 +169,7 @@ def test_for_what_only_its_log_tells_the_user_is_sent_there(elsewhere, make) -> 
     failure = make(elsewhere()).serve([variant(fake="refuse")], SETUP)
 
     assert isinstance(failure, Failure)
-    assert failure.hint == "the server's own log may tell more"
+    assert failure.hint == "see the server's log"
 
 
 def test_a_server_that_polls_is_told_with_both_ways_out(elsewhere, make) -> None:

@@ -111,7 +111,7 @@ def test_where_nothing_keeps_the_constraints_nothing_is_deployed_unless_allowed(
     for command in (("best",), ("best", "--format", "kubernetes"), ("best", "--diff")):
         status, output, error = run(*command)
         assert (status, output) == (1, ""), command
-        assert "m: no configuration keeps the constraints, so none is given" in error
+        assert "m: no configuration meets the constraints, so there is none to use" in error
         status, output, _ = run(*command, "--allow-miss")
         # the nearest is the default: there is no difference to show
         assert (status, output.startswith(miss)) == (0, "--diff" not in command), command
@@ -147,6 +147,6 @@ def test_models_that_were_measured_together_are_found(setting, make_model, run: 
 def test_an_objective_without_data_is_named(setting, tmp_path: Path) -> None:
     status, output = setting.profile(objectives={"gpu_used_memory": 1, "perf_throughput": 10})
     assert status == 0, output
-    assert "Objectives without measurements do not count: GPU Memory Usage." in output
+    assert "Objectives without measurements are ignored: GPU Memory Usage." in output
     assert "GPU Memory" not in answer(tmp_path)["sentence"]
     assert answer(tmp_path)["unmeasured_objectives"] == ["gpu_used_memory"]

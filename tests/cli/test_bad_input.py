@@ -345,4 +345,4 @@ def test_names_that_leave_the_repository_are_refused(complain) -> None:
     for name in ("../m", "a/b", ".."):
         status, line = complain(profile_models=[name])
         assert status == USAGE
-        assert "is not the name of a model" in line
+        assert "is not a valid model name" in line

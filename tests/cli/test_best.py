@@ -130,7 +130,7 @@ def test_what_it_changes(best: Run) -> None:
     assert best("--format", "diff")[1] == output
     status, output, error = best("--diff", "--metric", "perf_latency_p99")
     assert (status, output) == (0, "")
-    assert "there is nothing to change" in error
+    assert "nothing to change" in error
 
 
 def test_a_manifest_for_as_many_replicas_as_are_needed(best: Run) -> None:
@@ -176,7 +176,7 @@ def test_of_several_models_one_is_named(best_of_several: Run) -> None:
     for model in ("a", "p"):
         status, output, error = best_of_several("-m", model)
         assert (status, output) == (0, 'backend: "python"\n')
-        assert ("a calls p: see --model" in error) == (model == "a")
+        assert ("a calls p: use --model" in error) == (model == "a")
     assert "-load-model=p" in best_of_several("-m", "b", "--format", "kubernetes")[1]
     status, output, error = best_of_several("-m", "f")
     assert (status, output) == (FAILED, "")
@@ -185,18 +185,22 @@ def test_of_several_models_one_is_named(best_of_several: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        ([], USAGE, "--model: there are several, name one of them: m, a,b, f"),
-        (["-m", "a,b"], USAGE, "--model: each has a config.pbtxt: name one of a, p, b"),
-        (["-m", "x"], FAILED, "nothing was measured of model 'x': there is m, a,b, f"),
+        ([], USAGE, "--model: several models were measured: choose one of m, a,b, f"),
+        (
+            ["-m", "a,b"],
+            USAGE,
+            "--model: each model has its own config.pbtxt: choose one of a, p, b",
+        ),
+        (["-m", "x"], FAILED, "model 'x' was not measured; measured: m, a,b, f"),
         (["-m", "b", "--diff"], FAILED, "a, p, b: the configuration in the model repository was"),
         (["--diff", "--format", "json"], USAGE, "--diff: means --format diff"),
-        (["--throughput", "5"], USAGE, "--throughput: only a manifest has replicas"),
+        (["--throughput", "5"], USAGE, "--throughput: only a Kubernetes manifest has replicas"),
         (["--format", "kubernetes", "--throughput", "0"], USAGE, "must be above 0, found 0"),
         (["--format", "kubernetes", "--throughput", "inf"], USAGE, "--throughput: expected a"),
         (["--format", "helm"], USAGE, "'helm' is not one of"),
         (["-s", "nowhere"], FAILED, "nowhere"),
         (["-f", "nowhere.yaml"], USAGE, "nowhere.yaml"),
-        (["--constraint", "x"], USAGE, "write one like perf_latency_p99<20"),
+        (["--constraint", "x"], USAGE, "write, for example, perf_latency_p99<20"),
         (["--output-dir", "checkpoints/0.ckpt"], FAILED, "check --output-dir"),
     ],
 )

@@ -228,7 +228,7 @@ def test_show_tells_how_it_was_searched_and_what_came_of_it(call: Run, checkpoin
     assert "quick." not in told
     assert re.search(rf"Conclusion about m(.*\n)+?Recommended +{best}\n", concluded)
     assert "after 5 trials" in concluded
-    assert "better with a chance of" in concluded
+    assert "better, with a chance of" in concluded
 
 
 def test_show_takes_a_number_a_uuid_and_a_path(call: Run, checkpoints: Path) -> None:
@@ -254,7 +254,10 @@ def test_trials_are_chosen_and_sorted(call: Run) -> None:
 
     _, output, _ = call("trials", "--sort-by", "perf_throughput", "--order", "asc", "--top-n", "1")
     assert column(output, 1) == ["n_config_1"]
-    assert call("trials", "--where", "concurrency>99")[:2] == (0, "no measurement meets that\n")
+    assert call("trials", "--where", "concurrency>99")[:2] == (
+        0,
+        "no measurement meets the conditions\n",
+    )
 
 
 def test_trials_for_programs(call: Run, tmp_path: Path) -> None:
@@ -481,10 +484,10 @@ def test_metadata_is_not_written_while_a_run_writes(call: Run, checkpoints: Path
         (["get", "owner.lead"], FAILED, "below 'owner' there is team, tickets"),
         (["get", "owner.tickets.9"], FAILED, "no metadata 'owner.tickets.9'"),
         (["remove", "nope"], FAILED, "no metadata 'nope': there is owner, note"),
-        (["set", "owner.team", "x"], USAGE, "set the whole of it"),
+        (["set", "owner.team", "x"], USAGE, "set the whole top-level value"),
         (["set", "", "x"], USAGE, "KEY"),
         (["set", "key", "null"], USAGE, "use `metadata remove`"),
-        (["set", "key", "[1e999]"], USAGE, "a number in it is too large"),
+        (["set", "key", "[1e999]"], USAGE, "it contains a number that is too large"),
         (["set", "key", "[" * 65 + "]" * 65], USAGE, "more than 64 levels deep"),
         (["set", "key", "[" * 9999 + "]" * 9999], USAGE, "more than 64 levels deep"),
     ],
@@ -550,7 +553,7 @@ def test_stats_name_the_node_that_dominates(call: Run, checkpoints: Path) -> Non
     found = json.loads(call("stats", "--json")[1])
     assert found["dominant_node"] == "node-1"
     assert found["nodes"]["node-1"]["outcomes"] == 29
-    assert "Most of it is of node-1." in call("stats")[1]
+    assert "Most of the time was measured on node-1." in call("stats")[1]
 
 
 def test_stats_tell_the_time_that_each_node_measured(run: Run, tmp_path: Path) -> None:
@@ -584,8 +587,9 @@ def test_merge_writes_the_next_checkpoint(call: Run, tmp_path: Path, checkpoints
     assert status == 0
     assert output.splitlines() == [
         "wrote both/0.ckpt with 7 outcomes",
-        "1 trial had two outcomes: a measurement is kept before a failure, else the newer one",
-        "1 variant got another name: one name means one configuration",
+        "1 trial had two outcomes: kept the measurement if the other is a failure, otherwise the"
+        " newer one",
+        "renamed 1 variant, because each name must mean one configuration",
     ]
     merged = load(tmp_path / "both")
     assert merged.metadata == freeze(METADATA)
@@ -616,20 +620,20 @@ def test_merge_refuses_other_hardware(call: Run, tmp_path: Path) -> None:
         (["show", "-s", "none"], FAILED, "none: no checkpoint found"),
         (["list", "-s", "none"], FAILED, "none: no checkpoints found"),
         (["verify", "-s", "none"], FAILED, "none: no checkpoints found"),
-        (["list", "--sort-by", "x"], USAGE, "--sort-by: no metric is called 'x'"),
+        (["list", "--sort-by", "x"], USAGE, "--sort-by: unknown metric 'x'"),
         (["list", "--checkpoint-prefix", "a/b"], USAGE, "--checkpoint-prefix: expected a name"),
         (["list", "--checkpoint-prefix", "a-journal"], USAGE, "--checkpoint-prefix: expected a"),
         (["show", "x" * 300], FAILED, "no checkpoint"),
         (["merge", "x" * 300, "y", "--output-dir", "z"], FAILED, "File name too long"),
         (["trials", "--where", "perf_troughput<5"], USAGE, "did you mean 'perf_throughput'?"),
-        (["trials", "--sort-by", "x"], USAGE, "--sort-by: nothing is called 'x'"),
+        (["trials", "--sort-by", "x"], USAGE, "--sort-by: unknown column 'x'"),
         (["trials", "-o", "x"], USAGE, "choose --format csv, json or parquet"),
-        (["best", "--model", "x"], FAILED, "nothing was measured of model 'x': there is m, n"),
-        (["best", "--metric", "x"], USAGE, "--metric: no metric is called 'x'"),
+        (["best", "--model", "x"], FAILED, "model 'x' was not measured; measured: m, n"),
+        (["best", "--metric", "x"], USAGE, "--metric: unknown metric 'x'"),
         (["best", "--metric", "perf_throughput:x"], USAGE, "--metric"),
         (["best", "--latency-budget", "0"], USAGE, "--latency-budget: must be above 0, found 0"),
         (["best", "--min-throughput", "x"], USAGE, "--min-throughput: expected a number"),
-        (["best", "--constraint", "x"], USAGE, "write one like perf_latency_p99<20"),
+        (["best", "--constraint", "x"], USAGE, "write, for example, perf_latency_p99<20"),
         (["best", "--constraint", "perf_throughput<5"], USAGE, "takes the bound 'min'"),
         (["merge", "checkpoints", "--output-dir", "x"], USAGE, "at least two"),
         (["export", "--format", "csv", "-o", "none/x.csv"], FAILED, "cannot write none/x.csv"),
@@ -670,7 +674,7 @@ def test_a_file_of_upstream_begins_a_directory(run: Run, tmp_path: Path) -> None
     assert output == f"wrote new/0.ckpt with {count} outcomes\n"
     status, _, error = run("checkpoint", "import", str(sample), "-s", "new")
     assert status == FAILED
-    assert "has measurements already" in one_line(error)
+    assert "already has measurements" in one_line(error)
 
 
 @pytest.mark.parametrize("shape", ["plain", "optuna", "bls", "several_models"])
@@ -695,7 +699,7 @@ def test_what_has_no_place_upstream_is_counted(call: Run) -> None:
 
     assert status == 0
     assert json.loads(output)["ResultManager.results"]
-    assert "failures left out, for which there is no place: 1" in error
+    assert "failures left out, because this format cannot hold them: 1" in error
 
 
 def test_the_directory_may_come_from_a_variable(

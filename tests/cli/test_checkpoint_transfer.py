@@ -47,7 +47,7 @@ def test_one_is_downloaded_as_it_is(run, source: Path, tmp_path: Path, which, na
     assert files(tmp_path / "new" / "place") == {name: (source / name).read_bytes()}
 
     status, out, _ = run("checkpoint", "download", which, *where)
-    assert (status, out) == (0, f"new/place/{name} is there already\n")
+    assert (status, out) == (0, f"new/place/{name} already exists\n")
 
 
 @pytest.mark.parametrize(
@@ -88,10 +88,10 @@ def test_of_several_damaged_ones_are_left_out(run, source: Path, tmp_path: Path)
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["0", "--top-n", "1"], "say which one"),
-        (["0", "--sort-by", "time"], "give --top-n N"),
+        (["0", "--top-n", "1"], "no checkpoint is named"),
+        (["0", "--sort-by", "time"], "--sort-by and --order need --top-n N"),
         (["--top-n", "0"], "--top-n"),
-        (["--top-n", "1", "--sort-by", "x"], "--sort-by: no metric is called 'x'"),
+        (["--top-n", "1", "--sort-by", "x"], "--sort-by: unknown metric 'x'"),
     ],
 )
 def test_several_are_chosen_in_one_way(run, source: Path, arguments, says) -> None:
@@ -116,7 +116,7 @@ def test_exactly_one_is_to_be_named(run, source: Path, tmp_path: Path, arguments
         "checkpoint", "download", *arguments, "--from", str(source), "--output-dir", "new"
     )
     assert status == 2
-    assert "say which one" in err
+    assert "no checkpoint is named" in err
     assert not (tmp_path / "new").exists()
 
 

@@ -91,7 +91,7 @@ def test_doctor_without_a_server_says_what_to_run_and_fails(run) -> None:
     done = run("doctor")
 
     assert done.returncode == 1
-    assert "→ `model-analyzer runtime install`, or name another" in done.stdout
+    assert "→ `model-analyzer runtime install`, or choose another" in done.stdout
 
 
 def test_profile_without_a_server_says_what_to_run(run, tmp_path: Path) -> None:

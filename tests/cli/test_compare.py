@@ -152,7 +152,7 @@ def test_numbers_are_of_the_checkpoint_directory(run: Run, sides: Path) -> None:
         (("base", "nowhere"), 1, "no checkpoint 'nowhere'"),
         (("base", "slow", "--fail-on", "perf_throughput=3"), 2, "--fail-on: "),
         (("base", "slow", "--fail-on", "perf_thruput<3"), 2, "did you mean 'perf_throughput'"),
-        (("base", "slow", "--metrics", "speed"), 2, "--metrics: no metric is called 'speed'"),
+        (("base", "slow", "--metrics", "speed"), 2, "--metrics: unknown metric 'speed'"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(

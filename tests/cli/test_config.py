@@ -51,7 +51,9 @@ def test_all_problems_of_all_files_are_told_in_reading_order(run, tmp_path: Path
     assert status == USAGE
     assert output == "good.yaml: valid\n"
     first, second, third, fourth = error.splitlines()
-    assert first.startswith("model-analyzer: a.yaml:2:14: search mode quick takes no concurrency")
+    assert first.startswith(
+        "model-analyzer: a.yaml:2:14: search mode quick does not support concurrency"
+    )
     assert second == (
         "model-analyzer: a.yaml:3:1: unknown option 'batchsizes' (did you mean 'batch_sizes'?)"
     )
@@ -109,7 +111,7 @@ def test_a_repository_that_is_not_there_is_told_with_its_whole_path(run, tmp_pat
     assert (status, output) == (USAGE, "")
     assert error == (
         f"model-analyzer: a.yaml:1:19: model repository {tmp_path}/modles does not exist: check"
-        " --model-repository (relative paths are meant from the current directory)\n"
+        " --model-repository (relative paths start at the current directory)\n"
     )
     assert run("config", "validate", "--file-only", "a.yaml")[0] == 0
 
@@ -162,7 +164,7 @@ def test_instances_on_gpus_that_are_not_here_are_no_mistake(run, tmp_path, make_
     assert status == 0
     assert error.startswith(
         "model-analyzer: warning: a.yaml:5:7: model m: 1 of 2 instance_groups to try have KIND_GPU,"
-        " and no GPU is here"
+        " and this machine has no GPU"
     )
     write(tmp_path, "a.yaml", GPUS_ONLY + "triton_launch_mode: remote\n")
     assert run("config", "validate", "a.yaml")[2] == ""
@@ -177,7 +179,8 @@ def test_a_model_with_nothing_but_gpu_instances_cannot_be_measured(
     status, _, error = run("config", "validate", "a.yaml")
 
     assert status == USAGE
-    assert "a.yaml:5:7: model m: all its instances are KIND_GPU, and no GPU is here" in error
+    assert "a.yaml:5:7: model m: all its instances are KIND_GPU" in error
+    assert "this machine has no GPU" in error
 
 
 def test_relative_paths_are_shown_with_what_they_are(run, tmp_path: Path, make_model) -> None:
@@ -336,7 +339,7 @@ def test_show_reads_the_file_of_the_variable_and_speaks_json(
 
 
 def test_show_tells_defaults_if_wanted(run) -> None:
-    assert run("config", "show")[1] == "Nothing is given: every option has its default.\n"
+    assert run("config", "show")[1] == "No option is set: all have their defaults.\n"
     assert "checkpoint_directory: checkpoints\n    default\n" in run("config", "show", "--all")[1]
 
 

@@ -51,7 +51,7 @@ def test_it_tells_a_person_in_80_columns(setting) -> None:
     assert max(len(line) for line in output.splitlines() if "/" not in line) <= 80
     for subject in ("Options", "Machine", "Storage", "Network", "GPUs", "Programs"):
         assert f"\n{subject}\n" in "\n" + output
-    assert "Everything that a run needs is here" in output.splitlines()[-1]
+    assert "Everything that a run needs is in place" in output.splitlines()[-1]
 
 
 def test_without_models_no_server_is_started(examine, pretend) -> None:

@@ -198,7 +198,7 @@ def test_the_servers_own_variable_gives_way_to_the_choice(on_gpus, pretend) -> N
 
     assert status == 0, output
     assert cuda(pretend) == {"GPU-0000"}
-    assert "CUDA_VISIBLE_DEVICES of the server is chosen by --gpus" in output
+    assert "CUDA_VISIBLE_DEVICES of the server is set from --gpus" in output
 
 
 def test_a_cpu_model_leaves_the_gpus_alone_unless_asked(on_gpus, table) -> None:
@@ -229,7 +229,7 @@ def test_a_mig_device_is_used_by_its_uuid_and_tells_its_memory(
 
     assert status == 0, output
     assert cuda(pretend) == {"MIG-1"}
-    said = "GPU metrics that cannot be had here: gpu_utilization, gpu_power_usage of MIG-1"
+    said = "GPU metrics that are not available here: gpu_utilization, gpu_power_usage of MIG-1"
     assert output.count(said) == 1
     assert output.count("GPU output field") == 2
     header, *rows = table("model-gpu")
@@ -265,7 +265,7 @@ def test_the_users_columns_are_written(on_gpus, table) -> None:
         ["m", "GPU-0000", "16106.1"],
     ]
     assert table("s")[1:] == [["GPU-0000", "17179.9"], ["GPU-1111", "17179.9"]]
-    assert 'GPU output field "nonsense" is no metric and no column' in output
+    assert 'GPU output field "nonsense" is neither a metric nor a column' in output
 
 
 def test_the_report_command_shows_gpus_too(on_gpus, run) -> None:

@@ -149,7 +149,7 @@ def profiled(output: str) -> list[str]:
     [
         (
             {"profile_models": ["whole"], "run_config_search_mode": "brute"},
-            "run_config_search_mode: search mode brute cannot search whole, which is an ensemble",
+            "--search: search mode brute does not support ensembles such as whole",
         ),
         (
             {

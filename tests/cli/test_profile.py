@@ -116,7 +116,7 @@ def test_the_same_command_works_twice_in_one_directory(setting) -> None:
     status, text = setting.profile(override_output_model_repository=False)
 
     assert status == 2
-    assert "holds mine, which no run has made" in text
+    assert "holds mine, which no run created" in text
     assert (output / "m_config_0" / "1").exists()
 
 
@@ -646,7 +646,7 @@ def test_a_busy_machine_is_told_once_and_with_every_measurement(setting) -> None
     status, output = setting.profile()
 
     assert status == 0, output
-    assert output.count("of this machine's CPU time: measurements are noisy") == 1
+    assert output.count("of this machine's CPU time, so measurements are noisy") == 1
     kept = load(setting.directory / "checkpoints").records
     notices = [record.outcome.notices for record in kept if isinstance(record.outcome, Measurement)]
     assert len(notices) == len(kept)

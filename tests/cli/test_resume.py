@@ -30,7 +30,7 @@ def test_a_run_without_checkpoints_leaves_none_and_answers(setting) -> None:
 
     assert status == 0, output
     assert not (setting.directory / "checkpoints").exists()
-    assert "No checkpoint is read or kept." in output
+    assert "No checkpoint is read or written." in output
     assert "Saved checkpoint" not in output
     assert len(setting.rows) == ALL
 
@@ -151,7 +151,7 @@ def test_two_beginnings_are_one_too_many(setting, arguments: list[str]) -> None:
     status, output = setting.profile(*arguments)
 
     assert status == 2
-    assert "exclude each other" in output
+    assert "cannot be combined" in output
 
 
 # -- another machine ---------------------------------------------------------------------------
@@ -180,8 +180,8 @@ def test_another_machine_is_an_error_where_nobody_can_be_asked(setting, pretend,
     assert status == 1
     assert len(output.splitlines()) == 1, output
     assert f"The machine does not match the checkpoint: {elsewhere} was measured on" in output
-    assert "processor: Another, 96 cores then" in output
-    assert "--on-mismatch use or fresh" in output
+    assert "was measured on a different processor: was Another, 96 cores" in output
+    assert "--on-mismatch use or --on-mismatch fresh" in output
     assert len(pretend.launches) == before
 
 
@@ -218,7 +218,7 @@ def test_what_else_is_different_is_said_and_no_obstacle(setting, pretend) -> Non
     status, output = setting.profile("-v", run_config_search_max_concurrency=4)
 
     assert status == 0, output
-    assert "search.max_concurrency of m: 2 then, 4 now" in output
+    assert "search.max_concurrency of m: was 2, now 4" in output
     assert len(pretend.launches) - before == ALL // 2
 
 

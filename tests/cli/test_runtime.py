@@ -92,4 +92,4 @@ def test_a_file_of_requirements_must_be_there(install: Install) -> None:
     done = install("--requirements", "none.txt")
 
     assert done.returncode == 2
-    assert "--requirements none.txt: there is no such file" in done.stderr
+    assert "--requirements none.txt: file not found" in done.stderr

@@ -227,8 +227,8 @@ def test_a_changed_secret_is_told(setting) -> None:
     _, changed = setting.profile(triton_server_environment={"HF_TOKEN": "new-secret"}, **once)
     assert "Different from the checkpoint" not in same
     assert (
-        "Different from the checkpoint: server environment: HF_TOKEN: one ****** then, another"
-        " ****** now (its measurements are used)"
+        "Different from the checkpoint: server environment: HF_TOKEN: was ******, now a"
+        " different ****** (its measurements are used)"
     ) in " ".join(changed.split())
 
 

@@ -61,7 +61,7 @@ def local_gpus(
     requested = settings.monitors.gpus
     nvml = Nvml()
     if settings.monitors.ignore_gpus:
-        log.info("GPUs are not looked for: cannot verify that GPU devices match checkpoint")
+        log.info("GPU discovery is disabled: cannot verify that GPU devices match checkpoint")
         return ObservedGpus((), nvml.read)
     if settings.server.launch is LaunchMode.REMOTE and requested:
         return None
@@ -87,5 +87,5 @@ def _with_warning(gpus: ObservedGpus) -> ObservedGpus:
     """The same GPUs, after a warning about what cannot be measured of them."""
     unknown = gpus.unknown()
     if unknown:
-        log.warning("GPU metrics that cannot be had here: %s", unknown)
+        log.warning("GPU metrics that are not available here: %s", unknown)
     return gpus

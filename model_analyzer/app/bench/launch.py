@@ -30,7 +30,7 @@ def launcher(
     """
     if settings.server.launch is LaunchMode.REMOTE:
         return RemoteLauncher(settings.server)
-    assert repository is not None, "only a remote server may have a repository of its own"
+    assert repository is not None, "only a remote server can use a repository of its own"
     if settings.server.launch is LaunchMode.DOCKER:
         return ContainerLauncher(connect(), settings.docker, settings.server, repository)
     triton = find_tritonserver(settings.server.path, environment)

@@ -74,7 +74,7 @@ def read_models(settings: ProfileSettings, places: Places) -> Models:
 def _of_repository(error: RepositoryError, places: Places) -> Problem:
     option = "model_repository"
     is_relative = option in places.relative_paths(Path.cwd())
-    hint = "relative paths are meant from the current directory" if is_relative else ""
+    hint = "relative paths start at the current directory" if is_relative else ""
     return Problem(where=places.of_all(option), what=str(error), hint=hint)
 
 

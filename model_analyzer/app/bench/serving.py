@@ -49,7 +49,7 @@ def make_server(job: Job, devices: Devices, place: Workplace, stack: ExitStack) 
     """The server, whose programs are found but not started; it ends with the `stack`."""
     settings, repository = job.settings, place.repository
     if settings.server.launch is LaunchMode.C_API:
-        assert repository is not None, "only a remote server may have a repository of its own"
+        assert repository is not None, "only a remote server can use a repository of its own"
         return embedded_server(settings, place.environment, repository, place.work)
     path = repository.path if repository is not None else None
     if repository is not None and settings.server.launch is LaunchMode.LOCAL:

@@ -60,7 +60,7 @@ def prepare(job: Job, checked: Preflight, stack: ExitStack) -> Workplace:
     for_cuda = checked.devices.for_cuda
     environment = {**job.environment, **for_cuda}
     if for_cuda and any(VISIBLE_DEVICES in model.server_environment for model in settings.models):
-        log.warning("%s of the server is chosen by --gpus: yours is left out", VISIBLE_DEVICES)
+        log.warning("%s of the server is set from --gpus: your value is ignored", VISIBLE_DEVICES)
     server_log = ServerLog(create_log(settings, work))
     facts: Mapping[str, ModelFacts] = empty()
     subjects: Sequence[Subject] = ()

@@ -70,7 +70,7 @@ class Delivery:
 
     @property
     def is_met(self) -> bool:
-        """Whether every answer keeps the constraints."""
+        """Whether every answer meets the constraints."""
         return all(answer.is_met for answer in self.answers)
 
 

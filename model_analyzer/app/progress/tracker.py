@@ -124,10 +124,13 @@ class Tracker:
             case profiling.GivenUp(failures, last, known):
                 self._given_up = True
                 log.error(
-                    "The first %d attempts failed and none succeeded: giving this model up. %s%s",
+                    "The first %d attempts failed and none succeeded: skipping the rest of this"
+                    " model. %s%s",
                     failures,
                     last.message,
-                    ". That was in an earlier run: --retry-failed tries again" if known else "",
+                    ". This happened in an earlier run: --retry-failed tries again"
+                    if known
+                    else "",
                 )
 
     def model_finished(self) -> None:

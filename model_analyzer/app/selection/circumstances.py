@@ -56,7 +56,7 @@ def circumstances_tables(checkpoint: Checkpoint) -> Iterator[tuple[str, Table]]:
         yield (
             model,
             Table(
-                headers=("Number", "Measurements", "Of the present model", "Different in"),
+                headers=("Number", "Measurements", "Of the current model", "Different in"),
                 rows=tuple(
                     (
                         group.number,

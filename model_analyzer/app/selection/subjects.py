@@ -45,11 +45,11 @@ def subject_of(checkpoint: Checkpoint, model: str) -> str:
             return only
         case []:
             raise CheckpointError(
-                f"{checkpoint.path}: nothing was measured of model {model!r}: there is"
-                f" {', '.join(subjects)}"
+                f"{checkpoint.path}: model {model!r} was not measured;"
+                f" measured: {', '.join(subjects)}"
             )
         case several:
             raise CheckpointError(
-                f"{checkpoint.path}: {model!r} was measured as a part of several: name one of"
-                f" {', '.join(several)}"
+                f"{checkpoint.path}: {model!r} was measured only together with others: choose one"
+                f" of {', '.join(several)}"
             )

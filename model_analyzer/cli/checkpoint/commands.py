@@ -32,10 +32,10 @@ class _InOrder(click.Group):
 
 @click.group("checkpoint", cls=_InOrder)
 def _checkpoint() -> None:
-    """Look at checkpoints, and use what is in them.
+    """Show, check, export and merge checkpoints.
 
-    A CHECKPOINT is a number, a uuid or the beginning of one, the path of a file, `best`, or
-    `latest`, which is the default: all that the directory knows.
+    CHECKPOINT is a number, a uuid or the beginning of a uuid, the path of a file, `best` or
+    `latest`. The default, `latest`, means all results of the directory.
 
     \b
     Example:

@@ -25,11 +25,10 @@ _UPSTREAM = "upstream"
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
 @directory_options
 def import_(file: Path, directory: Path, prefix: str) -> None:
-    """Begin a checkpoint directory with a file.
+    """Start a checkpoint directory from a file.
 
-    It may be ours, or one of Triton Model Analyzer. Whatever reads the directory afterwards,
-    `profile` among it, goes on from that. (It would from the file, too, wherever it takes a
-    checkpoint.)
+    The file is a checkpoint of model-analyzer or of Triton Model Analyzer. `profile` and all
+    other commands then use the directory.
 
     \b
     Example:
@@ -45,8 +44,8 @@ def import_(file: Path, directory: Path, prefix: str) -> None:
     with ProfileState(directory, prefix=prefix) as state:
         if len(state.checkpoint.records):
             raise CheckpointError(
-                f"{directory}: has measurements already: import into another directory, and put"
-                " both together with `model-analyzer checkpoint merge`"
+                f"{directory}: already has measurements: import into another directory, then"
+                " combine both with `model-analyzer checkpoint merge`"
             )
         state.start_from(imported)
         echo(f"wrote {state.newest} with {counted(len(imported.records), 'outcome')}")
@@ -60,13 +59,13 @@ def import_(file: Path, directory: Path, prefix: str) -> None:
     "form",
     type=click.Choice([*FORMATS, _UPSTREAM]),
     required=True,
-    help="What is written; upstream: a checkpoint of Triton Model Analyzer.",
+    help="Output format. upstream: a checkpoint of Triton Model Analyzer.",
 )
 @output_option
 def export(which: str, directory: Path, prefix: str, form: str, output: Path | None) -> None:
-    """Write all of a checkpoint for other programs.
+    """Write a whole checkpoint, with failures, for other programs.
 
-    Failures, too. One row for each model of each trial.
+    There is one row for each model of each trial.
 
     \b
     Example:
@@ -83,6 +82,6 @@ def export(which: str, directory: Path, prefix: str, form: str, output: Path | N
     written = exported(checkpoint)
     put(written.text.encode(), output, "the measurements")
     if written.failures:
-        warn(f"failures left out, for which there is no place: {written.failures}")
+        warn(f"failures left out, because this format cannot hold them: {written.failures}")
     if written.outdated:
-        warn(f"measurements left out that were made again since: {written.outdated}")
+        warn(f"measurements left out, because newer ones replace them: {written.outdated}")

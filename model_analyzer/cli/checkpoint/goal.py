@@ -57,13 +57,11 @@ def goal_options(otherwise: str) -> Callable[[F], F]:
                 help="Constraint, for example 'perf_latency_p99<20'; 'none' for no constraints."
                 " Can be repeated.",
             ),
-            click.option(
-                "--latency-budget", metavar="MS", help="Highest p99 latency allowed, in ms."
-            ),
+            click.option("--latency-budget", metavar="MS", help="Maximum p99 latency, in ms."),
             click.option(
                 "--min-throughput",
                 metavar="N",
-                help="Lowest throughput allowed, in inferences per second.",
+                help="Minimum throughput, in inferences per second.",
             ),
         )
         decorated: Any = with_goal
@@ -131,7 +129,7 @@ def _constraint(text: str) -> tuple[Constraint, ...]:
     where = "--constraint"
     found = _CONSTRAINT.fullmatch(text)
     if found is None:
-        raise wrong(where, f"{text!r} is no constraint: write one like perf_latency_p99<20")
+        raise wrong(where, f"{text!r} is not a constraint: write, for example, perf_latency_p99<20")
     bound = Entry("max" if found[2][0] == "<" else "min", where, Node(found[3], where))
     limits = Node((bound,), where, is_mapping=True)
     return Constraints().parse(Node((Entry(found[1], where, limits),), where, is_mapping=True))

@@ -34,16 +34,18 @@ _STATES = ("intact", "in the journal only", "incomplete", "damaged")
 
 @click.command("list")
 @directory_options
-@click.option("--metric", "shown", metavar="METRIC", help="Whose best value is shown.")
+@click.option("--metric", "shown", metavar="METRIC", help="Metric whose best value is shown.")
 @click.option(
     "--sort-by",
     default="index",
     metavar="METRIC|time|index|state",
     show_default=True,
-    help="What they are sorted by; a metric by its best value.",
+    help="Column to sort by. A metric sorts by its best value.",
 )
-@order_option("of metrics the best first, else the lowest.")
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="Show so many at most.")
+@order_option("best first for metrics, otherwise lowest first.")
+@click.option(
+    "--limit", type=click.IntRange(1), metavar="N", help="Maximum number of checkpoints to show."
+)
 @json_option
 def list_(
     directory: Path,
@@ -144,10 +146,10 @@ def _time(text: str) -> str:
     default=_DEFAULT_METRIC,
     metavar="METRIC",
     show_default=True,
-    help="What variants are best by.",
+    help="Metric to rank variants by.",
 )
 def show(which: str, directory: Path, prefix: str, shown: str) -> None:
-    """Show what a checkpoint holds.
+    """Show the content of a checkpoint.
 
     \b
     Example:

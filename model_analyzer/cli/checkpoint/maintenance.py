@@ -33,10 +33,10 @@ _NO_NODE = "this machine"
 @directory_options
 @json_option
 def verify(paths: Sequence[Path], directory: Path, prefix: str, as_json: bool) -> int:
-    """Check that files are as they were written.
+    """Check that checkpoint files are intact.
 
-    Where they are not, it tells what is lost. Without a FILE, all checkpoints and journals of the
-    directory. The exit status is 1 if anything is damaged.
+    For a damaged file, it shows what is lost. Without a FILE, it checks all checkpoints and
+    journals of the directory. The exit status is 1 if a file is damaged.
 
     \b
     Example:
@@ -83,9 +83,7 @@ def verify(paths: Sequence[Path], directory: Path, prefix: str, as_json: bool) -
 @directory_options
 @json_option
 def stats(which: str, directory: Path, prefix: str, as_json: bool) -> None:
-    """Tell how large a checkpoint is, and what each node has measured.
-
-    And how long it takes to load.
+    """Show the size of a checkpoint, its loading time and the share of each node.
 
     \b
     Example:
@@ -144,18 +142,20 @@ def stats(which: str, directory: Path, prefix: str, as_json: bool) -> None:
     headers = ("Node", "Outcomes", "Measured (s)", "Bytes", "Share (%)")
     print_table("Nodes", Table(headers=headers, rows=rows))
     if dominant is not None:
-        echo(f"Most of it is of {dominant or _NO_NODE}.")
+        echo(f"Most of the time was measured on {dominant or _NO_NODE}.")
 
 
 @click.command()
 @click.argument("sources", nargs=-1, required=True, type=_PATH, metavar="A B...")
-@path_option("--output-dir", required=True, metavar="DIR", help="Directory to write it into.")
+@path_option(
+    "--output-dir", required=True, metavar="DIR", help="Directory for the merged checkpoint."
+)
 @prefix_option
 def merge(sources: Sequence[Path], output_dir: Path, prefix: str) -> None:
-    """Put several runs on the same hardware together.
+    """Merge checkpoints of several runs on the same hardware.
 
-    A and B are checkpoint directories or files. The next numbered checkpoint of DIR is written;
-    nothing else is changed.
+    A and B are checkpoint directories or files. The result is the next numbered checkpoint of
+    DIR; nothing else is changed.
 
     \b
     Example:
@@ -167,13 +167,13 @@ def merge(sources: Sequence[Path], output_dir: Path, prefix: str) -> None:
     from model_analyzer.state.profile_state import ProfileState
 
     if len(sources) < 2:
-        raise wrong("A B", "name at least two checkpoints to merge")
+        raise wrong("A B", "give at least two checkpoints to merge")
     checkpoints = [
         load_existing(path, prefix) if os.path.isdir(path) else read_file(path) for path in sources
     ]
     for checkpoint in checkpoints:
         for sentence in checkpoint.damage:
-            warn(f"{sentence}: using what is intact")
+            warn(f"{sentence}: using the intact part")
     merged = merged_from(checkpoints)
     with ProfileState(output_dir, prefix=prefix) as state:
         state.start_from(merged.checkpoint)
@@ -181,11 +181,11 @@ def merge(sources: Sequence[Path], output_dir: Path, prefix: str) -> None:
     echo(f"wrote {path} with {counted(len(merged.checkpoint.records), 'outcome')}")
     if merged.conflicts:
         echo(
-            f"{counted(merged.conflicts, 'trial')} had two outcomes: a measurement is kept before a"
-            " failure, else the newer one"
+            f"{counted(merged.conflicts, 'trial')} had two outcomes: kept the measurement if the"
+            " other is a failure, otherwise the newer one"
         )
     if merged.renamed:
         echo(
-            f"{counted(merged.renamed, 'variant')} got another name: one name means one"
+            f"renamed {counted(merged.renamed, 'variant')}, because each name must mean one"
             " configuration"
         )

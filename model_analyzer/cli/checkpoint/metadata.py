@@ -20,7 +20,7 @@ _DEEPEST = 64
 
 @click.group()
 def metadata() -> None:
-    """Read and write notes of your own, kept with the measurements.
+    """Read and write your own notes, which are stored with the measurements.
 
     \b
     Example:
@@ -33,7 +33,7 @@ def metadata() -> None:
 @click.argument("key", required=False)
 @directory_options
 def get(key: str | None, directory: Path, prefix: str) -> None:
-    """Print all notes, or that of KEY: text as it is, anything else as JSON.
+    """Print all notes, or the value of KEY. Text is printed as it is, other values as JSON.
 
     \b
     Example:
@@ -61,7 +61,7 @@ def _below(value: Any, key: str, directory: Path) -> Any:
             below = f"below {'.'.join(parts[:place])!r} " if place else ""
             names = ", ".join(value) if isinstance(value, Mapping) else ""
             raise CheckpointError(
-                f"{directory}: no metadata {key!r}: {below}there is {names or 'nothing so called'}"
+                f"{directory}: no metadata {key!r}: {below}there is {names or 'no such key'}"
             )
     return value
 
@@ -71,14 +71,17 @@ def _below(value: Any, key: str, directory: Path) -> Any:
 @click.argument("value")
 @directory_options
 def set_(key: str, value: str, directory: Path, prefix: str) -> None:
-    """Set KEY to VALUE: JSON if it is, else text. The earlier value goes as a whole.
+    """Set KEY to VALUE, which is JSON or text. It replaces the whole earlier value.
 
     \b
     Example:
       model-analyzer checkpoint metadata set note 'after the driver update'
     """
     if not key or "." in key:
-        raise wrong("KEY", f"{key!r}: dots are for reading below a key: set the whole of it")
+        raise wrong(
+            "KEY",
+            f"{key!r}: a key with dots can be read, but not set: set the whole top-level value",
+        )
     _change(directory, prefix, {key: _parsed(value)})
 
 
@@ -86,7 +89,7 @@ def set_(key: str, value: str, directory: Path, prefix: str) -> None:
 @click.argument("key")
 @directory_options
 def remove(key: str, directory: Path, prefix: str) -> None:
-    """Remove KEY with all that is below it.
+    """Remove KEY and everything below it.
 
     \b
     Example:
@@ -109,11 +112,11 @@ def _parsed(text: str) -> Any:
     if is_deep:
         raise wrong("VALUE", f"more than {_DEEPEST} levels deep")
     if value is None:
-        raise wrong("VALUE", "null says nothing: use `metadata remove`")
+        raise wrong("VALUE", "null is not a value: use `metadata remove` to remove a key")
     try:
         json.dumps(value, allow_nan=False)
     except ValueError as error:
-        raise wrong("VALUE", "a number in it is too large") from error
+        raise wrong("VALUE", "it contains a number that is too large") from error
     return value
 
 

@@ -54,7 +54,7 @@ def prefix_option(command: F) -> F:
         envvar=f"{VARIABLE_PREFIX}CHECKPOINT_PREFIX",
         show_envvar=True,
         callback=_file_prefix,
-        help="Name that the checkpoints of the run begin with: NAME-0.ckpt.",
+        help="Prefix of the run's checkpoint names (NAME-0.ckpt).",
     )(command)
 
 
@@ -70,7 +70,7 @@ def directory_options(command: F) -> F:
         metavar="DIR",
         envvar=f"{VARIABLE_PREFIX}CHECKPOINT_DIRECTORY",
         show_envvar=True,
-        help="Directory where measurements are kept.",
+        help="Checkpoint directory.",
     )(command)
 
 
@@ -86,7 +86,7 @@ def order_option(otherwise: str) -> Callable[[F], F]:
     return click.option(
         "--order",
         type=click.Choice(["asc", "desc"]),
-        help=f"Lowest or highest first. Default: {otherwise}",
+        help=f"Lowest first (asc) or highest first (desc). Default: {otherwise}",
     )
 
 

@@ -27,7 +27,7 @@ def found(which: str, directory: Path, prefix: str) -> Checkpoint:
     """The checkpoint that the user means; what is damaged is told."""
     checkpoint = find(which, directory, prefix)
     for sentence in checkpoint.damage:
-        warn(f"{sentence}: using what is intact")
+        warn(f"{sentence}: using the intact part")
     return checkpoint
 
 
@@ -79,7 +79,9 @@ def put_rows(rows: Sequence[Row], form: str, output: Path | None) -> None:
             from model_analyzer.reports.parquet import to_parquet
 
             if output is None and sys.stdout.isatty():
-                raise wrong("--format", "parquet is not for terminals: name a file with -o FILE")
+                raise wrong(
+                    "--format", "parquet cannot be printed to a terminal: give a file with -o FILE"
+                )
             content = to_parquet(rows)
     put(content, output, counted(len(rows), "row"))
 

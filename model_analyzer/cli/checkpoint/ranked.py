@@ -27,18 +27,20 @@ if TYPE_CHECKING:
 @click.command()
 @checkpoint_argument
 @directory_options
-@click.option("--model", metavar="MODEL", shell_complete=complete_model, help="Of this model only.")
-@goal_options("those of the run, else perf_throughput")
+@click.option(
+    "--model", metavar="MODEL", shell_complete=complete_model, help="Show only this model."
+)
+@goal_options("those of the run, otherwise perf_throughput")
 @click.option(
     "--top-n", type=click.IntRange(1), default=3, metavar="N", show_default=True,
-    help="How many variants of each model are shown and written.",
+    help="Number of variants of each model to show and write.",
 )  # fmt: skip
 @circumstances_option
 @allow_miss_option
 @path_option(
     "--output-dir",
     metavar="DIR",
-    help="Write DIR/MODEL/VARIANT/config.pbtxt with the measurements beside.",
+    help="Write DIR/MODEL/VARIANT/config.pbtxt, with the measurements beside it.",
 )
 def best(
     which: str,
@@ -51,9 +53,9 @@ def best(
     allow_miss: bool,
     output_dir: Path | None,
 ) -> int:
-    """Find the best variants by the goals of the run, or by others.
+    """Show the best variants for the goals of the run, or for other goals.
 
-    Nothing is measured for it.
+    Nothing is measured.
 
     \b
     Example:

@@ -29,24 +29,30 @@ if TYPE_CHECKING:
 
 @click.command("download")
 @click.argument("which", required=False)
-@click.option("--latest", "named", flag_value="latest", help="The newest that is intact.")
-@click.option("--best", "named", flag_value="best", help="The one with the highest throughput.")
+@click.option("--latest", "named", flag_value="latest", help="Copy the newest intact checkpoint.")
+@click.option(
+    "--best", "named", flag_value="best", help="Copy the checkpoint with the highest throughput."
+)
 @click.option(
     "--top-n",
     type=click.IntRange(1),
     metavar="N",
-    help="The N newest that are intact, or the first N by --sort-by.",
+    help="Copy the N newest intact checkpoints, or the first N by --sort-by.",
 )
 @click.option(
     "--sort-by",
     metavar="METRIC|time|index",
-    help="What the N are chosen by; a metric by its best value.",
+    help="Column that selects the N checkpoints. A metric sorts by its best value.",
 )
-@order_option("the newest or the best first.")
+@order_option("newest first, or best first for metrics.")
 @click.option(
-    "--from", "source", required=True, metavar="URL", help="A directory, or s3://bucket/folder."
+    "--from",
+    "source",
+    required=True,
+    metavar="URL",
+    help="Store: a directory, or s3://bucket/folder.",
 )
-@path_option("--output-dir", required=True, metavar="DIR", help="Where to write it.")
+@path_option("--output-dir", required=True, metavar="DIR", help="Directory to write to.")
 @prefix_option
 def download(
     which: str | None,
@@ -60,9 +66,9 @@ def download(
 ) -> None:
     """Copy checkpoints from a store into a directory.
 
-    WHICH is a number, a uuid or the beginning of that.
+    WHICH is a number, a uuid or the beginning of a uuid.
 
-    Each is checked before it gets its name there. Nothing is overwritten.
+    Each checkpoint is verified before it gets its final name. Nothing is overwritten.
     """
     from model_analyzer.cli.checkpoint.output import warn
     from model_analyzer.state.checkpoint import SORTS
@@ -72,10 +78,11 @@ def download(
 
     if [which, named, top_n].count(None) != 2:
         raise click.UsageError(
-            "say which one: its number or uuid, or --latest, or --best, or several by --top-n"
+            "no checkpoint is named: give its number or uuid, --latest, --best, or --top-n for"
+            " several"
         )
     if top_n is None and (sort_by or order):
-        raise click.UsageError("--sort-by and --order are for several: give --top-n N")
+        raise click.UsageError("--sort-by and --order need --top-n N")
     column = sort_by or "index"
     if column not in SORTS:
         column = metric(column, "--sort-by")
@@ -90,23 +97,27 @@ def download(
         raise CheckpointError(f"{store}: no intact checkpoint found")
     for index in indices:
         path, is_new = copy_of(store, index, output_dir, prefix)
-        echo(f"wrote {path}" if is_new else f"{path} is there already")
+        echo(f"wrote {path}" if is_new else f"{path} already exists")
 
 
 @click.command("upload")
 @click.argument("which", required=False)
 @click.option(
-    "--to", "target", required=True, metavar="URL", help="A directory, or s3://bucket/folder."
+    "--to",
+    "target",
+    required=True,
+    metavar="URL",
+    help="Store: a directory, or s3://bucket/folder.",
 )
 @directory_options
 def upload(which: str | None, target: str, directory: Path, prefix: str) -> int:
     """Copy numbered checkpoints to a store.
 
-    All that are not there yet, or WHICH: its number, its uuid or the beginning of that, "latest"
-    or "best".
+    Without WHICH, all checkpoints that the store does not have. WHICH is a number, a uuid or the
+    beginning of a uuid, `latest` or `best`.
 
-    Where the store has another checkpoint of the same number, it gets the next number there.
-    Damaged ones are not copied: then the exit status is 1.
+    If the store has a different checkpoint with the same number, the copy gets the next free
+    number. Damaged checkpoints are not copied, and the exit status is 1.
     """
     from model_analyzer.state.find import pick
     from model_analyzer.state.stores.directory import DirectoryCheckpointer

@@ -31,12 +31,13 @@ _SHOWN = ("perf_throughput", "perf_latency_p99", "gpu_used_memory", "cpu_used_ra
     "--where",
     multiple=True,
     metavar="CONDITION",
-    help="What holds for the rows, such as 'perf_latency_p99<20', 'model=m' or 'concurrency>=8';"
-    " operators are < <= > >= = and !=. Can be repeated: then all hold.",
+    help="Show only rows that meet this condition, for example 'perf_latency_p99<20', 'model=m'"
+    " or 'concurrency>=8'. Operators: < <= > >= = !=. Can be repeated: rows must meet all"
+    " conditions.",
 )
 @click.option("--sort-by", metavar="COLUMN", help="Metric or other column to sort by.")
-@order_option("of metrics the best first, else the lowest.")
-@click.option("--top-n", type=click.IntRange(1), metavar="N", help="Only the first N rows.")
+@order_option("best first for metrics, otherwise lowest first.")
+@click.option("--top-n", type=click.IntRange(1), metavar="N", help="Show only the first N rows.")
 @click.option(
     "--format", "form", type=click.Choice(["table", *FORMATS]), default="table", show_default=True
 )
@@ -52,9 +53,9 @@ def trials(
     form: str,
     output: Path | None,
 ) -> None:
-    """Show the measurements of a checkpoint, chosen and sorted.
+    """Show the measurements of a checkpoint, filtered and sorted.
 
-    A trial of several models has a row for each.
+    A trial of several models has one row for each model.
 
     \b
     Example:
@@ -71,7 +72,9 @@ def trials(
     except ValueError as error:
         raise wrong("--where", str(error)) from error
     if form == "table" and output is not None:
-        raise wrong("-o", "a table is for people: choose --format csv, json or parquet")
+        raise wrong(
+            "-o", "a table cannot be written to a file: choose --format csv, json or parquet"
+        )
     sorted_by = column(sort_by, "--sort-by") if sort_by else None
     checkpoint = found(which, directory, prefix)
     rows: Sequence[dict[str, str | int | float | None]] = [
@@ -89,7 +92,7 @@ def trials(
         put_rows(rows, form, output)
         return
     if not rows:
-        echo("no measurement meets that" if where else "no measurements")
+        echo("no measurement meets the conditions" if where else "no measurements")
         return
     named = [*([sorted_by] if sorted_by else []), *(condition.column for condition in conditions)]
     metrics = dict.fromkeys(name for name in (*_SHOWN, *named) if name in METRICS)

@@ -33,7 +33,7 @@ from model_analyzer.results.ranking import NO_GAIN
 
 _PHASES = {
     Phase.STARTING_SERVER: "starting the server",
-    Phase.OBSERVING_IDLE_SERVER: "observing the idle server",
+    Phase.OBSERVING_IDLE_SERVER: "measuring the idle server",
     Phase.MEASURING: "measuring",
     Phase.REFINING: "refining the best",
     Phase.FINALISTS: "measuring the best again",
@@ -51,8 +51,8 @@ _BLOCKS = "▁▂▃▄▅▆▇█"
 _FAILED = "!"
 _LABEL = 6
 
-_STOPPING = "Stopping after this measurement (a third Ctrl-C: at once)"
-_STOPS = "Ctrl-C: finish this measurement, report what there is"
+_STOPPING = "Stopping after this measurement (third Ctrl-C: stop at once)"
+_STOPS = "Ctrl-C: finish this measurement, then write the reports"
 
 
 @dataclass(slots=True)
@@ -171,8 +171,8 @@ class Screen:
     def _between(self) -> str:
         """What is done while nothing is measured."""
         if self.phase in (Phase.MEASURING, Phase.REFINING, Phase.FINALISTS):
-            return "choosing what to measure next"
-        return "ranking what was measured" if self.phase is Phase.REPORTS else "…"
+            return "choosing the next configuration"
+        return "ranking the measurements" if self.phase is Phase.REPORTS else "…"
 
     def _advice(self, *, stopping: bool) -> Iterator[Text]:
         if self.phase is not Phase.REPORTS:

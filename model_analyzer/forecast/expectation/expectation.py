@@ -43,7 +43,7 @@ class Stage(Enum):
 
 
 class Expectation:
-    """What is expected of one search; told every outcome, known ones too, in their order."""
+    """The expected rest of one search; it gets all outcomes in order, resumed ones too."""
 
     def __init__(self, subject: Subject, settings: SearchSettings) -> None:
         self._subject = subject
@@ -62,15 +62,15 @@ class Expectation:
         return self._forecast.most_trials
 
     @property
-    def told(self) -> int:
-        """How many outcomes it was told."""
+    def outcomes(self) -> int:
+        """Number of outcomes so far."""
         return len(self._history.records)
 
     def stage_of(self, trial: Trial) -> Stage:
-        """What the next trial, which was not told yet, is for."""
+        """The stage of the next trial, whose outcome is not there yet."""
         if trial.repetition:
             return Stage.FINALISTS
-        if self._history.searched < self.told:
+        if self._history.searched < self.outcomes:
             return Stage.REFINEMENT
         match self.mode:
             case SearchMode.BRUTE if self._places and self._place_of(trial) is None:
@@ -99,7 +99,7 @@ class Expectation:
 
     def remaining(self) -> Remaining:
         """What is left to be asked for."""
-        is_searching = self._history.searched == self.told
+        is_searching = self._history.searched == self.outcomes
         trials = self._left_of_search() if is_searching else 0.0
         loads = self._loads_of_search(trials)
         if self._sweeps:
@@ -110,7 +110,7 @@ class Expectation:
             loads += swept.loads
         most = self.most_trials
         if most is not None:
-            trials = min(trials, most - self.told)
+            trials = min(trials, most - self.outcomes)
         return Remaining(max(trials, 0.0), max(loads, 0.0) if trials > 0 else 0.0)
 
     def _left_of_search(self) -> float:
@@ -123,7 +123,7 @@ class Expectation:
             case SearchMode.OPTUNA:
                 return left_of_optuna(self._history, self._forecast, self._settings.optuna)
             case _:  # more than could be listed, or a search that mostly takes all it may
-                return float((self.most_trials or 0) - self.told)
+                return float((self.most_trials or 0) - self.outcomes)
 
     def _loads_of_search(self, trials: float) -> float:
         """What has to be loaded for so many further trials of the search itself."""
@@ -133,7 +133,7 @@ class Expectation:
             return loads_of_list(self._history, self._forecast.trials)
         # as often, and as much, as before; at first, as much as the space has in the mean
         taken = sum(self._history.loads_taken) + _SURE * self._usual_load
-        return trials * taken / (self.told + _SURE)
+        return trials * taken / (self.outcomes + _SURE)
 
     @property
     def _usual_load(self) -> float:

@@ -46,7 +46,7 @@ def judge_silence(reason: str, *, is_needed: bool) -> Finding:
         return problem(
             "Docker",
             reason,
-            "`sudo usermod -aG docker $USER`, then log in again; or name an engine of yours by"
-            " DOCKER_HOST",
+            "`sudo usermod -aG docker $USER`, then log in again; or set DOCKER_HOST to your own"
+            " engine",
         )
-    return problem("Docker", reason, "`systemctl start docker`, or mend what it says")
+    return problem("Docker", reason, "`systemctl start docker`, or fix what it reports")

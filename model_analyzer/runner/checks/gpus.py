@@ -136,7 +136,7 @@ def _seen(present: Sequence[Gpu], requested: Sequence[str], variable: str | None
             f"none: {VISIBLE_DEVICES}={variable!r} leaves none",
             f"`unset {VISIBLE_DEVICES}`, or name GPUs that are here",
         )
-    return ok(name, "none, which is fine: instances of KIND_CPU are searched")
+    return ok(name, "none: instances of KIND_CPU are searched")
 
 
 def check_gpus(requested: Sequence[str], variable: str | None) -> Iterator[Finding]:

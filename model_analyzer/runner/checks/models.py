@@ -24,10 +24,10 @@ from model_analyzer.runner.server.triton import TritonServer
 _ANSWER_S = 60.0
 _UNKNOWN_BACKEND = "find backend library"
 
-_MEND_MODEL = "mend the model, or take it out of profile_models"
-_MEND_WAITING = "see what its initialize waits for, or give it time by --model-load-timeout"
-_MEND_PYTHON = "`model-analyzer runtime install` brings a server whose Python models work"
-_MEND_MEASURING = "`model-analyzer runtime install`, or name another by --perf-analyzer-path"
+_FIX_MODEL = "fix the model, or remove it from profile_models"
+_FIX_WAITING = "check what initialize waits for, or give it more time with --model-load-timeout"
+_FIX_PYTHON = "`model-analyzer runtime install` installs a server whose Python models work"
+_FIX_MEASURING = "`model-analyzer runtime install`, or choose another with --perf-analyzer-path"
 
 # What a Python model says of its process that has ended.
 _DEAD = "is not healthy"
@@ -49,14 +49,16 @@ def check_model(
     try:
         failure = server.serve([variant], setup)
     except ModelAnalyzerError as error:
-        return problem(name, str(error), _MEND_MODEL)
+        return problem(name, str(error), _FIX_MODEL)
     if failure is not None:
         is_late = failure.reason is FailureReason.LOAD_TIMEOUT
-        mend = _MEND_WAITING if is_late else failure.hint or _MEND_MODEL
+        mend = _FIX_WAITING if is_late else failure.hint or _FIX_MODEL
         return problem(name, failure.message, mend, telling(failure.log))
     request = sized(facts.config, shapes)
     if not has_fixed_shapes(request):
-        return ok(name, "loads; not asked, since its requests are sequences, streams or unknown")
+        return ok(
+            name, "loads; no request sent, since its requests are sequences, streams or unknown"
+        )
     try:
         server.client(setup).infer_zeros(request, timeout_s=_ANSWER_S)
     except ServerCallError as error:
@@ -72,9 +74,9 @@ def judge_refusal(
     reason = (str(error).splitlines() or ["no reason given"])[0][:300]
     if error.timed_out:
         found = f"loads, but did not answer a request within {_ANSWER_S:.0f} s"
-        return problem(name, found, _MEND_MODEL, log)
+        return problem(name, found, _FIX_MODEL, log)
     if not is_alive or _DEAD in reason:
-        return problem(name, f"loads, but dies of a request: {reason}", _MEND_MODEL, log)
+        return problem(name, f"loads, but crashes on a request: {reason}", _FIX_MODEL, log)
     return warning(
         name,
         f"loads, but refuses a request of zeros: {reason}",
@@ -130,7 +132,7 @@ def check_tiny_model(server: TritonServer, facts: ModelFacts) -> Iterator[Findin
         # checks the size of the answer, too
         failure = server.serve([VariantNames().default(facts)], ServerSetup())
     except ModelAnalyzerError as error:
-        yield problem(name, str(error), _MEND_PYTHON)
+        yield problem(name, str(error), _FIX_PYTHON)
         return
     if failure is None:
         yield ok(name, "loads, and its answer has the right size")
@@ -139,7 +141,7 @@ def check_tiny_model(server: TritonServer, facts: ModelFacts) -> Iterator[Findin
             name, "this server has no Python backend: nothing tried", "fine for other models"
         )
     else:
-        yield problem(name, failure.message, failure.hint or _MEND_PYTHON, failure.log)
+        yield problem(name, failure.message, failure.hint or _FIX_PYTHON, failure.log)
 
 
 def check_measuring(
@@ -170,6 +172,6 @@ def check_measuring(
     )
     reading = generator.generate([workload], server)
     if isinstance(reading, Failure):
-        return problem(name, reading.message, reading.hint or _MEND_MEASURING, reading.log)
+        return problem(name, reading.message, reading.hint or _FIX_MEASURING, reading.log)
     throughput = reading.models[0].values["perf_throughput"]
     return ok(name, f"{throughput:.0f} infer/sec of the tiny model")

@@ -47,7 +47,7 @@ def judge_port(port: Port) -> Finding:
     return problem(
         "port",
         f"{port.address} ({port.option}) cannot be used: {port.reason}{user}",
-        f"stop what uses it, or leave {port.option} out to have a free port chosen",
+        f"stop what uses it, or remove {port.option} to use a free port",
     )
 
 
@@ -71,5 +71,5 @@ def _remote(settings: ServerSettings) -> Finding:
     return problem(
         "server elsewhere",
         f"nobody listens on {address} ({protocol})",
-        f"start the server, or name its address by --triton-{protocol}-endpoint",
+        f"start the server, or give its address with --triton-{protocol}-endpoint",
     )

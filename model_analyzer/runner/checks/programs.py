@@ -47,7 +47,7 @@ def check_server(
     """The server that a run would start, None where it starts none of its own, or cannot."""
     name = "tritonserver"
     if settings.launch is LaunchMode.REMOTE:
-        return ok(name, "somebody else's is used (launch mode remote)"), None
+        return ok(name, "the remote server is used (launch mode remote)"), None
     if settings.launch is LaunchMode.DOCKER:
         return ok(name, "in a container (launch mode docker)"), None
     if settings.launch is LaunchMode.C_API:
@@ -114,7 +114,7 @@ def judge_absent(name: str, reason: str, libraries: Sequence[str]) -> Finding:
     option = (
         f"--{name.replace('_', '-')}-path" if name == "perf_analyzer" else "--triton-server-path"
     )
-    install = f"`{INSTALL}`, or name another by {option}"
+    install = f"`{INSTALL}`, or choose another with {option}"
     if not libraries:
         return problem(name, re.sub(rf"[;:] run `{INSTALL}`$", "", reason), install)
     brings = [

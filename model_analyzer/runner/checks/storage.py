@@ -67,7 +67,7 @@ def read_place(path: Path) -> Place:
 def judge_place(name: str, option: str, place: Place, *, needed_mib: float = 0) -> Finding:
     """`needed_mib` is what is sure to be written there; `option` names another place."""
     found = f"{place.path}, {_room(place.free_mib)} free"
-    other = f"or name another directory by {option}"
+    other = f"or choose another directory with {option}"
     if place.reason:
         return problem(
             name,

@@ -140,7 +140,7 @@ class HttpClient:
         try:
             return json.loads(answer or b"{}")
         except (ValueError, RecursionError) as error:
-            raise ServerCallError("what answers there is not a Triton server") from error
+            raise ServerCallError("the address does not belong to a Triton server") from error
 
     def _exchange(
         self,
@@ -264,4 +264,4 @@ def _call_error(
         return ServerCallError(f"TLS: {reason}", denied=True)
     if isinstance(error, OSError):
         return ServerCallError(error.strerror or str(error), lost=True)
-    return ServerCallError(f"this is no HTTP: {error!r}"[:_MOST_CHARACTERS])
+    return ServerCallError(f"the answer is not HTTP: {error!r}"[:_MOST_CHARACTERS])

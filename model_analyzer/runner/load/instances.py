@@ -14,7 +14,7 @@ from model_analyzer.errors import Problem
 
 _GROUPS = "instance_group"
 _PARAMETERS = "model_config_parameters"
-_HINT = "use KIND_CPU, or leave kind out and the server takes what is there"
+_HINT = "use KIND_CPU, or remove kind to let the server choose"
 
 # Gives the place of an option of the model.
 Place = Callable[[str], str]
@@ -33,7 +33,7 @@ def without_any(
     if all(_on_gpu(own if groups is None else groups) for groups in listed):
         yield Problem(
             where=place(_PARAMETERS),
-            what=f"model {model.name}: all its instances are KIND_GPU, and no GPU is here",
+            what=f"model {model.name}: all its instances are KIND_GPU, and this machine has no GPU",
             hint=_HINT,
         )
 
@@ -46,15 +46,15 @@ def without_some(model: ModelSettings, facts: ModelFacts, *, place: Place) -> It
         yield Problem(
             where=place(_PARAMETERS),
             what=f"model {model.name}: {refused} of {counted(len(listed), 'instance_group')} to try"
-            " have KIND_GPU, and no GPU is here: the server will refuse them",
+            " have KIND_GPU, and this machine has no GPU: the server will refuse them",
             hint=_HINT,
         )
     for part in facts.with_parts():
         if _on_gpu(part.config.get(_GROUPS)):
             yield Problem(
                 where=place(""),
-                what=f"model {part.name}: its config.pbtxt has instances of KIND_GPU, and no GPU is"
-                " here: the server will refuse it as it is",
+                what=f"model {part.name}: its config.pbtxt has instances of KIND_GPU, and this"
+                " machine has no GPU: the server will refuse it as it is",
                 hint=_HINT,
             )
 

@@ -163,8 +163,8 @@ class PerfAnalyzer:
             ):
                 raise
             raise OutputError(
-                f"{self._work_directory}, the directory for temporary files, was removed while it"
-                " was used; the same command goes on from what was measured"
+                f"{self._work_directory}, the directory for temporary files, was removed during"
+                " the run; run the same command again to resume"
             ) from error
 
     def _enlarge(self, work: Workload, window: Window, ended: Ended, *, accept: bool) -> Window:
@@ -321,15 +321,14 @@ class PerfAnalyzer:
                 reason=FailureReason.MODEL_DIED,
                 message=one.death,
                 log=(*deciding_lines(one.output), *server.log_tail()),
-                hint="its last words, if any, are in the server's log (--triton-output-path);"
-                " where memory was short, `dmesg` tells",
+                hint="see the server's log (--triton-output-path); `dmesg` shows if memory ran out",
             )
         if one.stopped is FailureReason.TIMEOUT:
             return Failure(
                 reason=FailureReason.TIMEOUT,
                 message=f"perf_analyzer did not finish within {self._settings.timeout_s} s",
                 log=deciding_lines(one.output),
-                hint="the model may hang; --perf-analyzer-timeout gives it more time",
+                hint="the model may hang; give it more time with --perf-analyzer-timeout",
             )
         if one.stopped is FailureReason.LOAD_TIMEOUT:
             return Failure(

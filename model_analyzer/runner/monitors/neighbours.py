@@ -66,8 +66,8 @@ class Neighbours:
     def _tell(self, share: float) -> None:
         if not self._is_told:
             log.warning(
-                "Other programs use %.0f %% of this machine's CPU time: measurements are noisy, and"
-                " worse than on a quiet machine. Stop them; model-analyzer doctor names them.",
+                "Other programs use %.0f %% of this machine's CPU time, so measurements are"
+                " noisy. Stop them; `model-analyzer doctor` lists them.",
                 share * 100,
             )
         self._is_told = True

@@ -108,7 +108,7 @@ def choose_endpoints(settings: ServerSettings) -> Endpoints:
         if reason:
             raise ServerError(
                 f"cannot listen on {address.bind}:{address.port} ({_with_user(reason, address)}):"
-                f" stop what uses it, or leave {option} out to have a free port chosen"
+                f" stop what uses it, or remove {option} to use a free port"
             )
     http, grpc, metrics = addresses
     return Endpoints(http, grpc, metrics)

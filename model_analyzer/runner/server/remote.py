@@ -190,7 +190,7 @@ class Onlooker(_Passing):
         if not self._client.models().get(name):
             raise ServerError(
                 f"{name} is not loaded on the server, and reload_model_disable forbids to load it:"
-                " load it there, or leave reload_model_disable out"
+                " load it there, or remove reload_model_disable"
             )
 
     def unload(self, name: str) -> None:

@@ -239,7 +239,7 @@ class TritonServer:
         try:
             return {name: self._client.statistics(name) for name in names}
         except ServerCallError as error:
-            log.debug("The server does not tell its statistics: %s", error)
+            log.debug("The server does not report its statistics: %s", error)
             return empty()
 
     @property
@@ -375,8 +375,7 @@ class TritonServer:
             reason=FailureReason.MODEL_NOT_LOADED,
             message=f"{variant.name} did not load: {reason}",
             log=(*str(error).splitlines()[:8], *lines),
-            hint=hint(str(error), *lines)
-            or ("" if self._log.exists else "the server's own log may tell more"),
+            hint=hint(str(error), *lines) or ("" if self._log.exists else "see the server's log"),
         )
 
     def _warm_up(self, client: ServerClient, variant: ModelVariant) -> None:

@@ -16,13 +16,13 @@ from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.search.adaptive.queueing import Floats
 from model_analyzer.search.adaptive.surrogate import Worlds
 
-# Finding the first trial that keeps the constraints is worth as much as doubling the objective.
+# Finding the first trial that meets the constraints is worth as much as doubling the objective.
 _FIRST = 1.0
 # Multiples of this are spread evenly over the worlds, whatever their order.
 _GOLDEN = 0.618034
 # Coming nearer to constraints that nothing keeps is worth so much for each percent.
 _NEARER = 0.003
-# The chance to keep the constraints counts with this power in what a recommendation is worth.
+# The chance to meet the constraints counts with this power in what a recommendation is worth.
 _CAUTION = 0.25
 _HARDLY = 1e-3
 _NEARLY_NONE = 1e-9
@@ -66,7 +66,7 @@ class Prospect:
 
     def stays(self, trial: int, mean: Measurement, times: int) -> Floats:
         """For each world the chance that the trial in that column, with this `mean` of so many
-        measurements, keeps the constraints in the mean after another one, too.
+        measurements, meets the constraints in the mean after another one, too.
         """
         chance = np.ones(len(self.score))
         for slack in self.slacks:
@@ -125,7 +125,7 @@ def prospect(goal: Goal, worlds: list[Worlds], reference: int) -> Prospect:
 
 def gains(of: Prospect, reference: int, *, is_answered: bool) -> Floats:
     """What each trial is expected to gain over the reference, which is an answer, or only comes
-    near to keeping the constraints.
+    near to meeting the constraints.
     """
     passes = of.passes
     if is_answered:
@@ -136,7 +136,7 @@ def gains(of: Prospect, reference: int, *, is_answered: bool) -> Floats:
 
 
 def standing(score: float, chance: float) -> float:
-    """What it is worth to recommend something of this score that keeps the constraints with this
+    """What it is worth to recommend something of this score that meets the constraints with this
     probability.
     """
     return score + _CAUTION * math.log(max(chance, _HARDLY))

@@ -25,10 +25,10 @@ from model_analyzer.search.adaptive.knowledge import (
 )
 from model_analyzer.search.adaptive.stopping import (
     conclude,
+    explanation,
     is_late,
     is_settled,
     most_trials,
-    told,
 )
 from model_analyzer.search.plan import SEED, LearningPlan, Subject
 from model_analyzer.search.space import Coordinate, Space
@@ -102,7 +102,7 @@ class AdaptiveSearch:
                 break
             yield from known.measure(coordinate)
         conclusion = conclude(known, reason, self._most, self._limits)
-        for line in told(known, conclusion):
+        for line in explanation(known, conclusion):
             conclusions.info("%s", line)
         log.info("Done with adaptive mode search.")
         return conclusion

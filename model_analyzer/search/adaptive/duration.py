@@ -47,9 +47,9 @@ def loading(loading_s: Floats, measuring_s: Floats) -> float:
     """
     if not measuring_s.any():
         return _USUAL_LOADING
-    told = loading_s / measuring_s.mean()
-    told = told[told > _LOADED]
-    if len(told) == 0:
+    ratios = loading_s / measuring_s.mean()
+    ratios = ratios[ratios > _LOADED]
+    if len(ratios) == 0:
         return _USUAL_LOADING
-    known = (_USUAL_LOADING + len(told) * float(np.median(told))) / (1 + len(told))
-    return min(known, _MOST_LOADING)
+    estimate = (_USUAL_LOADING + len(ratios) * float(np.median(ratios))) / (1 + len(ratios))
+    return min(estimate, _MOST_LOADING)

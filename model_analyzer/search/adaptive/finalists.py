@@ -21,7 +21,7 @@ _GREAT = 0.1
 _MOST = 3
 _LEAST = 2
 
-# With this probability the leader has to keep the constraints.
+# With this probability the leader has to meet the constraints.
 SAFE = 0.8
 
 # What is as unlikely as this to break them when it is measured again does not matter.

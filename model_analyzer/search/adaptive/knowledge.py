@@ -53,7 +53,7 @@ MOST_TIMES = 4
 # A variant that was measured more often than this has told the most of what it can.
 _PATIENCE = 3
 
-# What keeps the constraints when it is measured, but does so less likely than this, is no answer.
+# What meets the constraints when it is measured, but does so less likely than this, is no answer.
 _BELIEVED = 0.5
 
 # A lower load of the best is worth a measurement if it may be as good, up to this much of the
@@ -87,7 +87,7 @@ class View:
     """What is thought of some trials, those known among them.
 
     `rows` tells which column of the prospect a coordinate is; the prospect is against the `leader`,
-    `score` its mean over the worlds, and `keeps` the probability to keep the constraints. `chance`
+    `score` its mean over the worlds, and `keeps` the probability to meet the constraints. `chance`
     is the probability that there will be a measurement, `cost` what it costs.
     """
 
@@ -100,7 +100,7 @@ class View:
     cost: Floats
 
     def sure(self, at: Coordinate) -> float:
-        """The probability that a trial keeps the constraints."""
+        """The probability that a trial meets the constraints."""
         return float(self.keeps[self.rows[at]])
 
     def lead(self, a: Coordinate, b: Coordinate) -> float:
@@ -219,7 +219,7 @@ class Knowledge:
         return cheapest_first(everything, self._trials.__getitem__, comparison)
 
     def _is_believed(self, at: Coordinate) -> bool:
-        """Whether a trial that keeps the constraints does not do so by luck: either it is likely to
+        """Whether a trial that meets the constraints does not do so by luck: either it is likely to
         keep them, as all measurements together have it, or its own are enough to tell.
         """
         return self.view().sure(at) >= _BELIEVED or len(self.measured[at]) >= MOST_TIMES
@@ -241,7 +241,7 @@ class Knowledge:
 
     @property
     def contenders(self) -> list[Coordinate]:
-        """What keeps the constraints and leads what is recommended: by more than the noise of a
+        """What meets the constraints and leads what is recommended: by more than the noise of a
         single measurement, or what all measurements together take for luck.
         """
         best, comparison = self.recommended[0], self.comparison
@@ -260,7 +260,7 @@ class Knowledge:
         return [at for at in self._lower_loads(best) if at not in self._trials and self._may(at)]
 
     def _may(self, at: Coordinate) -> bool:
-        """Whether it may be as good as what is recommended, and keep the constraints."""
+        """Whether it may be as good as what is recommended, and meet the constraints."""
         view = self.view()
         score, best = view.prospect.score, view.rows[self.recommended[0]]
         row = view.rows[at]
@@ -289,7 +289,7 @@ class Knowledge:
 
     @property
     def passing(self) -> list[Coordinate]:
-        """What keeps the constraints as far as was measured, best mean first."""
+        """What meets the constraints as far as was measured, best mean first."""
         # these lead
         return list(takewhile(lambda at: self.goal.passes(self._means[at]), self.leaders))
 
@@ -297,7 +297,7 @@ class Knowledge:
 
     @property
     def is_feasible(self) -> bool:
-        """Whether the best trial keeps the constraints, as far as was measured."""
+        """Whether the best trial meets the constraints, as far as was measured."""
         return self.goal.passes(self.mean(self.leaders[0]))
 
     @property
@@ -331,11 +331,11 @@ class Knowledge:
         would tell, as parts of one.
         """
         of = view.prospect
-        # of what it is worth, and of whether it keeps the constraints
+        # of what it is worth, and of whether it meets the constraints
         unknown = np.hypot(of.score[:, tried].std(axis=0), of.shortfall[:, tried].std(axis=0) / 100)
-        told = unknown / np.maximum(np.hypot(unknown, of.noise), 1e-12)
+        learned = unknown / np.maximum(np.hypot(unknown, of.noise), 1e-12)
         over = [at in self._failed or self.times(at) >= MOST_TIMES for at in self._trials]
-        return np.where(over, 0.0, told)
+        return np.where(over, 0.0, learned)
 
     def view(self) -> View:
         """What is thought of the trials known and of many others."""
@@ -345,7 +345,7 @@ class Knowledge:
 
     def _trusted(self, worlds: Sequence[Worlds], rows: Mapping[Coordinate, int]) -> Coordinate:
         """What is thought to be the best of all that were measured, not what seemed to be once: if
-        anything keeps the constraints, of those that do.
+        anything meets the constraints, of those that do.
         """
         if not self.is_feasible:
             return self.leaders[0]

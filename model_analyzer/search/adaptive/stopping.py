@@ -79,7 +79,7 @@ def conclude(
     )
 
 
-def told(known: Knowledge, conclusion: Conclusion) -> Iterator[str]:
+def explanation(known: Knowledge, conclusion: Conclusion) -> Iterator[str]:
     """The same for people, line by line."""
     best, *equal = known.recommended
     measured = [record for record in known.records if isinstance(record.outcome, Measurement)]
@@ -92,9 +92,9 @@ def told(known: Knowledge, conclusion: Conclusion) -> Iterator[str]:
     )
     if not conclusion.feasible:
         missed = known.goal.shortfall(known.mean(best))
-        yield "No measured configuration keeps the constraints."
+        yield "No measured configuration meets the constraints."
         yield f"Closest: {known.trial(best)}, which misses them by {missed:.1f}%."
-        yield f"{conclusion.chance:.0%} chance that a configuration not measured keeps them."
+        yield f"{conclusion.chance:.0%} chance that an unmeasured configuration meets them."
         return
     count = len(known.measured[best])
     times = "once" if count == 1 else f"{count} times"
@@ -102,7 +102,7 @@ def told(known: Knowledge, conclusion: Conclusion) -> Iterator[str]:
     if not known.is_answered:
         sure = known.view().sure(best)
         yield (
-            "It probably kept the constraints by luck: all measurements together give it a"
+            "It probably met the constraints by luck: all measurements together give it a"
             f" {sure:.0%} chance to keep them."
         )
     for other in known.doubted:

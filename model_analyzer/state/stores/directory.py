@@ -71,7 +71,7 @@ class DirectoryCheckpointer(Checkpointer):
         is_newest = index > max(self.indices(), default=-1)
         if is_newest and journal.exists() and journal.stat().st_size:
             raise CheckpointError(
-                f"{journal}: has measurements that are in no checkpoint yet and would mix with"
+                f"{journal}: has measurements that are not in a checkpoint yet and would mix with"
                 f" {path.name}: choose another directory"
             )
 
@@ -98,7 +98,7 @@ def save_checkpoint(checkpoint: Checkpoint, directory: Path | None, *, force: bo
     source = checkpoint.path
     if directory is None and source is None:
         raise CheckpointError(
-            "this checkpoint came from no file: say in which directory to save it"
+            "this checkpoint does not come from a file: give the directory to save it in"
         )
     if directory is None or (source is not None and directory == source.parent):
         assert source is not None, "one of the two is given"

@@ -53,7 +53,7 @@ def _factory(point: EntryPoint) -> Factory:
             Problem(
                 where=f"{point.name}://",
                 what=f"the entry point {point.value!r} for such URLs cannot be loaded: {error}",
-                hint="mend or remove the package that has it",
+                hint="fix or remove the package that provides it",
             )
         ) from error
     return factory

@@ -167,6 +167,6 @@ class Uploads:
         """
         with self._changed:
             if not self._reason:
-                log.warning("%s is not uploaded yet, and will be tried again: %s", path, reason)
+                log.warning("%s is not uploaded yet; the upload is tried again: %s", path, reason)
             self._reason = reason
             return self._changed.wait_for(lambda: self._stage != stage, timeout=pause_s)

@@ -62,8 +62,9 @@ _TOO_LARGE = 1000.0
 
 _NOTICE = Notice(
     kind=NoticeKind.UNVERIFIED,
-    text="some measurements are from a checkpoint of Triton Model Analyzer, which does not keep the"
-    " model's files: if those have changed, measure again with another --checkpoint-directory",
+    text="some measurements are from a checkpoint of Triton Model Analyzer, which does not store"
+    " the model's files: if they have changed, measure again with another"
+    " --checkpoint-directory",
 )
 
 _DEEPEST = 64

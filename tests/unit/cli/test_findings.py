@@ -53,10 +53,10 @@ def test_no_word_is_lost_on_any_terminal(columns: int) -> None:
 def test_the_verdict_counts() -> None:
     bad, worse, fine = problem("a", "b", "c"), warning("a", "b", "c"), ok("a", "b")
 
-    assert verdict([("s", fine)]) == "Everything that a run needs is here."
-    assert verdict([("s", worse)]) == "Everything that a run needs is here; 1 warning."
+    assert verdict([("s", fine)]) == "Everything that a run needs is in place."
+    assert verdict([("s", worse)]) == "Everything that a run needs is in place; 1 warning."
     assert verdict([("s", bad), ("s", worse), ("s", worse)]) == (
-        "1 problem, 2 warnings: a run would not work here."
+        "1 problem, 2 warnings: a run would fail here."
     )
 
 

@@ -103,13 +103,13 @@ def test_what_is_no_yaml_names_the_variable() -> None:
 def test_rules_name_the_variable() -> None:
     (found,) = problems({"NO_CHECKPOINT": "1"}, fresh="true")
 
-    assert found == "MODEL_ANALYZER_NO_CHECKPOINT: fresh and no_checkpoint exclude each other"
+    assert found == "MODEL_ANALYZER_NO_CHECKPOINT: fresh and no_checkpoint cannot be combined"
 
 
 def test_models_are_named_in_one_place() -> None:
     (found,) = problems({"PROFILE_MODELS": "a"})
 
-    assert found.startswith("MODEL_ANALYZER_PROFILE_MODELS: models are named here and at ")
+    assert found.startswith("MODEL_ANALYZER_PROFILE_MODELS: models are given here and at ")
 
 
 def test_the_command_line_may_name_other_models_than_the_environment() -> None:
@@ -149,7 +149,7 @@ def test_a_variable_that_is_nearly_one_gets_a_remark() -> None:
     }
 
     assert list(misspelled(environment)) == [
-        "MODEL_ANALYZER_CONCURENCY: no option has it, did you mean MODEL_ANALYZER_CONCURRENCY?"
+        "MODEL_ANALYZER_CONCURENCY: unknown variable, did you mean MODEL_ANALYZER_CONCURRENCY?"
     ]
 
 
@@ -189,4 +189,4 @@ def test_defaults_are_told_where_they_are_wanted() -> None:
 
     assert found["checkpoint_directory"].value == "checkpoints"
     assert found["checkpoint_directory"].where == ""
-    assert set(found) == {option.key for option in OPTIONS}
+    assert set(found) == {option.setting for option in OPTIONS}

@@ -42,7 +42,7 @@ def test_the_old_name_of_a_metric_means_the_metric() -> None:
 def test_an_unknown_metric_names_the_nearest() -> None:
     problem = parse_problem(Objectives(), yaml("{perf_trougput: 1}"))
     assert problem.where == "f.yaml:1:2"
-    assert problem.what == "no metric is called 'perf_trougput'"
+    assert problem.what == "unknown metric 'perf_trougput'"
     assert problem.hint == "did you mean 'perf_throughput'?"
 
 
@@ -104,12 +104,12 @@ def test_the_old_name_of_a_constrained_metric_means_the_metric() -> None:
 @pytest.mark.parametrize(
     ("written", "where", "what"),
     [
-        ("{perf_latency_p99: 5}", "f.yaml:1:20", "expected a bound, found 5"),
-        ("{perf_latency_p99: {}}", "f.yaml:1:20", "perf_latency_p99 has no bound"),
-        ("{perf_latency_p99: }", "f.yaml:1:20", "expected a bound, found nothing"),
+        ("{perf_latency_p99: 5}", "f.yaml:1:20", "expected a limit, found 5"),
+        ("{perf_latency_p99: {}}", "f.yaml:1:20", "perf_latency_p99 has no limit"),
+        ("{perf_latency_p99: }", "f.yaml:1:20", "expected a limit, found nothing"),
         ("{perf_latency_p99: {max: x}}", "f.yaml:1:26", "expected a number, found 'x'"),
         ("{perf_latency_p99: {max: -1}}", "f.yaml:1:26", "must be at least 0, found -1"),
-        ("{gpu_memory: {max: 1}}", "f.yaml:1:2", "no metric is called 'gpu_memory'"),
+        ("{gpu_memory: {max: 1}}", "f.yaml:1:2", "unknown metric 'gpu_memory'"),
         ("[perf_latency_p99]", "f.yaml:1:1", "expected a mapping of metrics, found a list"),
     ],
 )

@@ -33,8 +33,10 @@ bounded = settings(
 
 # What takes arithmetic or a look around, and what JSON cannot tell apart (1.0 and 1).
 BEYOND_A_SCHEMA = (
-    "holds no number", "a range of more than", "combinations", "needs a weight above 0",
-    "must be at", "must be above", "'all' stands alone", "cannot expand", "finite number",
+    "is empty", "a range of more than", "combinations", "needs a weight above 0",
+    "must be at", "must be above", "'all' cannot be combined with other GPUs", "cannot"
+                                                                               " expand", "finite"
+                                                                                          " number",
     "found 1.0", "found 0.0",
 )  # fmt: skip
 

@@ -28,6 +28,7 @@ from model_analyzer.config.kinds import (
     Text,
 )
 from model_analyzer.config.nodes import Node
+from tests.phrases import EMPTY_RANGE, NO_PASSWORD
 from tests.unit.builders import flag, parse_problem, parse_problems, yaml
 
 
@@ -290,7 +291,7 @@ def test_whole_numbers_on_the_command_line(written: str, meant: tuple[int, ...])
 
 @pytest.mark.parametrize("written", ["5:1", "1:5:0", "1:5:-1"])
 def test_a_range_without_numbers_is_refused(written: str) -> None:
-    assert parse_problem(Integers(1), flag(written)).what.endswith("holds no number")
+    assert parse_problem(Integers(1), flag(written)).what.endswith(EMPTY_RANGE)
 
 
 @pytest.mark.parametrize(
@@ -298,7 +299,7 @@ def test_a_range_without_numbers_is_refused(written: str) -> None:
 )
 def test_a_range_has_start_and_stop_and_nothing_else_but_step(written: str) -> None:
     problem = parse_problem(Integers(1), yaml(written))
-    assert problem.what == "a range has start and stop, and step if it is not 1"
+    assert problem.what == "a range has start, stop and (if not 1) step"
 
 
 @pytest.mark.parametrize(
@@ -378,7 +379,7 @@ def test_an_endpoint_refuses(written: str) -> None:
 @pytest.mark.parametrize("written", ["https://me:s3cr3t@host:443", "me:s3cr3t@host:8000"])
 def test_a_password_in_an_endpoint_is_refused_without_showing_it(written: str) -> None:
     problem = parse_problem(Endpoint(), flag(written))
-    assert "without user and password" in problem.what
+    assert NO_PASSWORD in problem.what
     assert "http-header" in problem.hint
     assert "s3cr3t" not in str(problem)
 
@@ -452,8 +453,8 @@ def test_values_of_variables_become_text() -> None:
 def test_names_of_variables_that_no_system_takes_are_refused() -> None:
     problems = parse_problems(Environment(), yaml("GOOD: 1\n'A=B': 2\n'': 3"))
     assert [(problem.where, problem.what) for problem in problems] == [
-        ("f.yaml:2:1", "not the name of a variable"),
-        ("f.yaml:3:1", "not the name of a variable"),
+        ("f.yaml:2:1", "not a valid variable name"),
+        ("f.yaml:3:1", "not a valid variable name"),
     ]
 
 
@@ -483,7 +484,10 @@ def test_gpus_are_all_or_some_or_none(written: str, meant: tuple[str, ...]) -> N
 
 def test_all_gpus_are_no_list() -> None:
     problem = parse_problem(Gpus(), yaml("[all, 1]"))
-    assert (problem.what, problem.where) == ("'all' stands alone", "f.yaml:1:1")
+    assert (problem.what, problem.where) == (
+        "'all' cannot be combined with other GPUs",
+        "f.yaml:1:1",
+    )
 
 
 FIELDS = Fields("fields of a thing", {"size": Integer(1), "name": Text()})
@@ -496,7 +500,7 @@ def test_each_field_is_read_by_its_kind_and_null_is_not_given() -> None:
 def test_all_wrong_fields_are_reported() -> None:
     problems = parse_problems(FIELDS, yaml("{siz: 3, size: 0, name: []}"))
     assert [(problem.where, problem.what, problem.hint) for problem in problems] == [
-        ("f.yaml:1:2", "'siz' is not among the fields of a thing", "did you mean 'size'?"),
+        ("f.yaml:1:2", "'siz' is not one of the fields of a thing", "did you mean 'size'?"),
         ("f.yaml:1:16", "must be at least 1, found 0", ""),
         ("f.yaml:1:25", "expected text, found a list", ""),
     ]
@@ -521,7 +525,7 @@ def test_words_of_a_flag_stay_as_they_were_written() -> None:
 @pytest.mark.parametrize("written", ["http://me:secret@h:80", "me@h:80"])
 def test_an_endpoint_holds_no_password_and_does_not_show_one(written: str) -> None:
     problem = parse_problem(Endpoint(), flag(written))
-    assert "without user and password" in problem.what
+    assert NO_PASSWORD in problem.what
     assert "secret" not in str(problem)
 
 

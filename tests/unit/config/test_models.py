@@ -50,12 +50,12 @@ def test_odd_names_are_names(name: str) -> None:
 def test_a_name_that_is_no_directory_of_a_repository_is_refused(name: str) -> None:
     problem = parse_problem(Models(), yaml(f"{{'{name}': {{}}}}"))
     assert problem.where == "f.yaml:1:2"
-    assert problem.what == f"{name!r} is not the name of a model"
+    assert problem.what == f"{name!r} is not a valid model name"
 
 
 @pytest.mark.parametrize("written", ["[]", "{}"])
 def test_at_least_one_model_is_named(written: str) -> None:
-    assert parse_problem(Models(), yaml(written)).what == "names no model"
+    assert parse_problem(Models(), yaml(written)).what == "contains no model name"
 
 
 def test_the_options_of_a_model_are_a_mapping() -> None:
@@ -88,7 +88,7 @@ def test_problems_of_all_models_are_found_at_once() -> None:
         ("f.yaml:5:14", "must be above 0, found 0", ""),
         (
             "f.yaml:6:16",
-            "no metric is called 'perf_throughputt'",
+            "unknown metric 'perf_throughputt'",
             "did you mean 'perf_throughput'?",
         ),
     ]

@@ -82,7 +82,7 @@ def test_null_is_not_given(text: str) -> None:
 
 def test_a_null_on_a_required_option_leaves_it_missing() -> None:
     (problem,) = profile_problems("profile_models: null")
-    assert problem.startswith("profile_models: no model is named")
+    assert problem.startswith("profile_models: no model is given")
 
 
 def test_paths_are_meant_from_where_the_user_stands() -> None:
@@ -166,7 +166,7 @@ def test_models_and_a_repository_are_needed() -> None:
     ("text", "problem"),
     [
         ("profile_models: {m: {zzz: 1}}", "f.yaml:1:22: unknown option 'zzz'"),
-        ("profile_models: []", "f.yaml:1:17: names no model"),
+        ("profile_models: []", "f.yaml:1:17: contains no model name"),
         ("model_repository: ''", "f.yaml:1:19: expected a path, found empty text"),
     ],
 )
@@ -178,7 +178,7 @@ def test_what_is_given_but_wrong_is_not_called_missing(text: str, problem: str) 
 def test_models_are_named_in_one_place() -> None:
     (problem,) = profile_problems("profile_models: [a]", profile_models="b")
     assert problem == (
-        "--profile-models: models are named here and at f.yaml:1:17 (name them in one place)"
+        "--profile-models: models are given here and at f.yaml:1:17 (give them in one place only)"
     )
 
 
@@ -450,7 +450,7 @@ def test_a_flag_that_the_program_decides_is_left_out_with_a_remark(name: str) ->
 
 def test_a_key_that_stands_again_is_told() -> None:
     result = resolved("batch_sizes: 1\nbatch_sizes: 2")
-    assert result.remarks == ("f.yaml:2:1: 'batch_sizes' replaces that of f.yaml:1:1",)
+    assert result.remarks == ("f.yaml:2:1: 'batch_sizes' replaces the value at f.yaml:1:1",)
 
 
 @pytest.mark.parametrize(
@@ -524,12 +524,12 @@ def test_without_reloading_only_loads_are_searched() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("triton_server_flags: {grpc-use-ssl: true}", "the server would speak TLS"),
-        ("perf_analyzer_flags: {ssl-grpc-use-ssl: true}", "clients would speak TLS"),
+        ("triton_server_flags: {grpc-use-ssl: true}", "the server would use TLS"),
+        ("perf_analyzer_flags: {ssl-grpc-use-ssl: true}", "clients would use TLS"),
         (
             "triton_server_flags: {grpc-use-ssl: true}\n"
             "profile_models: {m: {perf_analyzer_flags: {percentile: 95}}}",
-            "m: the server would speak TLS",
+            "m: the server would use TLS",
         ),
     ],
 )

@@ -13,6 +13,7 @@ from model_analyzer.config.table import ANALYZE
 from model_analyzer.domain.settings import LaunchMode, ModelType, SearchMode
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import ConfigError
+from tests.phrases import ONE_VALUE_OF_EACH_FIELD, QUICK_DOES_NOT_SUPPORT
 from tests.unit.builders import (
     CWD,
     at_most,
@@ -53,7 +54,7 @@ def test_a_file_by_itself_may_leave_models_and_repository_to_the_command_line() 
 
 
 def test_a_file_by_itself_keeps_the_rules() -> None:
-    with pytest.raises(ConfigError, match="search mode quick takes no concurrency"):
+    with pytest.raises(ConfigError, match="search mode quick does not support concurrency"):
         check_file(yaml(QUICK + "concurrency: 4"), CWD)
     with pytest.raises(ConfigError, match="share one server"):
         check_file(
@@ -105,7 +106,7 @@ def test_a_quick_search_takes_no_lists_of_what_it_searches(
     text: str, where: str, what: str
 ) -> None:
     (problem,) = profile_problems(QUICK + text)
-    assert problem.startswith(f"f.yaml:{where}: search mode quick takes no {what} (")
+    assert problem.startswith(f"f.yaml:{where}: {QUICK_DOES_NOT_SUPPORT} {what} (")
 
 
 @pytest.mark.parametrize("models", ["", "bls_composing_models: [c]\n"])
@@ -124,7 +125,7 @@ def test_a_quick_search_takes_no_lists_of_what_it_searches(
 def test_the_mode_that_is_named_for_lists_takes_them(models: str, text: str) -> None:
     (problem,) = profile_problems(QUICK + models + text)
 
-    assert "(run_config_search_mode: adaptive takes " in problem
+    assert "(--search adaptive " in problem
     assert settings(f"run_config_search_mode: adaptive\n{models}{text}")
 
 
@@ -135,7 +136,7 @@ def test_adaptive_is_named_for_what_quick_does_not_take_of_composing_models(fiel
     listed = composing("bls_composing_models", fields)
     (problem,) = profile_problems(QUICK + listed)
 
-    assert "run_config_search_mode: adaptive takes" in problem
+    assert "--search adaptive " in problem
     assert settings("run_config_search_mode: adaptive\n" + listed)
 
 
@@ -149,7 +150,7 @@ def test_a_quick_search_takes_one_value_of_other_fields() -> None:
     text = QUICK + f"profile_models: [{{m: {{model_config_parameters: {{{fields}}}}}}}]"
     assert settings(text % "100")
     (problem,) = profile_problems(text % "[100, 200]")
-    assert "takes one value of each field of m" in problem
+    assert f"{ONE_VALUE_OF_EACH_FIELD} of m" in problem
 
 
 @pytest.mark.parametrize(
@@ -166,7 +167,7 @@ def test_a_quick_search_takes_lists_of_models_that_others_call(listed: str) -> N
 def test_a_search_that_tries_any_number_of_instances_has_a_limit(mode: str, bound: str) -> None:
     text = f"run_config_search_mode: {mode}\nrun_config_search_{bound}_instance_count: 10001\n"
 
-    with pytest.raises(ConfigError, match="instance counts: 10000 at most, found 10001") as raised:
+    with pytest.raises(ConfigError, match="must be at most 10000, found 10001") as raised:
         check_file(yaml(text), CWD)
 
     # the upper bound follows a lower one that is above it
@@ -182,7 +183,7 @@ def test_a_search_that_climbs_has_none(mode: str) -> None:
 
 def test_a_quick_search_is_not_disabled() -> None:
     (problem,) = profile_problems(QUICK + "run_config_search_disable: true")
-    assert problem.startswith("f.yaml:2:28: run_config_search_disable leaves nothing")
+    assert problem.startswith("f.yaml:2:28: run_config_search_disable cannot be combined")
     assert settings("run_config_search_mode: optuna\nrun_config_search_disable: true")
 
 
@@ -201,9 +202,12 @@ def composing(option: str, fields: str) -> str:
         ("instance_group: [{count: [3, 4, 5]}]", ""),
         ("instance_group: [{kind: KIND_CPU}]", ""),
         ("max_batch_size: [1, 7, 9]", ""),
-        ("instance_group: [{count: [1, 4, 6]}]", "cannot step through the instance counts of c"),
-        ("dynamic_batching: [{}, null]", "takes one value of each field of c"),
-        ("dynamic_batching: {preferred_batch_size: [[4], [8]]}", "takes one value"),
+        (
+            "instance_group: [{count: [1, 4, 6]}]",
+            f"{QUICK_DOES_NOT_SUPPORT} the instance counts of c",
+        ),
+        ("dynamic_batching: [{}, null]", f"{ONE_VALUE_OF_EACH_FIELD} of c"),
+        ("dynamic_batching: {preferred_batch_size: [[4], [8]]}", ONE_VALUE_OF_EACH_FIELD),
     ],
 )
 def test_instance_counts_of_composing_models_are_the_steps_of_a_quick_search(
@@ -227,7 +231,7 @@ def test_optuna_is_free_in_its_choice_of_composing_counts() -> None:
     ("text", "what"),
     [
         (BRUTE, "search mode brute cannot search bls_composing_models"),
-        ("profile_models: [a, b]\n", "needs one profiled model alone"),
+        ("profile_models: [a, b]\n", "needs exactly one profiled model"),
         (TOGETHER + "profile_models: m\n", "cannot be profiled concurrently"),
     ],
 )
@@ -238,7 +242,7 @@ def test_a_bls_model_is_profiled_alone_and_not_by_brute_force(text: str, what: s
 
 
 def test_a_bls_model_must_be_named_itself() -> None:
-    with pytest.raises(ConfigError, match="no model is named"):
+    with pytest.raises(ConfigError, match="no model is given"):
         resolve_profile(on_line(bls_composing_models="c", model_repository="r"), None, CWD)
 
 
@@ -264,7 +268,7 @@ def test_what_a_composing_model_cannot_have_is_remarked() -> None:
 
 def test_concurrent_models_are_not_searched_by_brute_force() -> None:
     (problem,) = profile_problems(BRUTE + TOGETHER + "profile_models: a,b")
-    assert problem.startswith("f.yaml:1:25: search mode brute is not for models")
+    assert problem.startswith("f.yaml:1:25: search mode brute does not support models")
     assert settings(TOGETHER + "profile_models: a,b").search.mode is None
 
 
@@ -277,7 +281,7 @@ def test_a_model_named_twice_is_remarked() -> None:
     result = resolved("profile_models: [a, b, {a: {cpu_only: true}}]")
     assert [model.name for model in result.settings.models] == ["a", "b"]
     assert result.settings.models[0].cpu_only
-    assert result.remarks == ("f.yaml:1:25: model 'a' replaces that of f.yaml:1:18",)
+    assert result.remarks == ("f.yaml:1:25: model 'a' replaces the one at f.yaml:1:18",)
 
 
 @pytest.mark.parametrize(
@@ -297,7 +301,7 @@ def test_concurrent_models_share_one_server(option: str, other: str) -> None:
 
 def test_a_weighting_belongs_to_each_model() -> None:
     (problem,) = profile_problems("weighting: 2\nprofile_models: {a: {weighting: 3}, b: {}}")
-    assert problem.startswith("f.yaml:1:12: a weighting for all models says nothing, and b has")
+    assert problem.startswith("f.yaml:1:12: a weighting for all models has no effect, and b has")
     chosen = settings("weighting: 2\nprofile_models: {a: {weighting: 3}, b: {weighting: 0.5}}")
     assert [model.goal.weighting for model in chosen.models] == [3, 0.5]
 
@@ -326,7 +330,7 @@ def test_the_load_is_a_concurrency_or_a_request_rate(rate: str, concurrency: str
     text = f"run_config_search_min_request_rate: 1\n{rate}\n{concurrency}"
     (problem,) = profile_problems(text)
     assert problem.startswith("f.yaml:3:")
-    assert "cannot both be given" in problem
+    assert "cannot be combined" in problem
 
 
 @pytest.mark.parametrize(
@@ -381,7 +385,7 @@ def test_what_only_makes_sense_with_a_remote_server(key: str) -> None:
 def test_an_image_has_a_name() -> None:
     text = "triton_docker_image: '  '\n"
     (problem,) = profile_problems(text + "triton_launch_mode: docker")
-    assert problem == "f.yaml:1:22: the image has no name"
+    assert problem == "f.yaml:1:22: the image name is empty"
     assert settings(text)
 
 
@@ -423,7 +427,7 @@ def test_what_a_launch_mode_ignores_is_remarked(mode: str, option: str, ignored:
 
 def test_flags_of_the_server_that_the_program_decides_are_remarked() -> None:
     (remark,) = resolved("profile_models: {m: {triton_server_flags: {http_port: 1}}}").remarks
-    assert remark.startswith("f.yaml:1:43: tritonserver flag 'http-port' is decided")
+    assert remark.startswith("f.yaml:1:43: tritonserver flag 'http-port' is ignored")
 
 
 @pytest.mark.parametrize(("word", "meant"), [("off", "off"), ("execution_count", None)])
@@ -518,14 +522,14 @@ def test_a_variant_has_its_own_plots_or_those_of_all() -> None:
         ("plots: {a/b: {}}", "f.yaml:1:9: 'a/b' is not a file name"),
         (
             "plots: {p: {title: t, x_axis: batch, y_axis: perf_throughput}}",
-            "f.yaml:1:31: no metric is called 'batch' (did you mean 'batch_size'?)",
+            "f.yaml:1:31: unknown metric 'batch' (did you mean 'batch_size'?)",
         ),
         (
             "output_formats: [pdf, doc]",
             "f.yaml:1:23: expected one of html, pdf, md, json, csv, parquet, png, svg",
         ),
-        ("report_model_configs: {x: {plot: {}}}", "f.yaml:1:28: 'plot' is not among the options"),
-        ("report_model_configs: []", "f.yaml:1:23: names no variant"),
+        ("report_model_configs: {x: {plot: {}}}", "f.yaml:1:28: 'plot' is not one of the options"),
+        ("report_model_configs: []", "f.yaml:1:23: contains no variant name"),
     ],
 )
 def test_what_is_wrong_with_a_report_is_located(text: str, problem: str) -> None:
@@ -540,7 +544,7 @@ def test_what_is_wrong_with_a_report_is_located(text: str, problem: str) -> None
 
 def test_a_run_that_keeps_no_checkpoint_has_none_to_copy() -> None:
     (problem,) = profile_problems("checkpoint_storage: s3://b\nno_checkpoint: true")
-    assert problem == ("f.yaml:1:21: no_checkpoint and checkpoint_storage exclude each other")
+    assert problem == ("f.yaml:1:21: no_checkpoint and checkpoint_storage cannot be combined")
     assert settings("checkpoint_storage: s3://b").checkpoint.storage == "s3://b"
     assert settings("").checkpoint.storage is None
 
@@ -552,13 +556,13 @@ ADAPTIVE = "run_config_search_mode: adaptive\n"
 
 def test_an_adaptive_search_is_not_disabled() -> None:
     (problem,) = profile_problems(ADAPTIVE + "run_config_search_disable: true")
-    assert problem.startswith("f.yaml:2:28: run_config_search_disable leaves nothing")
+    assert problem.startswith("f.yaml:2:28: run_config_search_disable cannot be combined")
 
 
 @pytest.mark.parametrize("limit", ["budget: 20m", "max_trials: 30"])
 def test_limits_of_an_adaptive_search_are_for_no_other(limit: str) -> None:
     (problem,) = profile_problems(QUICK + limit)
-    assert "is for search mode adaptive" in problem
+    assert "needs search mode adaptive" in problem
     assert settings(ADAPTIVE + limit)
 
 

@@ -12,6 +12,7 @@ import pytest
 from model_analyzer.config.kinds import Text
 from model_analyzer.config.sources import parse_yaml, read_yaml
 from model_analyzer.errors import ConfigError, Problem
+from tests.phrases import REPLACES, UNSUPPORTED_TAG
 from tests.unit.builders import plain, yaml
 
 
@@ -86,9 +87,9 @@ def test_a_key_that_stands_again_wins_and_both_places_are_told() -> None:
     root = yaml("a: {x: 1, y: 2, x: 3}\nb: 1\na: {z: {k: 1, k: 2}}")
     assert plain(root) == {"a": {"z": {"k": 2}}, "b": 1}
     assert root.repeated == (
-        "f.yaml:3:1: 'a' replaces that of f.yaml:1:1",
-        "f.yaml:1:17: 'x' replaces that of f.yaml:1:5",
-        "f.yaml:3:15: 'k' replaces that of f.yaml:3:9",
+        f"f.yaml:3:1: 'a' {REPLACES} f.yaml:1:1",
+        f"f.yaml:1:17: 'x' {REPLACES} f.yaml:1:5",
+        f"f.yaml:3:15: 'k' {REPLACES} f.yaml:3:9",
     )
 
 
@@ -242,13 +243,13 @@ def test_nesting_without_end_is_refused_before_it_takes_the_stack(opening: str) 
 
 @pytest.mark.parametrize("value", ["!!int ''", "!!int '-'", "!!float ''", "!!bool maybe"])
 def test_a_value_that_is_not_what_its_tag_says_is_located(value: str) -> None:
-    with pytest.raises(ConfigError, match=r"f.yaml:1:4: .* is no (int|float|bool)"):
+    with pytest.raises(ConfigError, match=r"f.yaml:1:4: .* is not a valid (int|float|bool)"):
         parse_yaml(f"a: {value}", "f.yaml")
 
 
 @pytest.mark.parametrize("value", ["!foo x", "!foo [x]", "!foo {x: 1}", "!!python/name:os.system"])
 def test_a_tag_that_means_nothing_is_refused(value: str) -> None:
-    with pytest.raises(ConfigError, match="means nothing here"):
+    with pytest.raises(ConfigError, match=UNSUPPORTED_TAG):
         parse_yaml(f"a: {value}", "f.yaml")
 
 

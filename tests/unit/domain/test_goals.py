@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which of two measurements is better, and which keep the constraints."""
+"""Which of two measurements is better, and which meet the constraints."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def left_after(
     told = round(len(asked) * share)
     for trial in asked[:told]:
         expected.record(trial, respond(trial))
-    assert expected.told == told
+    assert expected.outcomes == told
     return expected.remaining().trials, len(asked) - told
 
 

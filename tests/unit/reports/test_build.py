@@ -369,13 +369,13 @@ def test_what_measured_better_than_what_a_search_recommends_is_named() -> None:
     (remark,) = summary(ranking(sure, bold, by=bound, conclusion=concluded), best=2).remarks
     assert remark == (
         "m_config_1 with 1 concurrent request is 12 % better, at p99 Latency 9.99 ms: close to Max"
-        " p99 Latency: 10 ms (51 % chance that it keeps the constraints)."
+        " p99 Latency: 10 ms (51 % chance that it meets the constraints)."
     )
     best = conclusion(bold.trial, trials=2, by=bound)
     (remark,) = summary(ranking(sure, bold, by=bound, conclusion=best), best=2).remarks
     assert remark == (
-        "m_config_1 kept the constraints in 1 of 1 measurement (p99 Latency 9.99 ms, Max p99"
-        " Latency: 10 ms): 51 % chance that it keeps them."
+        "m_config_1 met the constraints in 1 of 1 measurement (p99 Latency 9.99 ms, Max p99"
+        " Latency: 10 ms): 51 % chance that it meets them."
     )
 
 
@@ -400,9 +400,9 @@ def test_objectives_without_measurements_make_a_conclusion_worthless() -> None:
 
     assert report.certainty == ""
     assert report.remarks == (
-        "The conclusion of the search is not used, and how sure it was is unknown here: it was for"
-        " objectives without measurements.",
-        "Objectives without measurements do not count: RAM Usage. Ranked by Throughput.",
+        "The conclusion of the search does not apply to this ranking: its objectives were not"
+        " measured.",
+        "Objectives without measurements are ignored: RAM Usage. Ranked by Throughput.",
     )
 
 

@@ -126,12 +126,12 @@ def test_the_method_tells_why_a_search_ended_and_what_may_remain() -> None:
         "after 1 trial: no further measurement is expected to improve the answer"
     )
     assert told["What may remain"] == (
-        "something more than 3 % better with a chance of 20 %;"
-        " to go on could be expected to gain 1.3 %"
+        "a configuration more than 3 % better, with a chance of 20 %;"
+        " continuing would gain about 1.3 %"
     )
     none = replace(conclusion(one.trial, trials=1), feasible=False)
     assert dict(method_of(ranking(one).measured, (), none))["What may remain"] == (
-        "something that keeps the constraints, with a chance of 20 %"
+        "a configuration that meets the constraints, with a chance of 20 %"
     )
 
 
@@ -167,12 +167,12 @@ def test_of_imported_measurements_nobody_knows_whether_they_became_stable() -> N
         ]
         return dict(method_of(ranking(*records).measured))["Stability"]
 
-    assert stability(imported, imported) == "not known of 2 imported measurements"
+    assert stability(imported, imported) == "unknown for 2 imported measurements"
     assert stability(imported, measurement(7)) == (
-        "every measurement of ours became stable; not known of 1 imported measurement"
+        "every measurement of ours became stable; unknown for 1 imported measurement"
     )
     assert stability(imported, unstable, measurement(7)) == (
-        "1 of 2 measurements did not become stable; not known of 1 imported measurement"
+        "1 of 2 measurements did not become stable; unknown for 1 imported measurement"
     )
 
 
@@ -201,7 +201,7 @@ def test_bars_are_shares_of_the_best() -> None:
     assert [(bar.value, bar.best, bar.share) for bar in row.bars] == [
         ("1", "100", 0.5), ("8", "200", 1.0),
     ]  # fmt: skip
-    assert "keep the constraints" in found.method
+    assert "meet the constraints" in found.method
     assert importance_rows(None) is None
 
 

@@ -298,7 +298,7 @@ def test_a_streamed_answer_that_the_server_does_not_account_for_has_no_breakdown
 
     assert phases(streamed(4.0)) == {}
     assert unexplained([streamed(300.0), streamed(4.0)]) == (
-        "not shown: the server's own times account for as little as 1 % of the average latency of"
+        "not shown: the server's own times cover only 1 % of the average latency of"
         " a streamed answer"
     )
     assert phases(streamed(300.0))["Network and the rest"] == 99

@@ -204,7 +204,10 @@ def test_a_metric_that_some_rows_lack_is_a_column_with_gaps() -> None:
         ("gpu_used_memory", 'Inference output field "gpu_used_memory", has no data'),
         ("perf_latency_avg", 'Inference output field "perf_latency_avg", has no data'),
         ("backend_parameter/NOPE", 'Inference output field "backend_parameter/NOPE", has no data'),
-        ("no_such_field", 'Inference output field "no_such_field" is no metric and no column'),
+        (
+            "no_such_field",
+            'Inference output field "no_such_field" is neither a metric nor a column',
+        ),
     ],
 )
 def test_a_field_without_data_is_left_out_with_a_warning(
@@ -338,10 +341,10 @@ def test_fields_without_data_are_left_out_of_each_table(caplog: pytest.LogCaptur
     assert server.headers == ("Model", "GPU UUID", "GPU Memory Usage (MB)")
     assert caplog.messages == [
         'GPU output field "gpu_power_usage", has no data',
-        'GPU output field "nonsense" is no metric and no column',
+        'GPU output field "nonsense" is neither a metric nor a column',
         'Server output field "gpu_utilization", has no data',
         'Server output field "gpu_power_usage", has no data',
-        'Server output field "batch_size" is no metric and no column',
+        'Server output field "batch_size" is neither a metric nor a column',
     ]
 
 

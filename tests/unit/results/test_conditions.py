@@ -42,15 +42,15 @@ def test_what_was_not_measured_meets_nothing(operator: str) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "is no condition"),
-        ("perf_throughput", "is no condition"),
-        ("perf_throughput<", "is no condition"),
+        ("", "is not a condition"),
+        ("perf_throughput", "is not a condition"),
+        ("perf_throughput<", "is not a condition"),
         ("perf_throughput==5", "'=5' is no number"),
         ("perf_throughput<nan", "'nan' is no number"),
         ("perf_throughput<fast", "'fast' is no number"),
         ("perf_troughput<5", "did you mean 'perf_throughput'?"),
         ("x<5", "one of model, variant, concurrency, request_rate, batch_size"),
-        ("model<m", "compare it by = or !="),
+        ("model<m", "compare it with = or !="),
     ],
 )
 def test_what_cannot_be_meant_is_told(text: str, says: str) -> None:

@@ -149,7 +149,7 @@ def test_what_was_measured_on_another_server_is_left_out() -> None:
     newest = rank(profile, "m", goal())
     assert (throughputs(newest), newest.failed) == ([1], ())
     assert [item.sentence for item in newest.left_out] == [
-        "1 measurement and 1 failure are left out: measured under other circumstances (server"
+        "1 measurement and 1 failure are left out: measured under different circumstances (server"
         " version 2.50.0 instead of 2.51.0); --circumstances 1 ranks them."
     ]
     for wanted in (Circumstances.of(trial(DEFAULT, setup=old)), 1):
@@ -220,7 +220,8 @@ def test_without_present_circumstances_most_measurements_are_ranked() -> None:
     found = ranking(*records, odd)
     assert throughputs(found) == [3, 2, 1]
     assert [item.sentence for item in found.left_out] == [
-        "1 measurement is left out: measured under other circumstances (perf_analyzer flags of m:"
+        "1 measurement is left out: measured under different circumstances (perf_analyzer flags"
+        " of m:"
         " string-length 16 instead of not set); --circumstances 2 ranks them."
     ]
     # of equals, the newer one
@@ -246,7 +247,7 @@ def test_what_derives_from_a_model_that_was_edited_since_is_left_out() -> None:
         assert order(found) == ["m_config_1", "m_config_default"]
         assert [item.sentence for item in found.left_out] == [
             "2 measurements are left out: config.pbtxt of m has changed since (parameters"
-            f"{'.' if known is not records else ': '}exact: no then, yes now);"
+            f"{'.' if known is not records else ': '}exact: was no, now yes);"
             " `model-analyzer checkpoint trials` shows all."
         ]
     # edited back: the present model is known, though it was measured before the other
@@ -273,7 +274,7 @@ def test_what_was_edited_of_an_ensemble_is_named() -> None:
         assert len(found.measured) == 1
         return [part.reason for part in found.left_out]
 
-    edited = "config.pbtxt of a has changed since (parameters: threads: {} then, {} now)"
+    edited = "config.pbtxt of a has changed since (parameters: threads: was {}, now {})"
     assert reason(slow, fast, now=fast) == [edited.format(1, 2)]
     assert reason(slow, fast, now=slow) == [edited.format(2, 1)]
     assert reason(slow, more, now=more) == ["m has called other models since"]
@@ -290,7 +291,7 @@ def test_what_was_edited_of_an_ensemble_is_named() -> None:
 def test_circumstances_that_differ_in_nothing_that_has_a_name() -> None:
     records = [record(SMALL, measurement(1), flags={"f": value}) for value in (10, 10.0)]
     assert [part.sentence for part in ranking(*records).left_out] == [
-        "1 measurement is left out: measured under other circumstances; --circumstances 1 ranks"
+        "1 measurement is left out: measured under different circumstances; --circumstances 1 ranks"
         " them."
     ]
 
@@ -395,13 +396,13 @@ def test_what_a_search_concluded_is_first_while_nothing_else_is_known() -> None:
     ]
     assert [other.conclusion for other in others] == [None] * 5
     assert [other.unused_conclusion for other in others] == [
-        "what it recommends was beaten by measurements since",
+        "newer measurements are better than its recommendation",
         "some of its trials are not among these measurements",
-        "it was for other goals",
-        "what it recommends is not among these measurements",
-        "what it recommends is not among these measurements",
+        "it was for different goals",
+        "its recommendation is not among these measurements",
+        "its recommendation is not among these measurements",
     ]
-    assert "is not used" in next(iter(remarks_of(answer_of(others[1]))))
+    assert "does not apply" in next(iter(remarks_of(answer_of(others[1]))))
     assert not found.unused_conclusion
 
 

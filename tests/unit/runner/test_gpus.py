@@ -116,7 +116,7 @@ def test_unknown_gpus_are_all_named_with_those_that_are_there() -> None:
 
 
 def test_a_gpu_asked_of_a_machine_without_any() -> None:
-    with pytest.raises(ConfigError, match="no GPU 0 here .*leave the option out"):
+    with pytest.raises(ConfigError, match="no GPU 0 here .*remove the option"):
         select((), ["0"])
     assert select((), ["all"]) == {}
 

@@ -59,7 +59,7 @@ def test_an_output_repository_below_no_directory_is_refused(tmp_path: Path, plac
     (tmp_path / "file").touch()
     (tmp_path / "nowhere").symlink_to("nothing")
     for output in (tmp_path / place / "out", tmp_path / place / "runs" / "out"):
-        with pytest.raises(RepositoryError, match=f"{place} is no directory: choose another"):
+        with pytest.raises(RepositoryError, match=f"{place} is not a directory: choose another"):
             prepare_output(output, override=False, kept=[])
 
 
@@ -67,7 +67,7 @@ def test_an_output_repository_where_nothing_may_be_written_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "access", lambda place, mode: False)  # root may write everywhere
-    with pytest.raises(RepositoryError, match=f"{tmp_path} is not yours to write: choose another"):
+    with pytest.raises(RepositoryError, match=f"{tmp_path} is not writable: choose another"):
         prepare_output(tmp_path / "runs" / "out", override=False, kept=[])
 
 
@@ -91,7 +91,7 @@ def test_the_mark_does_not_cover_what_somebody_else_has_put_there(made: Path) ->
     with pytest.raises(RepositoryError) as caught:
         replace(made)
 
-    assert "holds mine, which no run has made" in str(caught.value)
+    assert "holds mine, which no run created" in str(caught.value)
     assert "--override-output-model-repository" in str(caught.value)
     assert names(made) == before
     create_output(made, override=False)  # as if it had come after the check
@@ -110,7 +110,7 @@ def test_an_entry_with_a_known_name_that_is_no_directory_is_not_ours(
     else:
         (made / "m_config_1").touch()
 
-    with pytest.raises(RepositoryError, match="holds m_config_1, which no run has made"):
+    with pytest.raises(RepositoryError, match="holds m_config_1, which no run created"):
         replace(made)
     create_output(made, override=False)
 
@@ -242,7 +242,7 @@ def test_a_name_of_any_kind_is_one_entry_of_the_mark(made: Path) -> None:
     note_entry(made, odd)
     (made / odd).mkdir()
 
-    with pytest.raises(RepositoryError, match="holds two, which no run has made"):
+    with pytest.raises(RepositoryError, match="holds two, which no run created"):
         replace(made)
     (made / "two").rmdir()
     replace(made)

@@ -182,19 +182,19 @@ def test_what_can_be_searched_passes(what: Subject) -> None:
 @pytest.mark.parametrize(
     ("what", "where", "message"),
     [
-        (ENSEMBLE, limits(mode=BRUTE), "brute cannot search m, which is an ensemble"),
+        (ENSEMBLE, limits(mode=BRUTE), "brute does not support ensembles such as m"),
         (together(ENSEMBLE, subject(model("n"))), limits(), "ensemble cannot be profiled concu"),
-        (subject(load_kind=LoadKind.REQUEST_RATE), limits(mode=QUICK), "not with request rates"),
+        (subject(load_kind=LoadKind.REQUEST_RATE), limits(mode=QUICK), "not request rates"),
         (
             subject(ensemble(model("a")), load_kind=LoadKind.REQUEST_RATE),
             limits(),
-            "not with request rates",
+            "not request rates",
         ),
-        (subject(loads=(1, 2)), limits(mode=QUICK), "takes one load, not 2"),
+        (subject(loads=(1, 2)), limits(mode=QUICK), "supports one load, not 2"),
         (
             subject(ensemble(model("a")), batch_sizes=(1, 2, 4)),
             limits(),
-            "takes one batch size, not 3",
+            "supports one batch size, not 3",
         ),
         (
             subject(
@@ -275,8 +275,8 @@ def test_what_is_said_of_a_called_model_is_not_dropped_in_silence(
     what = subject(facts, composing("a", parameters=counts(1, 2)), loads=(4, 8))
 
     assert check([what], limits(mode=mode)) == [
-        "model_config_parameters of a: it is called by another model, and is taken as it is where"
-        " loads are listed; run_config_search_mode: adaptive varies it"
+        "model_config_parameters of a is ignored: another model calls it, and loads are listed;"
+        " --search adaptive varies it"
     ]
     adaptive = limits(mode=SearchMode.ADAPTIVE)
     assert check([what], adaptive) == []
@@ -289,7 +289,7 @@ def test_what_is_said_of_a_called_model_is_remarked_where_searching_is_disabled(
     what = subject(ensemble(model("a")), composing("a", parameters=counts(2)))
 
     (remark,) = check([what], limits(disable=True))
-    assert "taken as it is where searching is disabled" in remark
+    assert "another model calls it, and searching is disabled" in remark
     only_kind = subject(ensemble(model("a")), composing("a", cpu_only=True))
     assert check([only_kind], limits(disable=True)) == []
 

@@ -314,7 +314,7 @@ def test_a_default_that_fails_ends_the_search(caplog: pytest.LogCaptureFixture) 
 
     assert len(trials) == 1
     (error,) = [record for record in caplog.records if record.levelno == logging.ERROR]
-    assert "m: the search ends here" in error.getMessage()
+    assert "m: the search stops" in error.getMessage()
     assert "m did not load" in error.getMessage()
     assert caplog.records[-1] is error
 
@@ -519,7 +519,7 @@ except ConfigError as error:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
     )
 
-    assert done.stdout.startswith("run_config_search_mode: search mode optuna needs the package")
+    assert done.stdout.startswith("--search: search mode optuna needs the package")
     assert "pip install optuna" in done.stdout
     assert len(done.stdout.splitlines()) == 1
 

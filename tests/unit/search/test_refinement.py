@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Refinement: the loads of the best variants, then the highest load that keeps the constraints."""
+"""Refinement: the loads of the best variants, then the highest load that meets the constraints."""
 
 from __future__ import annotations
 
@@ -326,7 +326,7 @@ def test_a_variant_is_refined_with_the_client_batch_size_of_its_best() -> None:
 @pytest.mark.parametrize(
     ("values", "best", "chosen"),
     [
-        # those that keep the constraint come first, whatever the others give
+        # those that meet the constraint come first, whatever the others give
         ({1: (999.0, 6.0), 2: (10.0, 1.0), 3: (20.0, 1.0)}, 3, ["2", "1", "0"]),
         ({1: (999.0, 9.0), 2: (10.0, 1.0), 3: (20.0, 6.0)}, 2, ["1", "2"]),
         # where none keeps it, the nearest come first

@@ -375,8 +375,8 @@ def test_where_all_is_known_there_is_nothing_near() -> None:
 @pytest.mark.parametrize(
     ("what", "message"),
     [
-        (subject(model(max_batch_size=0), batch_sizes=(2, 4)), "batch_sizes is above .*limit .1"),
-        (subject(batch_sizes=(256,)), "batch_sizes is above the model's batch limit .128"),
+        (subject(model(max_batch_size=0), batch_sizes=(2, 4)), "batch_sizes are above .*limit .1"),
+        (subject(batch_sizes=(256,)), "batch_sizes are above the model's batch limit .128"),
         (subject(model(dynamic_batching={"preferred_batch_size": [256]})), "preferred_batch_size"),
         (subject(parameters=counts(1, 1)), "same number of instances"),
     ],

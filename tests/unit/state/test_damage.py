@@ -142,7 +142,7 @@ def test_a_torn_journal_is_named_in_the_log_once(
 
     assert caplog.messages == [
         f"{journal} is damaged (line 9 is cut off; lost: an outcome of m_config_default (line 9)):"
-        " using what is intact"
+        " using the intact part"
     ]
     assert found(load(tmp_path)) == [1, 3, 4]
 
@@ -300,7 +300,7 @@ def test_a_checkpoint_that_is_none_is_named_and_passed(
         assert state.save() == three_files / "3.ckpt"
 
     assert caplog.messages[:2] == [
-        f"{newest} is damaged ({reason}): using what is intact",
+        f"{newest} is damaged ({reason}): using the intact part",
         f"Loaded checkpoint from file {three_files / '1.ckpt'}",
     ]
 

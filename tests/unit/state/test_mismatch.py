@@ -60,15 +60,15 @@ def test_where_nothing_was_measured_nothing_is_different() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"devices": [device("GPU-b")]}, "GPUs: GPU-a then, GPU-b now"),
-        ({"devices": []}, "GPUs: GPU-a then, none now"),
+        ({"devices": [device("GPU-b")]}, "GPUs: was GPU-a, now GPU-b"),
+        ({"devices": []}, "GPUs: was GPU-a, now none"),
         (
             {"devices": [device("GPU-b"), device("GPU-a")]},
-            "GPUs: GPU-a then, GPU-a, GPU-b now",
+            "GPUs: was GPU-a, now GPU-a, GPU-b",
         ),
         (
             {"host": {"Host": "there", "Processor": "CPU, 4 cores"}},
-            "processor: CPU, 8 cores then, CPU, 4 cores now",
+            "processor: was CPU, 8 cores, now CPU, 4 cores",
         ),
     ],
 )
@@ -82,10 +82,10 @@ def test_another_machine_matters(known: Checkpoint, change: Mapping[str, Any], s
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"server": "Triton 2.52.0"}, f"server: {SERVER} then, Triton 2.52.0 now"),
+        ({"server": "Triton 2.52.0"}, f"server: was {SERVER}, now Triton 2.52.0"),
         (
             {"models": [ModelFacts(name="m", config=freeze({"name": "m"}), files="g")]},
-            "files of m: f then, g now",
+            "files of m: was f, now g",
         ),
         (
             {
@@ -95,11 +95,11 @@ def test_another_machine_matters(known: Checkpoint, change: Mapping[str, Any], s
                     )
                 ]
             },
-            "config.pbtxt of m: another then, this now",
+            "config.pbtxt of m has changed since the checkpoint",
         ),
         (
             {"searches": {"m": {**SEARCH, "search.mode": "quick"}}},
-            "search.mode of m: brute then, quick now",
+            "search.mode of m: was brute, now quick",
         ),
     ],
 )

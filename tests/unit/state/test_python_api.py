@@ -165,7 +165,7 @@ def test_it_is_saved_elsewhere(directory: Path, tmp_path: Path) -> None:
     assert checkpoint.save(str(tmp_path / "new" / "place")).name == "0.ckpt"
     assert numbers(directory) == [0, 1]
     received = Checkpoint.from_bytes(checkpoint.to_bytes())
-    with pytest.raises(CheckpointError, match="say in which directory"):
+    with pytest.raises(CheckpointError, match="give the directory to save it in"):
         received.save()
     assert received.save(tmp_path / "other").name == "0.ckpt"
 
@@ -248,8 +248,8 @@ def test_checkpoints_are_listed_by_a_metric_or_by_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("how", "says"),
     [
-        ({"sort_by": "perf_troughput"}, "sort_by: no metric is called 'perf_troughput'"),
-        ({"sort_by": 3}, "sort_by: no metric is called 3"),
+        ({"sort_by": "perf_troughput"}, "sort_by: unknown metric 'perf_troughput'"),
+        ({"sort_by": 3}, "sort_by: unknown metric 3"),
         ({"order": "down"}, "order: expected 'asc' or 'desc', found 'down'"),
         ({"limit": 0}, "limit: expected a whole number from 1 on, found 0"),
         ({"limit": "2"}, "limit: expected a whole number from 1 on, found '2'"),

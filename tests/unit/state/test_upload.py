@@ -124,7 +124,7 @@ def test_a_store_that_fails_for_ever_is_one_warning_with_what_to_do(
             uploads.add(path)
         until(lambda: len(store.attempts) > 2)
     first, last = warnings(caplog)
-    assert "will be tried again" in first
+    assert "the upload is tried again" in first
     assert all(str(path) in last for path in saved)
     assert "out of order" in last
     assert (

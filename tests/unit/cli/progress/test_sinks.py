@@ -46,7 +46,7 @@ def test_the_screen_in_eighty_columns() -> None:
     assert lines(79, model_ends=False) == [
         "── m ───────────────────────────────────────────────────────────── measuring ──",
         "━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━   trial 5 of about 5   nearly done",
-        "now   choosing what to measure next",
+        "now   choosing the next configuration",
         "best  210.0 infer/s · p99 20.0 ms  +50 % over the default  (measured once)",
         "      m_config_0: concurrency 1",
         "trend ▄▆▆█!  100.0 to 210.0 infer/s",
@@ -55,7 +55,7 @@ def test_the_screen_in_eighty_columns() -> None:
         "✓  3  140.0 infer/s · p99 60.0 ms  m_config_default: concurrency 4",
         "✓  4  210.0 infer/s · p99 20.0 ms  m_config_0: concurrency 1",
         "✗  5  m did not load",
-        "Ctrl-C: finish this measurement, report what there is",
+        "Ctrl-C: finish this measurement, then write the reports",
     ]
 
 
@@ -78,7 +78,7 @@ def test_few_lines_leave_out_outcomes_first() -> None:
 def test_a_wish_to_stop_is_seen() -> None:
     shown = lines(79, stopping=True, model_ends=False)
 
-    assert shown[-1] == "Stopping after this measurement (a third Ctrl-C: at once)"
+    assert shown[-1] == "Stopping after this measurement (third Ctrl-C: stop at once)"
     assert "left" not in shown[1]
 
 

@@ -39,7 +39,7 @@ def test_no_gpu_is_fine_and_said() -> None:
     (finding,) = judge_driver(Driver(is_missing=True), requested=["all"], variable=None)
 
     assert finding.level is Level.OK
-    assert "none, which is fine" in finding.found
+    assert "none: instances of KIND_CPU" in finding.found
 
 
 def test_a_gpu_that_was_asked_for_and_is_not_there_is_a_problem() -> None:

@@ -42,8 +42,8 @@ def test_sizes_come_from_the_flags_of_perf_analyzer() -> None:
     ("error", "is_alive", "level", "words"),
     [
         (ServerCallError("", timed_out=True), True, Level.PROBLEM, "within 60 s"),
-        (ServerCallError("Stub process 'm_0_0' is not healthy."), True, Level.PROBLEM, "dies"),
-        (ServerCallError("Connection reset", lost=True), False, Level.PROBLEM, "dies"),
+        (ServerCallError("Stub process 'm_0_0' is not healthy."), True, Level.PROBLEM, "crashes"),
+        (ServerCallError("Connection reset", lost=True), False, Level.PROBLEM, "crashes"),
         (ServerCallError("ValueError: no zeros\nAt: x"), True, Level.WARNING, "ValueError"),
     ],
 )

@@ -42,7 +42,7 @@ def test_a_port_that_is_taken_names_who_has_it(settings: ServerSettings, taken: 
     assert first.level is Level.PROBLEM
     assert f"127.0.0.1:{taken} (triton_http_endpoint) cannot be used" in first.found
     assert f"process {os.getpid()}" in first.found
-    assert "leave triton_http_endpoint out" in first.fix
+    assert "remove triton_http_endpoint" in first.fix
 
 
 def test_a_free_port_is_fine() -> None:

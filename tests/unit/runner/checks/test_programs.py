@@ -50,7 +50,7 @@ def test_every_missing_library_is_named_with_what_brings_it() -> None:
     )
     assert "`apt install libb64-0d`; `apt install libssl3`" in finding.fix
     assert finding.fix.endswith(
-        "`model-analyzer runtime install`, or name another by --perf-analyzer-path"
+        "`model-analyzer runtime install`, or choose another with --perf-analyzer-path"
     )
 
 

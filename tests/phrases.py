@@ -1,0 +1,12 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Phrases of messages that several tests look for: a reworded message is changed here once."""
+
+from __future__ import annotations
+
+QUICK_DOES_NOT_SUPPORT = "search mode quick does not support"
+ONE_VALUE_OF_EACH_FIELD = "search mode quick supports one value for each field"
+REPLACES = "replaces the value at"
+EMPTY_RANGE = "is empty"
+NO_PASSWORD = "must not contain a user or password"
+UNSUPPORTED_TAG = "unsupported tag"
