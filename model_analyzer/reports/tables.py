@@ -208,7 +208,7 @@ def _table(
             chosen.append(columns[name])
             continue
         if name not in sparse and tag not in METRICS:
-            log.warning('%s output field "%s" is no metric and no column', table, name)
+            log.warning('%s output field "%s" is neither a metric nor a column', table, name)
             continue
         column = sparse[name] if name in sparse else metric(tag)
         if rows and not with_data([column], rows):

@@ -43,14 +43,14 @@ def test_a_model_is_found_by_its_name_also_with_a_comma_in_it(
     assert measured_subjects(measured) == {"m": 1, r"a\,b": 1}
     assert subject_of(measured, "a,b") == r"a\,b"
     assert subject_of(measured, "m") == "m"
-    with pytest.raises(CheckpointError, match="nothing was measured of model 'x': there is m,"):
+    with pytest.raises(CheckpointError, match="model 'x' was not measured; measured: m,"):
         subject_of(measured, "x")
 
 
 def test_of_several_models_one_has_to_be_named(checkpoint: Made) -> None:
     measured = checkpoint("m", "n")
 
-    with pytest.raises(ConfigError, match="there are several, name one of them: m, n"):
+    with pytest.raises(ConfigError, match="several models were measured: choose one of m, n"):
         chosen_subjects(measured, None, several=False)
     assert chosen_subjects(measured, None, several=True) == ["m", "n"]
     assert chosen_subjects(measured, "n", several=False) == ["n"]
