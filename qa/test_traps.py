@@ -90,7 +90,7 @@ def test_4_a_crashed_model_process_costs_a_server_and_not_the_next_variant(scene
     )
 
     assert status == 0, output
-    assert "is not healthy" in output
+    assert "the Python backend process of model crasher died" in output
     rows = {row[3]: float(row[7]) for row in scene.rows}
     assert set(rows) == {"crasher_config_default", "crasher_config_1"}
     assert rows["crasher_config_1"] > 5
