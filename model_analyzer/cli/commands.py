@@ -33,7 +33,7 @@ def _profile(given: Invocation) -> int:
         offline=given.offline,
     )
     if dry_run:
-        from model_analyzer.cli.profile import dry_run as preview
+        from model_analyzer.cli.dry_run import run as preview
 
         return preview(resolved, as_json=as_json)
     from model_analyzer.cli.profile import run

@@ -4,28 +4,23 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import time
 from contextlib import closing
-from dataclasses import replace
 
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.conceal import conceal_error, concealing
 from model_analyzer.app.delivery.answer import Delivery
-from model_analyzer.app.preview import preview
 from model_analyzer.app.profile import Caller, profile
 from model_analyzer.app.progress.tracker import Tracker
 from model_analyzer.cli.answer import show
 from model_analyzer.cli.console import View
-from model_analyzer.cli.echo import echo
-from model_analyzer.cli.foreseen import document_of, lines_of
 from model_analyzer.cli.questions import Terminal
 from model_analyzer.cli.signals import Interrupts
 from model_analyzer.config.resolve import Resolved, described
 from model_analyzer.domain.settings import ProfileSettings, ProgressMode
-from model_analyzer.errors import EXIT_OK, ConfigError, ModelAnalyzerError
+from model_analyzer.errors import ModelAnalyzerError
 from model_analyzer.runner.timings import Timings
 
 log = logging.getLogger(__name__)
@@ -66,31 +61,16 @@ def run(resolved: Resolved[ProfileSettings], verbosity: int, timings: Timings) -
     )
     with closing(tracker):
         try:
-            status = profile(replace(_job(resolved), timings=timings), caller)
+            job = Job(
+                settings=resolved.settings,
+                places=resolved.places,
+                environment=dict(os.environ),
+                timings=timings,
+            )
+            status = profile(job, caller)
         except ModelAnalyzerError as error:
             conceal_error(error, conceal)
             tracker.run_finished(error.exit_status)
             raise
         tracker.run_finished(status)
     return status
-
-
-def dry_run(resolved: Resolved[ProfileSettings], *, as_json: bool) -> int:
-    """Shows what `profile` would do with these settings; the exit status."""
-    for remark in resolved.remarks:
-        echo(remark, err=True)
-    foreseen = preview(_job(resolved))
-    for warning in foreseen.warnings:
-        echo(str(warning), err=True)
-    if foreseen.problems:
-        raise ConfigError(*foreseen.problems)
-    if as_json:
-        echo(json.dumps(document_of(foreseen.plans, foreseen.idle_s), indent=2))
-    else:
-        for line in lines_of(foreseen.plans, foreseen.idle_s):
-            echo(line)
-    return EXIT_OK
-
-
-def _job(resolved: Resolved[ProfileSettings]) -> Job:
-    return Job(settings=resolved.settings, places=resolved.places, environment=dict(os.environ))

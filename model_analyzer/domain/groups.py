@@ -17,7 +17,11 @@ def group_name(members: Iterable[str]) -> str:
 
     A comma that belongs to the name of a member is written `\,`.
     """
-    return ",".join(_SPECIAL.sub(lambda found: f"\\{found[0]}", member) for member in members)
+    names = list(members)
+    plain = ",".join(names)
+    if plain.count(",") == len(names) - 1 and "\\" not in plain:
+        return plain  # nearly always, and a checkpoint has many
+    return ",".join(_SPECIAL.sub(lambda found: f"\\{found[0]}", name) for name in names)
 
 
 def group_members(name: str) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from google.protobuf.descriptor import FieldDescriptor
 from hypothesis import strategies as st
 
 import model_analyzer
-from model_analyzer.cli.profile import dry_run
+from model_analyzer.cli.dry_run import run as dry_run
 from model_analyzer.config.resolve import resolve_profile
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.printable import one_line
