@@ -38,6 +38,12 @@ def parse_text(text: str, name: str) -> ModelConfig:
         )
         raise RepositoryError(f"{where}: not a model configuration: {reason}") from error
     _check_tensors(config, name)
+    try:
+        json.dumps(thaw(config), allow_nan=False)
+    except ValueError as error:
+        raise RepositoryError(
+            f"{name}: a number in it is infinite or not a number, which no load request can hold"
+        ) from error
     return config
 
 

@@ -92,6 +92,10 @@ def _obstacle(path: Path) -> str | None:
 def _check_ours(path: Path, spared: Collection[Path]) -> None:
     """Refuses a directory that no run has made, or that somebody has put something into."""
     names = _marked(path)
+    if names is None and all(
+        entry.name == MARK and entry.is_file(follow_symlinks=False) for entry in _entries(path)
+    ):
+        return  # nothing to lose: a run was killed before it had marked what it made
     if names is None:
         raise RepositoryError(
             f"output model repository {path} exists",

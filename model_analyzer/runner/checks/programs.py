@@ -100,7 +100,7 @@ def _absent(
 ) -> Finding:
     """What is wrong with a program that is not there, or does not start."""
     output = ""
-    if path is not None and path.is_file():
+    if path is not None and os.path.isfile(path):
         _, output = run(["ldd", str(path)], environment=environment, timeout_s=_LOOK_S)
     return judge_absent(name, reason, missing_libraries(f"{output}\n{reason}"))
 

@@ -8,6 +8,7 @@ It runs perf_analyzer itself, so its exit status, text and table are judged as p
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -97,6 +98,7 @@ def parse_genai_table(text: str) -> Values | None:
 
 def _number(cell: str) -> float | None:
     try:
-        return float(cell.replace(",", ""))
+        number = float(cell.replace(",", ""))
     except ValueError:
         return None
+    return number if math.isfinite(number) else None

@@ -35,7 +35,7 @@ _SERVER_SIDE = ("perf_throughput", "perf_server_")
 # perf_analyzer judges stability by its last three windows, and reports those.
 _WINDOWS_REPORTED = 3
 
-_PASS = re.compile(r"Pass \[\d+\] throughput: ([\d.]+(?:e[+-]?\d+)?) infer/sec")
+_PASS = re.compile(r"Pass \[\d+\] throughput: (\d+(?:\.\d*)?(?:e[+-]?\d+)?) infer/sec")
 _TELLING = re.compile(r"error|fail|unrecognized|invalid|unable|not found|No valid", re.IGNORECASE)
 _NOT_TELLING = re.compile(r"^Pass \[|initialize NVML")
 _UNCOUNTED = "failed to find the requested model version"

@@ -247,3 +247,18 @@ def test_a_name_of_any_kind_is_one_entry_of_the_mark(made: Path) -> None:
     (made / "two").rmdir()
     replace(made)
     assert names(made) == set()
+
+
+@pytest.mark.parametrize("mark", [None, "", "model-analyzer"])
+def test_a_run_that_was_killed_before_it_marked_its_directory_is_no_obstacle(
+    tmp_path: Path, mark: str | None
+) -> None:
+    output = tmp_path / "output"
+    output.mkdir()
+    if mark is not None:
+        (output / MARK).write_text(mark)
+
+    prepare_output(output, override=False, kept=())
+    create_output(output, override=False)
+
+    prepare_output(output, override=False, kept=())
