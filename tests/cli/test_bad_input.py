@@ -139,7 +139,7 @@ def test_a_configuration_of_a_model_that_does_not_parse(complain, setting) -> No
 
 
 def test_an_output_repository_that_exists(complain, setting) -> None:
-    (setting.directory / "output_model_repository").mkdir()
+    (setting.directory / "output_model_repository" / "mine").mkdir(parents=True)
 
     status, line = complain(override_output_model_repository=False)
 

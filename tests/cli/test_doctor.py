@@ -155,7 +155,7 @@ def test_directories_that_cannot_be_written_are_problems(examine, setting) -> No
 
 
 def test_a_directory_of_variants_that_must_not_be_replaced_is_a_problem(examine, setting) -> None:
-    (setting.directory / "output_model_repository").mkdir()
+    (setting.directory / "output_model_repository" / "mine").mkdir(parents=True)
 
     status, found = examine("--no-models", override_output_model_repository=False)
 
@@ -167,7 +167,7 @@ def test_a_directory_of_variants_that_must_not_be_replaced_is_a_problem(examine,
 
 def test_the_path_of_a_problem_is_whole_whatever_is_in_it(examine, setting) -> None:
     directory = setting.directory / "what: ever"
-    directory.mkdir()
+    (directory / "mine").mkdir(parents=True)
 
     _, found = examine(
         "--no-models",
