@@ -133,7 +133,7 @@ class _Doctor:
         self._known = read_models(asked.settings, asked.job.places)
 
     def examine(self) -> Iterator[tuple[str, Finding]]:
-        """Every finding with its subject, what is known soonest first."""
+        """Every finding with its subject; the quickest checks come first."""
         subjects: Mapping[str, Callable[[], Findings]] = {
             "Options": self._options,
             "Machine": self._machine,

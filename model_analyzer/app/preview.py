@@ -54,7 +54,7 @@ def _plans(settings: ProfileSettings, checked: Preflight) -> Iterator[Plan]:
     setups = checked.devices.setups
     goals = {model.name: model.goal for model in settings.models}
     trial_s = {model.name: trial_seconds(model.perf_analyzer_flags) for model in settings.models}
-    groups = [[*goals]] if settings.search.together else [[name] for name in goals]
+    groups = settings.subjects
     whole = {name for names in groups if unknown.keys().isdisjoint(names) for name in names}
     models = tuple(model for model in settings.models if model.name in whole)
     known = searched_subjects(replace(settings, models=models), facts) if models else ()

@@ -42,9 +42,9 @@ class Recommendations:
 
 def chosen_subjects(checkpoint: Checkpoint, model: str | None, *, several: bool) -> Sequence[str]:
     """The subject of the model, or all of them, where there may be `several`."""
-    names = list(measured_subjects(checkpoint))
     if model is not None:
         return [subject_of(checkpoint, model)]
+    names = list(measured_subjects(checkpoint))
     if not names:
         raise CheckpointError(f"{checkpoint.path}: no measurements")
     if len(names) > 1 and not several:

@@ -78,7 +78,6 @@ def _doctor(given: Invocation) -> int:
     from model_analyzer.config.origins import origins
     from model_analyzer.config.resolve import resolve_profile
     from model_analyzer.runner.repository import model_names
-    from model_analyzer.runner.timings import Timings
 
     resolve = functools.partial(
         resolve_profile,
@@ -96,12 +95,7 @@ def _doctor(given: Invocation) -> int:
         resolved = resolve([*given.command_line, every])
     in_file = given.yaml.entries if given.yaml is not None else ()
     asked = Asked(
-        job=Job(
-            settings=resolved.settings,
-            places=resolved.places,
-            environment=dict(os.environ),
-            timings=given.timings or Timings(),
-        ),
+        job=Job.of(resolved, os.environ, given.timings),
         remarks=resolved.remarks,
         given=origins(
             (given.environment, in_file), options_of(DOCTOR), Path.cwd(), with_defaults=False

@@ -84,10 +84,7 @@ def _check(name: str, *, file_only: bool) -> _Checked:
     remarks = [*resolved.remarks, *misspelled(os.environ)]
     if not file_only:
         with ExitStack() as stack:
-            job = Job(
-                settings=resolved.settings, places=resolved.places, environment=dict(os.environ)
-            )
-            found = preflight(job, stack)
+            found = preflight(Job.of(resolved, os.environ), stack)
         problems = sorted(found.problems, key=_place)
         remarks += map(str, found.warnings)
     paths = resolved.places.relative_paths(Path.cwd())

@@ -20,8 +20,7 @@ def run(resolved: Resolved[ProfileSettings], *, as_json: bool) -> int:
     """Shows what `profile` would do with these settings; the exit status."""
     for remark in resolved.remarks:
         echo(remark, err=True)
-    job = Job(settings=resolved.settings, places=resolved.places, environment=dict(os.environ))
-    foreseen = preview(job)
+    foreseen = preview(Job.of(resolved, os.environ))
     for warning in foreseen.warnings:
         echo(str(warning), err=True)
     if foreseen.problems:

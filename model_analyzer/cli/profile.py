@@ -61,13 +61,7 @@ def run(resolved: Resolved[ProfileSettings], verbosity: int, timings: Timings) -
     )
     with closing(tracker):
         try:
-            job = Job(
-                settings=resolved.settings,
-                places=resolved.places,
-                environment=dict(os.environ),
-                timings=timings,
-            )
-            status = profile(job, caller)
+            status = profile(Job.of(resolved, os.environ, timings), caller)
         except ModelAnalyzerError as error:
             conceal_error(error, conceal)
             tracker.run_finished(error.exit_status)

@@ -21,7 +21,7 @@ _UNSTABLE = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What is known of a subject beforehand; without a forecast, `unknown` says why.
+    """What the run would do for a subject; without a forecast, `unknown` says why.
 
     `trial_s` is the time of one measurement; `starts` counts servers. All numbers of a plan are
     upper bounds; None is unknown.

@@ -442,7 +442,7 @@ class _Called(NamedTuple):
 
 def composing_table(result: VariantResult) -> Table | None:
     """What the composing models did inside the server at the best measurement, in the order in
-    which they are called; None if nothing was told about any.
+    which they are called; None without data about any of them.
     """
     rows = []
     for variant, model in zip(result.variants, result.best.measurement.models, strict=True):

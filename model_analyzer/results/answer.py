@@ -23,7 +23,7 @@ from model_analyzer.results.selection import Gain, gain_over_default
 # With a higher chance of something better, the answer is unsure.
 _UNSURE = 0.5
 
-# A chance to meet the constraints below this is told.
+# The answer mentions the chance to meet the constraints if it is lower than this.
 _SAFE = 0.8
 
 # Of those that meet the constraints, and those that do not, so many are looked at for near misses.

@@ -37,11 +37,6 @@ class Pair:
     changes: Mapping[str, Change]
     new_values: Mapping[str, Interval | None]
 
-    @property
-    def is_one_measurement(self) -> bool:
-        """Whether the new side took over that of the base: it tells nothing of a change."""
-        return self.base.measurement == self.new.measurement
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:

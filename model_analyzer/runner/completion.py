@@ -13,9 +13,9 @@ from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.settings import ServerSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import RepositoryError, ServerError
-from model_analyzer.runner.file_trees import CONFIG
+from model_analyzer.runner.file_trees import CONFIG, link_tree
 from model_analyzer.runner.model_config import completed
-from model_analyzer.runner.repository import ModelRepository, link_tree
+from model_analyzer.runner.repository import ModelRepository
 from model_analyzer.runner.server.log import ServerLog
 from model_analyzer.runner.server.triton import Launcher, TritonServer
 

@@ -9,7 +9,7 @@ import hashlib
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -78,15 +78,33 @@ def copy_writable(source: Path, target: Path) -> None:
     """Copies a directory, without what nobody needs; the copy can be changed and removed even if
     the source is read-only.
     """
+    _mirror(source, target, _copy)
+
+
+def link_tree(source: Path, target: Path) -> None:
+    """Makes `target` look like `source`: real directories, with links to files."""
+    _mirror(source, target, _link)
+
+
+def _mirror(source: Path, target: Path, put: Callable[[Path, Path], None]) -> None:
+    """Makes the directories of `source` below `target`, and has each file `put` there."""
     target.mkdir(parents=True, exist_ok=True)
     for entry in os.scandir(source):
         if entry.name in IGNORED:
             continue
         if entry.is_dir():
-            copy_writable(Path(entry.path), target / entry.name)
+            _mirror(Path(entry.path), target / entry.name, put)
         else:
-            with open(target / entry.name, "wb") as copy:
-                copy.writelines(blocks_of(Path(entry.path)))
+            put(Path(entry.path), target / entry.name)
+
+
+def _copy(source: Path, target: Path) -> None:
+    with open(target, "wb") as copy:
+        copy.writelines(blocks_of(source))
+
+
+def _link(source: Path, target: Path) -> None:
+    target.symlink_to(os.path.realpath(source))
 
 
 def fingerprint_files(path: Path) -> str:

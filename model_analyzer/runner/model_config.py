@@ -39,7 +39,7 @@ def parse_text(text: str, name: str) -> ModelConfig:
         raise RepositoryError(f"{where}: not a model configuration: {reason}") from error
     _check_tensors(config, name)
     try:
-        json.dumps(thaw(config), allow_nan=False)
+        to_json(config)
     except ValueError as error:
         raise RepositoryError(
             f"{name}: a number in it is infinite or not a number, which no load request can hold"
@@ -100,5 +100,8 @@ def to_text(config: ModelConfig) -> str:
 
 
 def to_json(config: ModelConfig) -> str:
-    """The configuration as the server takes it in a load request."""
-    return json.dumps(thaw(config))
+    """The configuration as the server takes it in a load request.
+
+    Raises ValueError for numbers that JSON cannot hold.
+    """
+    return json.dumps(thaw(config), allow_nan=False)

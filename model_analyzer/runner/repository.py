@@ -21,10 +21,10 @@ from model_analyzer.errors import OutputError, RepositoryError
 from model_analyzer.reading import read_regular
 from model_analyzer.runner.file_trees import (
     CONFIG,
-    IGNORED,
     copy_writable,
     files_under,
     fingerprint_files,
+    link_tree,
     words_of,
 )
 from model_analyzer.runner.model_config import is_complete, parse_text, to_text
@@ -271,18 +271,6 @@ def links_outside(path: Path) -> dict[Path, Path]:
                     found[target] = Path(os.path.realpath(entry))
                     pending.append((target, found[target]))
     return found
-
-
-def link_tree(source: Path, target: Path) -> None:
-    """Makes `target` look like `source`: real directories, with links to files."""
-    target.mkdir(parents=True, exist_ok=True)
-    for entry in os.scandir(source):
-        if entry.name in IGNORED:
-            continue
-        if entry.is_dir():
-            link_tree(Path(entry.path), target / entry.name)
-        else:
-            (target / entry.name).symlink_to(os.path.realpath(entry.path))
 
 
 @contextmanager

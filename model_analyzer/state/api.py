@@ -9,8 +9,12 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
+from model_analyzer.domain.metrics import ALIASES, METRICS, is_best_high
 from model_analyzer.state import checkpoint as value
+from model_analyzer.state.contents import read_listed
 from model_analyzer.state.find import find, pick
+from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.frame import frame
 from model_analyzer.state.stores.checkpointer import Checkpointer
 from model_analyzer.state.stores.directory import download, save_checkpoint
@@ -101,5 +105,21 @@ def list_checkpoints(
     come last. Of metrics the best comes first, else the lowest, unless an `order` is given; at most
     `limit` are listed. Raises ValueError where these arguments cannot be used.
     """
-    listed = value.list_checkpoints(directory, prefix, sort_by=sort_by, order=order, limit=limit)
-    return [Checkpoint.of(checkpoint) for checkpoint in listed]
+    if sort_by not in (*value.SORTS, *METRICS, *ALIASES):
+        raise ValueError(
+            f"sort_by: unknown metric {sort_by!r}: give 'index', 'time' or a metric, such as"
+            f" {DEFAULT_OBJECTIVE!r}"
+        )
+    if order not in (None, "asc", "desc"):
+        raise ValueError(f"order: expected 'asc' or 'desc', found {order!r}")
+    if limit is not None and (not isinstance(limit, int) or limit < 1):
+        raise ValueError(f"limit: expected a whole number from 1 on, found {limit!r}")
+    layout = Layout(Path(directory), prefix)
+    paths = map(layout.checkpoint, layout.indices())
+    checkpoints = [
+        Checkpoint.of(value.assemble([(str(path), path, read_listed(path))])) for path in paths
+    ]
+    is_descending = order == "desc" if order else is_best_high(sort_by)
+    return value.in_order(
+        checkpoints, lambda each: value.sort_value(each, sort_by), is_descending=is_descending
+    )[:limit]

@@ -12,12 +12,11 @@ from itertools import chain
 from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from model_analyzer.domain.conclusions import Conclusion
-from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal
+from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement, Values, best_value
-from model_analyzer.domain.metrics import ALIASES, METRICS, is_best_high
 from model_analyzer.domain.models import empty, freeze, thaw
 from model_analyzer.domain.profiles import MeasuredTrial, Profile
 from model_analyzer.domain.settings import SearchMode
@@ -329,33 +328,6 @@ def headers(layout: Layout) -> Sequence[Header]:
     """Those of the numbered checkpoints in a directory that can be read, oldest first."""
     found = map(read_header, map(layout.checkpoint, layout.indices()))
     return [header for header in found if header is not None]
-
-
-def list_checkpoints(
-    directory: str | Path,
-    prefix: str = "",
-    *,
-    sort_by: str = "index",
-    order: Literal["asc", "desc"] | None = None,
-    limit: int | None = None,
-) -> list[Checkpoint]:
-    """Every numbered checkpoint in a directory: see `state.api`."""
-    if sort_by not in (*SORTS, *METRICS, *ALIASES):
-        raise ValueError(
-            f"sort_by: unknown metric {sort_by!r}: give 'index', 'time' or a metric, such as"
-            f" {DEFAULT_OBJECTIVE!r}"
-        )
-    if order not in (None, "asc", "desc"):
-        raise ValueError(f"order: expected 'asc' or 'desc', found {order!r}")
-    if limit is not None and (not isinstance(limit, int) or limit < 1):
-        raise ValueError(f"limit: expected a whole number from 1 on, found {limit!r}")
-    layout = Layout(Path(directory), prefix)
-    paths = map(layout.checkpoint, layout.indices())
-    checkpoints = [assemble([(str(path), path, read_listed(path))]) for path in paths]
-    is_descending = order == "desc" if order else is_best_high(sort_by)
-    return in_order(
-        checkpoints, lambda each: sort_value(each, sort_by), is_descending=is_descending
-    )[:limit]
 
 
 def sort_value(checkpoint: Checkpoint, sort_by: str) -> Any:

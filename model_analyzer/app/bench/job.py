@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from model_analyzer.config.places import Places
+from model_analyzer.config.resolve import Resolved
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.runner.timings import Timings
 
@@ -22,3 +23,18 @@ class Job:
     places: Places
     environment: Mapping[str, str]
     timings: Timings = field(default_factory=Timings)
+
+    @classmethod
+    def of(
+        cls,
+        resolved: Resolved[ProfileSettings],
+        environment: Mapping[str, str],
+        timings: Timings | None = None,
+    ) -> Job:
+        """The job of settings as they were resolved."""
+        return cls(
+            settings=resolved.settings,
+            places=resolved.places,
+            environment=dict(environment),
+            timings=timings or Timings(),
+        )

@@ -8,7 +8,6 @@ It runs perf_analyzer itself, so its exit status, text and table are judged as p
 from __future__ import annotations
 
 import csv
-import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +18,7 @@ from model_analyzer.domain.models import is_decoupled
 from model_analyzer.domain.trials import LoadKind, Workload
 from model_analyzer.domain.windows import Window
 from model_analyzer.runner.load.command import render
+from model_analyzer.runner.load.output import finite_number
 
 _LOAD_FLAG = {LoadKind.CONCURRENCY: "--concurrency", LoadKind.REQUEST_RATE: "--request-rate"}
 
@@ -83,7 +83,10 @@ def parse_genai_table(text: str) -> Values | None:
         if found is None:
             continue
         name, unit = found.groups()
-        cells = {column: _number(cell) for column, cell in zip(columns, row[1:], strict=False)}
+        cells = {
+            column: finite_number(cell.replace(",", ""))
+            for column, cell in zip(columns, row[1:], strict=False)
+        }
         if name in _ROWS and unit in _UNITS_PER_MS:
             for column, number in cells.items():
                 tag = f"{_ROWS[name]}_{column}"
@@ -94,11 +97,3 @@ def parse_genai_table(text: str) -> Values | None:
             if number is not None:
                 values["output_token_throughput"] = number
     return values or None
-
-
-def _number(cell: str) -> float | None:
-    try:
-        number = float(cell.replace(",", ""))
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None

@@ -90,7 +90,7 @@ def parse_table(text: str) -> Values | None:
     for column, cell in rows[-1].items():
         if column in _COLUMNS and cell is not None:
             tag, divisor = _COLUMNS[column]
-            number = _number(cell)
+            number = finite_number(cell)
             if number is not None:
                 values[tag] = number / divisor
     return values if "perf_throughput" in values else None
@@ -177,7 +177,8 @@ def _telling(text: str) -> Iterator[str]:
             yield line
 
 
-def _number(cell: str) -> float | None:
+def finite_number(cell: str) -> float | None:
+    """The number in a cell of a table; None where there is none, or none that is finite."""
     try:
         number = float(cell)
     except ValueError:

@@ -158,9 +158,8 @@ class PerfAnalyzer:
         try:
             yield
         except FileNotFoundError as error:
-            if self._work_directory.exists() and not str(error.filename).startswith(
-                str(self._work_directory)
-            ):
+            is_below = Path(error.filename or "").is_relative_to(self._work_directory)
+            if self._work_directory.exists() and not is_below:
                 raise
             raise OutputError(
                 f"{self._work_directory}, the directory for temporary files, was removed during"

@@ -17,9 +17,9 @@ from model_analyzer.domain.protocols import Route
 from model_analyzer.domain.settings import Protocol, ServerSettings
 from model_analyzer.domain.statistics import ServerStatistics
 from model_analyzer.domain.trials import ServerSetup
-from model_analyzer.runner.file_trees import CONFIG
+from model_analyzer.runner.file_trees import CONFIG, link_tree
 from model_analyzer.runner.model_config import to_text
-from model_analyzer.runner.repository import ModelRepository, link_tree
+from model_analyzer.runner.repository import ModelRepository
 from model_analyzer.runner.runtime import Program
 from model_analyzer.runner.server.command import server_environment
 
