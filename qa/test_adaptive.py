@@ -22,9 +22,9 @@ def test_what_it_concludes_is_kept_and_recommended(scene) -> None:
     status, output = scene.profile(**BOUNDS)
 
     assert status == 0, output
-    assert output.count("Profiling add_sub_") == 5
-    assert "Search stopped after 5 measurements" in output
-    assert "measurement limit of 5 reached (raise it with --max-trials)" in output
+    # it ends before the limit where the machine's noise makes one look better than all others
+    assert 2 <= (measured := output.count("Profiling add_sub_")) <= 5
+    assert f"Search stopped after {measured} measurements" in output
     known = load(scene.directory / "checkpoints")
     # some are measured again
     trials = len({record.trial.first.key for record in known.records})

@@ -29,6 +29,7 @@ from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.search.plan import SearchedModel, Subject, VariedModel, load_bounds, load_values
 from model_analyzer.search.space import (
     BATCH_LIMIT,
+    INSTANCES,
     Coordinate,
     Dimension,
     Point,
@@ -109,6 +110,24 @@ class TrialMap:
             load = self._filling_load(model, variant, gpus)
             workloads.append(model.workload(variant, load, batch_size))
         return self._subject.trial(*workloads)
+
+    def coordinate_of(self, trial: Trial) -> Coordinate | None:
+        """Where in the space a measurement of `trial` belongs: the legal coordinate whose trial has
+        the same content, if there is one.
+        """
+        parts = {
+            variant.model: (work, variant)
+            for work in trial.workloads
+            for variant in work.variant.with_parts()
+        }
+        dimensions = self.space.dimensions
+        values = [_value(*parts[dimension.model], dimension.parameter) for dimension in dimensions]
+        pairs = list(zip(dimensions, values, strict=True))
+        if any(value not in dimension.values for dimension, value in pairs):
+            return None
+        at = tuple(dimension.values.index(value) for dimension, value in pairs)
+        same = self.is_legal(at) and self.trial(at, VariantNames()).key == trial.key
+        return at if same else None
 
     def trial(self, coordinate: Coordinate, names: VariantNames) -> Trial:
         point = self.space.point(coordinate)
@@ -284,6 +303,19 @@ class TrialMap:
         values = model.settings.loads or range(max(low, 1), high + 1)
         wanted = variant.filling_concurrency(gpus=gpus)
         return values[max(bisect_right(values, wanted) - 1, 0)]
+
+
+def _value(work: Workload, variant: ModelVariant, parameter: str) -> Any:
+    """What a variant, measured in that workload, has for a parameter of the space."""
+    if parameter == _CLIENT_BATCH:
+        return work.load.batch_size
+    if parameter == work.load.kind.value:
+        return work.load.value
+    if parameter == BATCH_LIMIT:
+        return variant.max_batch_size
+    if parameter == INSTANCES:
+        return sum(count for count, _ in variant.instances(gpus=1))
+    return variant.config.get(parameter)
 
 
 def _batch_limit(facts: ModelFacts, point: Point) -> int:

@@ -182,7 +182,9 @@ def _remove(path: Path, dice: random.Random) -> None:
 
 
 def _spoil_journal(change: Callable[[Path, random.Random], None], *, kills: bool) -> Fault:
-    """With `kills`, the program is killed after the next outcome: it had time to notice."""
+    """With `kills`, the program is killed after the next outcome but one: it had time to notice.
+    The next one may have been in the journal before that was spoiled.
+    """
 
     def strike(strike: Strike) -> bool:
         journal, run = strike.scene.journal, strike.run
@@ -193,7 +195,7 @@ def _spoil_journal(change: Callable[[Path, random.Random], None], *, kills: bool
         except FileNotFoundError:
             return False  # it has just become a checkpoint
         before = len(run.acknowledged)
-        if kills and run.until(lambda: len(run.acknowledged) > before):
+        if kills and run.until(lambda: len(run.acknowledged) > before + 1):
             run.process.kill()
         return True
 

@@ -19,7 +19,6 @@ from model_analyzer.search.adaptive.finalists import SAFE, next_repetition
 from model_analyzer.search.adaptive.knowledge import (
     MOST_TIMES,
     OF_THE_LOAD,
-    Coordinates,
     Guess,
     Knowledge,
 )
@@ -83,7 +82,7 @@ class AdaptiveSearch:
         log.info("")
         known = Knowledge(self._subject, self._map, self._names, self._seed)
         if known.default.is_legal:
-            yield from known.measure(Coordinates.DEFAULT)
+            yield from known.measure(known.default_at)
         else:
             log.info("Skipping illegal run configuration: %s", known.default)
         if not known.measured and len(known.records) < self._most:

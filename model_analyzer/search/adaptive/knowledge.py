@@ -71,6 +71,7 @@ OF_THE_LOAD = ("batch_sizes", *(kind.value for kind in LoadKind))
 class Coordinates:
     """Coordinates that are none of the space."""
 
+    # the models as they are, unless they are in the space
     DEFAULT: Coordinate = ()
 
 
@@ -113,8 +114,8 @@ class View:
 
 
 class Knowledge:
-    """Grows with every outcome. `default` are the models as they are; `leaders` is what was
-    measured, best mean first.
+    """Grows with every outcome. `default` are the models as they are, and `default_at` is their
+    coordinate; `leaders` is what was measured, best mean first.
     """
 
     def __init__(
@@ -132,6 +133,8 @@ class Knowledge:
         self._names = names
         self._seed = seed
         self.default = trial_map.default(names)
+        # a trial with two coordinates would be taken for two measurements
+        self.default_at = trial_map.coordinate_of(self.default) or Coordinates.DEFAULT
         self._encoding = Encoding(subject, trial_map.space)
         self._surrogates = [
             Surrogate(
@@ -184,7 +187,7 @@ class Knowledge:
         return self._means[coordinate]
 
     def _trial(self, coordinate: Coordinate) -> Trial:
-        if coordinate == Coordinates.DEFAULT:
+        if coordinate == self.default_at:
             return self.default
         return self._map.trial(coordinate, self._names)
 
@@ -376,7 +379,8 @@ class Knowledge:
                 {rows[at]: failure for at, failure in self._failed.items()},
             )
             chance = np.minimum(chance, works)
-        chance[rows[Coordinates.DEFAULT]] *= self.default.is_legal
+        is_apart = self.default_at == Coordinates.DEFAULT
+        chance[rows[Coordinates.DEFAULT]] *= is_apart and self.default.is_legal
         leader = self._trusted(worlds, rows)
         seen = prospect(self.goal, worlds, rows[leader])
         measuring = np.array([max(one.duration_s - one.loading_s, 0.0) for _, one in data])

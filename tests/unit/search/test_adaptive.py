@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 import pytest
@@ -468,6 +469,20 @@ def test_what_is_larger_than_what_did_not_load_is_hardly_tried() -> None:
     sizes = [(instances(trial), batch_limit(trial)) for trial in failed]
     for number, (count, limit) in enumerate(sizes):
         assert not any(count >= a and limit >= b for a, b in sizes[:number])
+
+
+@pytest.mark.parametrize("seed", [7, 10, 13, 15, 18])
+def test_a_default_that_the_space_holds_too_is_measured_under_one_name(seed: int) -> None:
+    as_searched: Mapping[str, Any] = {
+        "instance_group": [{"count": 1, "kind": "KIND_CPU"}],
+        "dynamic_batching": {},
+    }
+    what = subject(model(**as_searched), cpu_only=True)
+    noisy = partial(queue, sigma=0.3, seed=seed, knee=4)
+
+    trials = sequence(search(what, NARROW, adaptive=AdaptiveSettings(max_trials=30)), noisy)
+
+    assert len({trial.key for trial in trials}) == len(trials)
 
 
 def test_a_default_that_fails_does_not_end_the_search() -> None:

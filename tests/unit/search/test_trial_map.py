@@ -421,3 +421,45 @@ def test_clients_send_the_default_what_it_takes(sizes: Sequence[int], expected: 
 
     assert client_batch(default) == expected
     assert default.is_legal
+
+
+ON_A_CPU: Mapping[str, Any] = {
+    "instance_group": [{"count": 1, "kind": "KIND_CPU"}],
+    "dynamic_batching": {},
+}
+
+
+@pytest.mark.parametrize(
+    ("what", "is_in_the_space"),
+    [
+        (subject(model(**ON_A_CPU), cpu_only=True), True),
+        (subject(model(), cpu_only=True), False),
+        (subject(model(max_batch_size=24, **ON_A_CPU), cpu_only=True), False),
+        (subject(model(**ON_A_CPU), cpu_only=True, loads=(3, 5)), True),
+        (subject(model(**ON_A_CPU), cpu_only=True, batch_sizes=(2, 4)), True),
+        (subject(model(**ON_A_CPU), cpu_only=True, load_kind=LoadKind.REQUEST_RATE), True),
+        (subject(model(**ON_A_CPU), cpu_only=True, parameters=DELAYS), False),
+    ],
+)
+def test_the_default_has_a_coordinate_where_the_space_holds_its_content(
+    what: Subject, is_in_the_space: bool
+) -> None:
+    of, names = trial_map(what), VariantNames()
+    default = of.default(names)
+
+    same = [at for at in coordinates(of) if of.trial(at, names).key == default.key]
+
+    assert bool(same) is is_in_the_space
+    assert of.coordinate_of(default) == (same[0] if same else None)
+
+
+def test_every_trial_of_the_space_has_its_coordinate() -> None:
+    calling = model("m", model("a"), model("b"))
+    for what in (
+        subject(calling, composing("a", parameters=DELAYS)),
+        subject(ensemble(model("a"), model("b"))),
+        together(subject(model("m")), subject(model("n", max_batch_size=0))),
+    ):
+        of = trial_map(what, limits(instances=(1, 2), batch=(1, 2), concurrency=(1, 2)))
+        for at in filter(of.is_legal, coordinates(of)):
+            assert of.coordinate_of(of.trial(at, VariantNames())) == at
