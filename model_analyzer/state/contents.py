@@ -336,23 +336,28 @@ def _entries(
     which is noted.
     """
     for number, line in enumerate(split(file), start=1):
-        for piece, entry, damage in _read_line(line):
-            if damage:
-                content.damage = content.damage or f"line {number}{damage}"
+        intact = _entry_or_none(line) if line.endswith(b"\n") else None
+        if intact is not None:  # nearly always
+            yield number, line, intact
+            continue
+        for piece, entry, damage in _read_damaged(line):
+            content.damage = content.damage or f"line {number}{damage}"
             if entry is None:
                 content.lost += 1
                 losses.see_damaged(number, piece)
             yield number, piece, entry
 
 
-def _read_line(line: bytes) -> Iterator[tuple[bytes, Entry | None, str]]:
-    """The line with its entry, and what is wrong with it; two where its end is damaged."""
+def _read_damaged(line: bytes) -> Iterator[tuple[bytes, Entry | None, str]]:
+    """The parts of a damaged line with their entries, and the damage; one part where its end is
+    intact, else two.
+    """
     if not line.endswith(b"\n") and len(line) <= MOST_BYTES:
         yield line, None, " is cut off"
         return
+    damage = ""
     try:
-        yield line, decode(line), ""
-        return
+        decode(line)
     except DamagedLine as error:
         damage = f": {error}"
     parts = pieces(line)

@@ -183,33 +183,30 @@ def optional(field: Field[Any], default: Any) -> tuple[Field[Any], Any]:
 
 def record(make: Callable[..., T], **fields: Field[Any] | tuple[Field[Any], Any]) -> Field[T]:
     """A mapping with these keys, and any others, which are ignored."""
-    table = {key: field[0] if isinstance(field, tuple) else field for key, field in fields.items()}
-    defaults = {key: field[1] for key, field in fields.items() if isinstance(field, tuple)}
-    items = [*table.items()]
-    number = len(items)
-
-    def of_record(value: Any) -> T:
-        if type(value) is not dict:
-            raise Malformed("an object", value)
-        made = defaults.copy()
-        key = ""
-        try:
-            for key, field in items:
-                if key in value:
-                    made[key] = field(value[key])
-            if len(made) < number:
-                key = next(key for key in table if key not in made)
-                table[key](_MISSING)
-        except Malformed as error:
-            raise error.inside(key) from None
-        return make(**made)
-
-    return of_record
+    entries = keyed(**fields)
+    return lambda value: make(**entries(value))
 
 
 def keyed(**fields: Field[Any] | tuple[Field[Any], Any]) -> Field[dict[str, Any]]:
     """The same as a dictionary."""
-    return record(dict, **fields)
+    needed = [(key, field) for key, field in fields.items() if not isinstance(field, tuple)]
+    others = [(key, *field) for key, field in fields.items() if isinstance(field, tuple)]
+
+    def of_record(value: Any) -> dict[str, Any]:
+        if type(value) is not dict:
+            raise Malformed("an object", value)
+        made = {}
+        key = ""
+        try:
+            for key, field in needed:
+                made[key] = field(value.get(key, _MISSING))
+            for key, field, default in others:
+                made[key] = field(value[key]) if key in value else default
+        except Malformed as error:
+            raise error.inside(key) from None
+        return made
+
+    return of_record
 
 
 # -- many numbers, checked together: there are more of them than of anything else ------------------
@@ -231,7 +228,7 @@ def metrics(value: Any) -> Mapping[str, float]:
 
 def amounts(value: Any) -> tuple[float, ...]:
     """A list of numbers from 0 on."""
-    if type(value) is list and _are_numbers(value) and min(value, default=0) >= 0:
+    if type(value) is list and (not value or (_are_numbers(value) and min(value) >= 0)):
         return tuple(value)
     return listed(amount)(value)
 

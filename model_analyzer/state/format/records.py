@@ -97,7 +97,8 @@ class Records(Collection[TrialRecord]):
             self._read[name] = record
         if self._unverified or record.trial.is_unverified:
             self._verify(name, record.trial)
-        self._uses.update(_uses(entry))
+        for key in _uses(entry):
+            self._uses[key] += 1
         node = record.node
         if node:
             self._nodes[node] = max(record.number, self._nodes.get(node, 0))
