@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.phrases import ONLY_LOADED
+
 ONE = ("--run-config-search-disable", "-c", "1")
 
 # One instance group, one limit, and the default.
@@ -82,7 +84,7 @@ def test_a_server_that_may_not_reload_is_measured_as_it_is(scene, remote, protoc
 
     assert status == 0, output
     assert [row[3] for row in scene.rows] == ["add_sub_config_default"]
-    assert output.count("only the configuration that the server has loaded is measured") == 1
+    assert output.count(ONLY_LOADED) == 1
     assert server.loaded == before
 
 

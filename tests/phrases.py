@@ -9,4 +9,15 @@ ONE_VALUE_OF_EACH_FIELD = "search mode quick supports one value for each field"
 REPLACES = "replaces the value at"
 EMPTY_RANGE = "is empty"
 NO_PASSWORD = "must not contain a user or password"
+OTHER_LOAD = "has no effect for model 'm': its load is"
+GIVEN_TWICE = "profile_models is also given at"
+ONLY_LOADED = "measuring only the configuration that the server has loaded"
+NO_VALUES_TO_TRY = "the list of values to try is empty"
+
+
+def wrong_limit(tag: str, *, right: str, wrong: str) -> str:
+    """The message for a constraint with the wrong kind of limit."""
+    return f"the limit of {tag} is {right!r}, not {wrong!r}"
+
+
 UNSUPPORTED_TAG = "unsupported tag"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What can be said about the container of launch mode docker."""
+"""Options of the container in launch mode docker."""
 
 from __future__ import annotations
 

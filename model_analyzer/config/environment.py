@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Options from environment variables: MODEL_ANALYZER_ and the key, in capitals."""
+"""Options from environment variables: MODEL_ANALYZER_ and the key in upper case."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from model_analyzer.config.options import OPTIONS
 from model_analyzer.config.sources import parse_yaml
 from model_analyzer.config.table import VARIABLE_PREFIX, Option
 
-# So near to a key that this was meant.
-_NEAR = 0.8
+# Similarity (0 to 1) above which a name is probably a misspelled key.
+_LEAST_SIMILARITY = 0.8
 
 
 def read_environment(environment: Mapping[str, str]) -> Sequence[Entry]:
-    """What the variables say, in table order. An empty one counts as not set.
+    """The options that variables set, in table order. An empty variable counts as not set.
 
-    The text of an option that has a flag is what would follow the flag; that of others is YAML.
-    Raises ConfigError, naming each variable whose text is no YAML.
+    If the option has a flag, the text is the value of that flag; otherwise it is YAML.
+    Raises ConfigError that names each variable with invalid YAML.
     """
     problems = Problems()
-    found = []
+    entries = []
     for option in OPTIONS:
         text = environment.get(option.variable, "")
         if text.strip():
             with problems.collect():
-                found.append(Entry(option.key, option.variable, _node(option, text)))
+                entries.append(Entry(option.key, option.variable, _node(option, text)))
     problems.raise_any()
-    return found
+    return entries
 
 
 def _node(option: Option, text: str) -> Node:
@@ -40,11 +40,11 @@ def _node(option: Option, text: str) -> Node:
 
 
 def misspelled(environment: Mapping[str, str]) -> Iterator[str]:
-    """A remark for each variable that is nearly one of an option."""
-    known = {option.variable.removeprefix(VARIABLE_PREFIX): option for option in OPTIONS}
+    """A remark for each variable whose name resembles that of an option."""
+    options = {option.variable.removeprefix(VARIABLE_PREFIX): option for option in OPTIONS}
     for name in environment:
         word = name.removeprefix(VARIABLE_PREFIX)
-        if name.startswith(VARIABLE_PREFIX) and word not in known:
-            near = get_close_matches(word, known, n=1, cutoff=_NEAR)
-            if near:
-                yield f"{name}: unknown variable, did you mean {known[near[0]].variable}?"
+        if name.startswith(VARIABLE_PREFIX) and word not in options:
+            matches = get_close_matches(word, options, n=1, cutoff=_LEAST_SIMILARITY)
+            if matches:
+                yield f"{name}: unknown variable, did you mean {options[matches[0]].variable}?"

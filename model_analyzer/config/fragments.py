@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The pieces that the JSON Schema of the configuration is put together from.
+"""Building blocks for the JSON Schema of the configuration.
 
-Patterns keep to what Python and ECMAScript read alike, since they serve both a kind's `parse` and
-the schema.
+Patterns use only syntax that means the same in Python and ECMAScript, since both a kind's `parse`
+and the schema use them.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any
 Schema = Mapping[str, Any]
 
 NULL: Schema = {"type": "null"}
-# what YAML may turn a piece of text into
+# types that YAML may give to text
 SCALAR: Schema = {"type": ["string", "number", "boolean"]}
 # the name of a directory or a file
 NAME = r"^(?!\.{1,2}$)[^/\u0000-\u001f]+$"
 
 
 def any_of(*schemas: Schema) -> Schema:
-    """What at least one of `schemas` accepts."""
+    """Accepts what at least one of `schemas` accepts."""
     flat = [part for schema in schemas for part in schema.get("anyOf", [schema])]
     return flat[0] if len(flat) == 1 else {"anyOf": flat}
 
@@ -31,18 +31,18 @@ def array(items: Schema, **more: Any) -> Schema:
 
 
 def mapping(values: Schema, *, names: str | None = None) -> Schema:
-    """Any keys (that match `names`), with values alike."""
+    """Any keys (that match `names`), all with the same kind of value."""
     keys = {} if names is None else {"propertyNames": {"pattern": names}}
     return {"type": "object", **keys, "additionalProperties": values}
 
 
 def closed(properties: Mapping[str, Schema], **more: Any) -> Schema:
-    """These keys and no others."""
+    """Only these keys."""
     return {"type": "object", "properties": properties, "additionalProperties": False, **more}
 
 
 def text(pattern: str) -> Schema:
-    """Text that is `pattern`, with blanks around it."""
+    """Text that matches `pattern`, with optional blanks around it."""
     return {"type": "string", "pattern": whole(pattern)}
 
 
@@ -51,11 +51,11 @@ def whole(pattern: str) -> str:
 
 
 def with_commas(pattern: str) -> Schema:
-    """Text with commas between pieces that are each `pattern`; blank ones are passed over."""
+    """Text with commas between pieces that each match `pattern`; blank pieces are skipped."""
     piece = rf"\s*(?:{pattern})?\s*"
     return {"type": "string", "pattern": rf"^(?=[\s\S]*[^\s,]){piece}(?:,{piece})*$"}
 
 
 def any_case(word: str) -> str:
-    """The pattern of `word` in small and capital letters."""
+    """The pattern of `word` in lower and upper case."""
     return "".join(f"[{c.upper()}{c.lower()}]" if c.isalpha() else c for c in word)

@@ -30,7 +30,7 @@ class Tag:
 
 
 class Objectives:
-    """`{tag: weight}`, a list of tags, or text with commas; without weights all count alike."""
+    """`{tag: weight}`, a list of tags, or text with commas; without weights, all weights are 1."""
 
     metavar = "MAPPING"
 
@@ -59,7 +59,7 @@ _LIST = ListOf(Tag(), "METRICS")
 
 
 class Constraints:
-    """`{tag: {min: X}}` where higher is better, `{tag: {max: X}}` where lower is."""
+    """`{tag: {min: X}}` if higher is better, `{tag: {max: X}}` if lower is better."""
 
     metavar = "MAPPING"
 
@@ -86,7 +86,7 @@ class Constraints:
         for limit in entry.node.entries:
             if limit.key != bound:
                 raise Node(limit.key, limit.where).problem(
-                    f"{entry.key} takes the bound {bound!r}, not {limit.key!r}"
+                    f"the limit of {entry.key} is {bound!r}, not {limit.key!r}"
                 )
             limits[bound] = Number(0).parse(limit.node)
         if not limits:
@@ -107,10 +107,10 @@ class Constraints:
 
 
 def _bound(tag: str) -> str:
-    """Which bound a metric can have."""
+    """The kind of limit, `min` or `max`, that a metric can have."""
     return "min" if METRICS[ALIASES.get(tag, tag)].better is Better.HIGHER else "max"
 
 
 def _meaning(tag: str) -> str:
-    """A metric with its unit, for whoever writes its tag."""
+    """The name of a metric with its unit, as help for editors."""
     return METRICS[ALIASES.get(tag, tag)].header

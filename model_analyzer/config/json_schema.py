@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The JSON Schema of the YAML file, for editors and other programs.
 
-It accepts what the option table accepts, except for what only arithmetic or a look around can
-tell: rules between options, ranges that hold nothing, weights that are all 0, numbers written as
-text that are out of bounds, products of sweeps that are too large, homes of unknown users.
+It accepts everything that the option table accepts. It does not check rules between options, empty
+ranges, weights that are all 0, limits of numbers written as text, the number of combinations of a
+sweep, and home directories of unknown users.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from model_analyzer.config.table import schema
 
 
 def json_schema() -> Schema:
-    """A schema of draft 2020-12 for a whole file; an empty file is one, too."""
+    """A schema (draft 2020-12) for a whole file; it also accepts an empty file."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Configuration of model-analyzer",

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The kinds of values that options take, and how each is read from what somebody wrote.
+"""The kinds of values that options take, and how each is parsed.
 
-Every kind reads command-line text and YAML alike, so an option behaves the same in both, and
-knows the JSON Schema of what it reads from YAML.
+Every kind parses command-line text and YAML in the same way, so an option behaves the same in
+both. It also has the JSON Schema of the YAML values that it accepts.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ from model_analyzer.config.nodes import Node, Problems, did_you_mean, nearest
 
 E = TypeVar("E", bound=Enum)
 
-# Of a list of numbers, or of text with commas: to measure so many takes days.
+# The most values in a list of numbers or in text with commas. To measure more would take days.
 _MOST_VALUES = 10_000
 
 
 class Kind(Protocol):
-    """Reads one value; `metavar` stands for it in help."""
+    """Parses one value; `metavar` stands for it in help texts."""
 
     @property
     def metavar(self) -> str: ...
 
     def parse(self, node: Node) -> Any:
-        """The typed value, or a ConfigError that points at what is wrong."""
+        """The typed value. Raises ConfigError that points at an invalid part."""
 
     def schema(self) -> Schema:
-        """The JSON Schema of what `parse` accepts, as far as a schema can say."""
+        """The JSON Schema of the values that `parse` accepts, as far as a schema can express it."""
 
 
 class Item(Kind, Protocol):
-    """A kind that may stand between commas; `pattern` is its text there."""
+    """A kind that can be an item of a list with commas; `pattern` matches its text there."""
 
     @property
     def pattern(self) -> str: ...
@@ -88,7 +88,7 @@ class Url(Text):
 
 
 class FilePath:
-    """A path; `~` is the user's home."""
+    """A path; `~` is the home directory of the user."""
 
     metavar = "PATH"
 
@@ -106,15 +106,15 @@ class FilePath:
 
 
 class FilePrefix:
-    """The beginning of file names, before a dash; those with a part that is `taken` are not for
-    users: `NAME-journal-0.ckpt` would be a journal of the run called NAME.
+    """The first part of file names, before a dash. It must not contain a `reserved` part:
+    `NAME-journal-0.ckpt` would be a journal of the run called NAME.
     """
 
     metavar = "NAME"
 
-    def __init__(self, *, taken: Sequence[str]) -> None:
-        unlike = rf"(?!(?:.*-)?(?:{'|'.join(taken)})(?:-|$))"
-        self._pattern = rf"{unlike}[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_.])?"
+    def __init__(self, *, reserved: Sequence[str]) -> None:
+        not_reserved = rf"(?!(?:.*-)?(?:{'|'.join(reserved)})(?:-|$))"
+        self._pattern = rf"{not_reserved}[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_.])?"
 
     def parse(self, node: Node) -> str:
         if not isinstance(node.value, str) or not re.fullmatch(self._pattern, node.value):
@@ -129,7 +129,7 @@ class FilePrefix:
 
 
 class Integer:
-    """A whole number, at least `minimum` and at most `maximum` if those are given."""
+    """A whole number from `minimum` to `maximum`; None means no limit."""
 
     metavar = "INTEGER"
 
@@ -155,8 +155,8 @@ class Integer:
 
     def schema(self) -> Schema:
         bounds = {"minimum": self._minimum, "maximum": self._maximum}
-        given = {name: bound for name, bound in bounds.items() if bound is not None}
-        return any_of({"type": "integer", **given}, text(self.pattern))
+        limits = {name: bound for name, bound in bounds.items() if bound is not None}
+        return any_of({"type": "integer", **limits}, text(self.pattern))
 
 
 _WHOLE_NUMBER = re.compile(whole("[+-]?[0-9]{1,30}"))
@@ -175,7 +175,7 @@ def _integer(value: object) -> int | None:
 
 
 class Number:
-    """A finite number, at least `minimum` (above it where `above` is set)."""
+    """A finite number, at least `minimum`, or above it with `above`."""
 
     metavar = "NUMBER"
 
@@ -216,7 +216,7 @@ _NUMBER_OR_NONE = re.compile(whole(rf"{_NUMBER}|[+-]?(?:inf|infinity|nan)"))
 
 
 class Duration:
-    """A length of time, in seconds: a number of them, or `90s`, `20m`, `1.5h`, `1h30m`."""
+    """A duration in seconds: a number of seconds, or `90s`, `20m`, `1.5h`, `1h30m`."""
 
     metavar = "DURATION"
 
@@ -226,7 +226,7 @@ class Duration:
             return Number(0).parse(node)
         if not isinstance(value, str) or not _DURATION_TEXT.search(value):
             raise node.problem(
-                f"expected a time such as 90s, 20m or 1h30m, found {node.describe()}"
+                f"expected a duration such as 90s, 20m or 1h30m, found {node.describe()}"
             )
         parts = re.findall(r"([0-9.]+)([hms]?)", value)
         return sum(float(number) * _SECONDS[unit] for number, unit in parts)
@@ -242,7 +242,7 @@ _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "": 1.0}
 
 
 class Boolean:
-    """true or false, also as text."""
+    """true or false, as YAML or as text."""
 
     metavar = ""
     _WORDS: Mapping[str, bool] = {
@@ -262,11 +262,11 @@ class Boolean:
 
 
 class Choice(Generic[E]):
-    """One of the values of an enum; `others` are further names of them, which nobody is offered."""
+    """One of the values of an enum. `aliases` are accepted too, but help does not show them."""
 
-    def __init__(self, choices: type[E], others: Mapping[str, E] = MappingProxyType({})) -> None:
+    def __init__(self, choices: type[E], aliases: Mapping[str, E] = MappingProxyType({})) -> None:
         self.words: Sequence[str] = tuple(str(choice.value) for choice in choices)
-        self._choices = {**dict(zip(self.words, choices, strict=True)), **others}
+        self._choices = {**dict(zip(self.words, choices, strict=True)), **aliases}
 
     @property
     def metavar(self) -> str:
@@ -278,8 +278,8 @@ class Choice(Generic[E]):
 
     def parse(self, node: Node) -> E:
         word = str(node.value).strip() if node.is_scalar else ""
-        same = [known for known in self._choices if known.lower() == word.lower()]
-        word = same[0] if same else word
+        matches = [choice for choice in self._choices if choice.lower() == word.lower()]
+        word = matches[0] if matches else word
         if word not in self._choices:
             expected = ", ".join(self.words)
             hint = nearest(word, self.words)
@@ -291,9 +291,9 @@ class Choice(Generic[E]):
 
 
 class ListOf:
-    """Values of another kind: a single one, a YAML list, or text with commas.
+    """Values of another kind: a single value, a YAML list, or text with commas.
 
-    Commas separate within the items of a YAML list, too, unless those are `whole_items`.
+    Commas also split the items of a YAML list, unless `whole_items` is set.
     """
 
     def __init__(self, item: Item, metavar: str, *, whole_items: bool = False) -> None:
@@ -312,12 +312,12 @@ class ListOf:
         return tuple(values)
 
     def schema(self) -> Schema:
-        one = any_of(self.item.schema(), with_commas(self.item.pattern))
-        return any_of(one, array(self.item.schema() if self._whole_items else one))
+        item = any_of(self.item.schema(), with_commas(self.item.pattern))
+        return any_of(item, array(self.item.schema() if self._whole_items else item))
 
     @staticmethod
     def split(node: Node) -> Sequence[Node]:
-        """The items that `node` stands for."""
+        """The items of `node`: of a list, or of text with commas."""
         if node.is_list:
             return [part for item in node.items for part in ListOf._split_text(item)]
         return ListOf._split_text(node)
@@ -335,9 +335,9 @@ class ListOf:
 
 
 class Integers:
-    """Whole numbers: one, a list, `1,2,4`, `{start, stop, step}` or `start:stop:step`.
+    """Whole numbers: a number, a list, `1,2,4`, `{start, stop, step}` or `start:stop:step`.
 
-    Ranges include their stop. The result is sorted, without repetitions; an empty list is one.
+    A range includes its stop. The result is sorted, without duplicates. An empty list is valid.
     """
 
     metavar = "INTEGERS"
@@ -360,8 +360,7 @@ class Integers:
     def _expand(self, node: Node) -> Sequence[int]:
         if node.is_mapping:
             fields = {entry.key: entry.node for entry in node.entries}
-            wrong = set(fields) - {"start", "stop", "step"}
-            if wrong or not {"start", "stop"} <= set(fields):
+            if not {"start", "stop"} <= set(fields) <= {"start", "stop", "step"}:
                 raise node.problem("a range has start, stop and (if not 1) step")
             numbers = [
                 Integer().parse(fields[key]) for key in ("start", "stop", "step") if key in fields
@@ -395,7 +394,7 @@ class Integers:
 
 
 class Gpus:
-    """UUIDs or indices of GPUs, or `all`; an empty list, or the text `[]`, is none."""
+    """UUIDs or indices of GPUs, or `all`; an empty list or the text `[]` means none."""
 
     metavar = "GPUS"
 
@@ -414,7 +413,7 @@ class Gpus:
 
 
 class Endpoint:
-    """HOST:PORT; a scheme in front is allowed, and a path behind where `url` is set."""
+    """HOST:PORT, with an optional scheme before it; with `url`, also a path after it."""
 
     def __init__(self, *, url: bool = False) -> None:
         self._url = url
@@ -423,7 +422,7 @@ class Endpoint:
     def parse(self, node: Node) -> str:
         written = Text().parse(node)
         if "@" in written:
-            # not shown: a password may be in it
+            # the message does not show the text, which may contain a password
             raise node.problem(
                 f"{self.metavar} must not contain a user or password",
                 "use an http-header in perf_analyzer_flags, for example 'Authorization: Basic …'",
@@ -447,10 +446,10 @@ _PORT = "0*(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0
 
 
 class Flags:
-    """A mapping of another program's flags (without dashes) to their values.
+    """A mapping of another program's flags (without leading dashes) to their values.
 
-    Flags in `repeatable` take a list, one occurrence for each item. Those in `words` have values
-    such as `off` that are no booleans.
+    A flag in `repeatable` takes a list and is passed once for each item. A flag in `words` has
+    values such as `off` that are not booleans.
     """
 
     metavar = "MAPPING"
@@ -458,14 +457,14 @@ class Flags:
     def __init__(
         self,
         program: str,
-        known: Sequence[str],
+        names: Sequence[str],
         *,
         repeatable: Sequence[str] = (),
         words: Sequence[str] = (),
         underscores: bool,
     ) -> None:
         self._program = program
-        self._known = known
+        self._names = names
         self._repeatable = repeatable
         self._words = words
         self._underscores = underscores
@@ -480,10 +479,10 @@ class Flags:
         for entry in node.entries:
             with problems.collect():
                 name = entry.key.replace("_", "-") if self._underscores else entry.key
-                if name not in self._known:
+                if name not in self._names:
                     raise Node(entry.key, entry.where).problem(
                         f"{self._program} has no flag {entry.key!r}",
-                        did_you_mean(entry.key.replace("_", "-"), self._known),
+                        did_you_mean(entry.key.replace("_", "-"), self._names),
                     )
                 if entry.node.is_null:
                     continue
@@ -500,35 +499,37 @@ class Flags:
         return Text().parse(node)
 
     def schema(self) -> Schema:
-        one = any_of(SCALAR, NULL)
-        several = any_of(one, array(SCALAR))
-        flags = {name: several if name in self._repeatable else one for name in self._known}
+        single = any_of(SCALAR, NULL)
+        several = any_of(single, array(SCALAR))
+        flags = {name: several if name in self._repeatable else single for name in self._names}
         if not self._underscores:
             return closed(flags)
-        spelled = {name: name.replace("-", "[_-]") for name in flags if "-" in name}
-        others = {f"^{spelling}$": flags[name] for name, spelling in spelled.items()}
-        return closed(flags, patternProperties=others)
+        patterns = {name: name.replace("-", "[_-]") for name in flags if "-" in name}
+        by_pattern = {f"^{pattern}$": flags[name] for name, pattern in patterns.items()}
+        return closed(flags, patternProperties=by_pattern)
 
 
 class Fields:
-    """A mapping with known keys, each of its own kind. `what` names it in messages."""
+    """A mapping with a fixed set of keys. Each key has its own kind. `title` names the mapping in
+    messages.
+    """
 
     metavar = "MAPPING"
 
-    def __init__(self, what: str, kinds: Mapping[str, Kind]) -> None:
-        self._what = what
+    def __init__(self, title: str, kinds: Mapping[str, Kind]) -> None:
+        self._title = title
         self._kinds = kinds
 
     def parse(self, node: Node) -> Mapping[str, Any]:
         if not node.is_mapping:
-            raise node.problem(f"expected a mapping of {self._what}, found {node.describe()}")
+            raise node.problem(f"expected a mapping of {self._title}, found {node.describe()}")
         problems = Problems()
         values = {}
         for entry in node.entries:
             with problems.collect():
                 if entry.key not in self._kinds:
                     raise Node(entry.key, entry.where).problem(
-                        f"{entry.key!r} is not one of the {self._what}",
+                        f"{entry.key!r} is not one of the {self._title}",
                         did_you_mean(entry.key, list(self._kinds)),
                     )
                 if not entry.node.is_null:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""`profile_models`: its forms, and what each model may set for itself."""
+"""`profile_models`: its forms, and the options of each model."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Parameters:
         return schema(PARAMETER_OPTIONS)
 
 
-# What a model may set for itself. A value given here replaces the global one as a whole.
+# Options of one model. A value given here replaces the whole global value.
 MODEL_OPTIONS: Sequence[Option] = (
     Option(
         key="cpu_only", kind=Boolean(), default=False, group=MODELS,
@@ -108,8 +108,8 @@ MODEL_OPTIONS: Sequence[Option] = (
     ),
     Option(
         key="model_config_parameters", kind=ModelConfigParameters(), default={}, group=SEARCH,
-        help="Fields of the model configuration with values to try. Each list is a choice; all"
-        " combinations are tried.",
+        help="Fields of the model configuration, with the values to try. All combinations of listed"
+        " values are tried.",
     ),
     Option(
         key="perf_analyzer_flags", kind=PERF_ANALYZER, group=LOAD_GENERATOR,
@@ -136,7 +136,9 @@ MODEL_OPTIONS: Sequence[Option] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelEntry:
-    """One model as the user wrote it; `earlier` is where it was named before, if it was."""
+    """One model as the user wrote it. `earlier` is the place of an earlier entry with the same
+    name, or "".
+    """
 
     name: str
     where: str
@@ -196,11 +198,11 @@ class Models:
 
 
 def definitions() -> Mapping[str, Schema]:
-    """What the schema of `Models` refers to."""
+    """The definitions that the schema of `Models` refers to."""
     names = with_commas(r"(?!\.{1,2}\s*(?:,|$))[^,/\u0000-\u001f]*[^,/\s\u0000-\u001f]")
     name = any_of({"type": ["number", "boolean"]}, names)
-    one = {**mapping(any_of({"$ref": "#/$defs/model"}, NULL), names=NAME), "minProperties": 1}
+    by_name = {**mapping(any_of({"$ref": "#/$defs/model"}, NULL), names=NAME), "minProperties": 1}
     return {
-        "models": any_of(name, one, array(any_of(name, one), minItems=1)),
+        "models": any_of(name, by_name, array(any_of(name, by_name), minItems=1)),
         "model": schema(MODEL_OPTIONS),
     }

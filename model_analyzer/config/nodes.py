@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Raw values that remember where they were written."""
+"""Raw values with the place where each was written."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A scalar, a list (tuple of nodes) or a mapping (tuple of entries) as somebody wrote it.
+    """A scalar, a list (tuple of nodes) or a mapping (tuple of entries) as the user wrote it.
 
-    `where` is `FILE:LINE:COLUMN` or the name of a flag. `written` is how a scalar that is no
-    text was spelled: `1.10` is a number to whoever wants one, and a version to others.
-    `repeated` says of a file's top, anywhere in it, which key stands again in the same mapping.
+    `where` is `FILE:LINE:COLUMN` or the name of a flag. `written` is the original text of a scalar
+    that is not a string: `1.10` can be a number or a version. The top node of a file has
+    `repeated`: a remark for each key of the file that occurs twice in the same mapping.
     """
 
     value: Scalar | tuple[Node, ...] | tuple[Entry, ...]
@@ -40,7 +40,7 @@ class Node:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """The entries of a mapping; the later of two equal keys wins."""
+        """The entries of a mapping; of two entries with the same key, the later one."""
         assert isinstance(self.value, tuple)
         latest = {entry.key: entry for entry in self.value if isinstance(entry, Entry)}
         return tuple(latest.values())
@@ -65,7 +65,7 @@ class Node:
 
     @property
     def text(self) -> str:
-        """A scalar as it was written."""
+        """The original text of a scalar."""
         return self.written or str(self.value)
 
     def describe(self) -> str:
@@ -81,41 +81,41 @@ class Node:
         text = repr(self.value)
         return text if len(text) <= 60 else text[:57] + "..."
 
-    def problem(self, what: str, hint: str = "") -> ConfigError:
+    def problem(self, message: str, hint: str = "") -> ConfigError:
         """An error that points at this value."""
-        return ConfigError(Problem(where=self.where, what=what, hint=hint))
+        return ConfigError(Problem(where=self.where, what=message, hint=hint))
 
 
 class Problems:
-    """Collects the problems of several values, so that all are reported at once."""
+    """Collects the problems of several values, to report all of them at once."""
 
     def __init__(self) -> None:
-        self._found: list[Problem] = []
+        self._problems: list[Problem] = []
 
     @contextmanager
     def collect(self) -> Iterator[None]:
-        """Keep the problems of what happens inside, and go on behind it."""
+        """Catches a ConfigError inside the block and keeps its problems."""
         try:
             yield
         except ConfigError as error:
-            self._found.extend(error.problems)
+            self._problems.extend(error.problems)
 
     def add(self, problems: Iterable[Problem]) -> None:
-        self._found.extend(problems)
+        self._problems.extend(problems)
 
     def raise_any(self) -> None:
-        """Raise one error with everything that was found, if anything was."""
-        if self._found:
-            raise ConfigError(*dict.fromkeys(self._found))
+        """Raises one ConfigError with all problems, if there are any."""
+        if self._problems:
+            raise ConfigError(*dict.fromkeys(self._problems))
 
 
-def did_you_mean(word: str, known: Sequence[str]) -> str:
-    """A hint that names the nearest of the `known` words, or lists them if they are few."""
-    listed = f"one of: {', '.join(known)}" if 0 < len(known) <= 12 else ""
-    return nearest(word, known) or listed
+def did_you_mean(word: str, choices: Sequence[str]) -> str:
+    """A hint that names the most similar of the `choices`, or lists them if they are few."""
+    listed = f"one of: {', '.join(choices)}" if 0 < len(choices) <= 12 else ""
+    return nearest(word, choices) or listed
 
 
-def nearest(word: str, known: Sequence[str]) -> str:
-    """A hint that names the nearest of the `known` words, if any is near."""
-    near = get_close_matches(word, known, n=1, cutoff=0.6)
-    return f"did you mean {near[0]!r}?" if near else ""
+def nearest(word: str, choices: Sequence[str]) -> str:
+    """A hint that names the most similar of the `choices`; "" if none is similar."""
+    matches = get_close_matches(word, choices, n=1, cutoff=0.6)
+    return f"did you mean {matches[0]!r}?" if matches else ""

@@ -62,7 +62,7 @@ from model_analyzer.domain.settings import (
     ServerRestart,
 )
 
-# A larger number does not fit into a model configuration, nor into what a client is told.
+# The largest number that fits into a model configuration and into client flags (int32).
 _LARGEST = 2**31 - 1
 
 OPTIONS: Sequence[Option] = (
@@ -110,7 +110,7 @@ OPTIONS: Sequence[Option] = (
     Option(
         key="progress", flags=("--progress",), kind=Choice(ProgressMode),
         default=ProgressMode.AUTO, target="display.progress", group=GENERAL,
-        help="How progress is shown: a live view, plain lines, JSON lines on standard output"
+        help="Progress display: a live view, plain lines, JSON lines on standard output"
         " (docs/progress.md), or none. auto: live on a terminal, plain elsewhere and in CI.",
     ),
     # ------------------------------------------------------- model repository
@@ -123,8 +123,8 @@ OPTIONS: Sequence[Option] = (
         key="output_model_repository_path", flags=("--output-model-repository-path",),
         kind=FilePath(), default=Path("output_model_repository"), target="repository.output",
         group=REPOSITORY,
-        help="Directory to create for the variants, with one subdirectory for each. If it exists,"
-        " an earlier run must have created it.",
+        help="Directory for the variants, with one subdirectory for each. It must be new, empty or"
+        " created by an earlier run.",
     ),
     Option(
         key="override_output_model_repository", flags=("--override-output-model-repository",),
@@ -135,7 +135,7 @@ OPTIONS: Sequence[Option] = (
     # -------------------------------------------------------- models and load
     Option(
         key="profile_models", flags=("--profile-models",), kind=Models(), group=MODELS,
-        help="Names of the models to profile. In YAML, each model can have its own options.",
+        help="Models to profile. In YAML, each model can have its own options.",
     ),
     Option(
         key="batch_sizes", flags=("-b", "--batch-sizes"), kind=Integers(1), default=(1,),
@@ -153,8 +153,8 @@ OPTIONS: Sequence[Option] = (
     Option(
         key="bls_composing_models", flags=("--bls-composing-models",), kind=Models(), default=(),
         group=MODELS,
-        help="Models that the profiled model calls from its own code (BLS). They are searched with"
-        " it.",
+        help="Models that the profiled model calls from its code (BLS). The search also varies"
+        " them.",
     ),
     Option(
         key="ensemble_composing_models", flags=("--ensemble-composing-models",), kind=Models(),
@@ -211,7 +211,7 @@ OPTIONS: Sequence[Option] = (
     Option(
         key="run_config_search_mode", flags=("--run-config-search-mode",),
         kind=Choice(SearchMode), target="search.mode", group=SEARCH,
-        help="The same as search, under the name that Triton Model Analyzer gives it.",
+        help="The same as search: its name in Triton Model Analyzer.",
     ),
     Option(
         key="run_config_profile_models_concurrently_enable",
@@ -222,13 +222,13 @@ OPTIONS: Sequence[Option] = (
     Option(
         key="run_config_search_disable", flags=("--run-config-search-disable",),
         kind=Boolean(), default=False, target="search.disable", group=SEARCH,
-        help="Measure only the listed configurations and loads. Concurrency 1 if no load is"
-        " listed.",
+        help="Measure only the listed configurations and loads. If no load is listed: concurrency"
+        " 1.",
     ),
     Option(
         key="early_exit_enable", flags=("--early-exit-enable",), kind=Boolean(), default=False,
         target="search.early_exit", group=SEARCH,
-        help="Stop going through listed values, too, when throughput stops growing.",
+        help="Also stop measuring listed values when throughput stops growing.",
     ),
     Option(
         key="run_config_search_min_concurrency", flags=("--run-config-search-min-concurrency",),
@@ -306,13 +306,13 @@ OPTIONS: Sequence[Option] = (
     Option(
         key="optuna_min_trials", flags=("--optuna-min-trials",), kind=Integer(1),
         target="search.optuna.min_trials", group=SEARCH,
-        help="Minimum number of optuna trials. If a percentage is given, too, the larger number"
+        help="Minimum number of optuna trials. If a percentage is also given, the larger number"
         " applies.",
     ),
     Option(
         key="optuna_max_trials", flags=("--optuna-max-trials",), kind=Integer(1),
         target="search.optuna.max_trials", group=SEARCH,
-        help="Maximum number of optuna trials. If a percentage is given, too, the smaller number"
+        help="Maximum number of optuna trials. If a percentage is also given, the smaller number"
         " applies.",
     ),
     Option(
@@ -328,13 +328,13 @@ OPTIONS: Sequence[Option] = (
     Option(
         key="budget", flags=("--budget",), kind=Duration(),
         target="search.adaptive.budget_s", group=SEARCH,
-        help="Maximum time that adaptive measures each model. It stops earlier if further"
+        help="Maximum time for each model in adaptive search. The search stops earlier if further"
         " measurements would gain nothing.",
     ),
     Option(
         key="max_trials", flags=("--max-trials",), kind=Integer(1),
         target="search.adaptive.max_trials", group=SEARCH,
-        help="Maximum number of measurements that adaptive takes of each model. If not given, a"
+        help="Maximum number of measurements of each model in adaptive search. If not given: a"
         " few percent of the configurations.",
     ),
     # ---------------------------------------------------------- triton server
@@ -358,7 +358,7 @@ OPTIONS: Sequence[Option] = (
     Option(
         key="reload_model_disable", flags=("--reload-model-disable",), kind=Boolean(),
         default=False, target="server.reload_disable", group=SERVER,
-        help="Measure the models that a remote server has loaded. Nothing is loaded or unloaded.",
+        help="Measure the models that a remote server has loaded; load and unload nothing.",
     ),
     Option(
         key="client_protocol", flags=("--client-protocol",), kind=Choice(Protocol),
@@ -437,7 +437,7 @@ OPTIONS: Sequence[Option] = (
     ),
     Option(
         key="triton_docker_args", kind=DOCKER_ARGUMENTS, default={}, group=SERVER,
-        help="More arguments for the container, with their names in the Docker SDK for Python.",
+        help="More arguments for the container, named as in the Docker SDK for Python.",
     ),
     # ---------------------------------------------------------- perf_analyzer
     Option(
@@ -481,7 +481,7 @@ OPTIONS: Sequence[Option] = (
     ),
     Option(
         key="checkpoint_prefix", flags=("--checkpoint-prefix",),
-        kind=FilePrefix(taken=("journal", "lock")), default="",
+        kind=FilePrefix(reserved=("journal", "lock")), default="",
         target="checkpoint.prefix", group=CHECKPOINTS, commands=(PROFILE, REPORT),
         help="Prefix of checkpoint names (NAME-0.ckpt), to keep several runs in one directory.",
     ),
@@ -503,7 +503,7 @@ OPTIONS: Sequence[Option] = (
     Option(
         key="checkpoint_every", flags=("--checkpoint-every",), kind=Integer(minimum=1),
         target="checkpoint.every", group=CHECKPOINTS,
-        help="Write an extra numbered checkpoint each time this number of measurements was taken.",
+        help="Number of measurements after which an extra numbered checkpoint is written.",
     ),
     Option(
         key="fresh", flags=("--fresh",), kind=Boolean(), default=False,
@@ -524,18 +524,18 @@ OPTIONS: Sequence[Option] = (
     Option(
         key="on_mismatch", flags=("--on-mismatch",), kind=Choice(OnMismatch),
         default=OnMismatch.ASK, target="checkpoint.on_mismatch", group=CHECKPOINTS,
-        help="If the checkpoint is from a different machine: ask (without a terminal, an error),"
-        " use it, start a fresh one beside it, or stop with an error.",
+        help="If the checkpoint is from a different machine: ask (an error without a terminal),"
+        " use it, start fresh and keep it, or stop with an error.",
     ),
     Option(
         key="checkpoint_storage", flags=("--checkpoint-storage",), kind=Url(),
         target="checkpoint.storage", group=CHECKPOINTS,
-        help="Store to which each numbered checkpoint is copied, for example s3://bucket/folder.",
+        help="Store for a copy of each numbered checkpoint, for example s3://bucket/folder.",
     ),
     Option(
         key="retry_failed", flags=("--retry-failed",), kind=Boolean(), default=False,
         target="checkpoint.retry_failed", group=CHECKPOINTS,
-        help="Try again what failed in an earlier run.",
+        help="Repeat the trials that failed in an earlier run.",
     ),
     # ---------------------------------------------------- results and reports
     Option(
@@ -633,7 +633,8 @@ OPTIONS: Sequence[Option] = (
 def options_of(command: str) -> Sequence[Option]:
     """The options of one command, in table order.
 
-    `analyze` and `doctor` have those of `profile`, `best` has those of `report`, a file all.
+    `analyze` and `doctor` also take the options of `profile`, and `best` those of `report`. A file
+    (`FILE`) takes all options.
     """
     if command == FILE:
         return OPTIONS

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which options are given, where, and instead of what: for whoever wonders about a value."""
+"""Where each option value comes from and what it overrides: for `doctor` and `config show`."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from model_analyzer.domain.secrets import MASK, masked, masked_url
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """An option's value as it was written, secrets masked. `where` is `FILE:LINE:COLUMN`, a
-    variable, or "" for a default; `instead_of` are places that it goes before. `path` is what a
-    relative path is from the current directory.
+    """The value of an option as the user wrote it, with secrets masked. `where` is
+    `FILE:LINE:COLUMN`, a variable, or "" for a default. `instead_of` are the places that it
+    overrides. `path` is the absolute path of a relative one.
     """
 
     key: str
@@ -33,12 +33,12 @@ class Origin:
 
     @property
     def text(self) -> str:
-        """The value in a line."""
+        """The value in one line."""
         return self.value if isinstance(self.value, str) else json.dumps(self.value)
 
     @property
     def is_variable(self) -> bool:
-        """Whether the environment has it."""
+        """Whether an environment variable sets it."""
         return self.where.startswith(VARIABLE_PREFIX)
 
 
@@ -49,9 +49,11 @@ def origins(
     *,
     with_defaults: bool,
 ) -> Sequence[Origin]:
-    """In table order, what `sources` give, of which the first counts. Unknown keys are left out."""
+    """The options that `sources` set, in table order. An earlier source overrides later ones.
+    Unknown keys are left out.
+    """
     settings = {option.key: option.setting for option in options}
-    found = []
+    result = []
     veil = Veil(shown=frozenset(_shown(sources)))
     for option in (option for option in options if not option.alias_of):
         nodes = [
@@ -62,7 +64,7 @@ def origins(
         ]
         if nodes:
             value = _masked_url(option, _plain(option.key, nodes[0], veil))
-            found.append(
+            result.append(
                 Origin(
                     key=option.key,
                     value=value,
@@ -72,19 +74,19 @@ def origins(
                 )
             )
         elif with_defaults:
-            found.append(Origin(key=option.key, value=plain(option.default), where=""))
-    return found
+            result.append(Origin(key=option.key, value=plain(option.default), where=""))
+    return result
 
 
 def _absolute(option: Option, value: Any, cwd: Path) -> str:
-    """What a relative path is from `cwd`; "" for anything else."""
+    """The absolute path of a relative one; "" for any other value."""
     is_path = isinstance(option.kind, FilePath) and isinstance(value, str)
     is_relative = is_path and not value.startswith(("/", "~"))
     return os.path.normpath(cwd / value) if is_relative else ""
 
 
 def _shown(sources: Sequence[Sequence[Entry]]) -> Sequence[str]:
-    """The variables that the user wants to be shown."""
+    """The variables whose values the user allows to be shown."""
     for source in sources:
         for entry in source:
             if entry.key == "show_environment" and not entry.node.is_null:
@@ -93,7 +95,7 @@ def _shown(sources: Sequence[Sequence[Entry]]) -> Sequence[str]:
 
 
 def _plain(name: str, node: Node, veil: Veil) -> Any:
-    """What was written under this name, as JSON has it."""
+    """The value of the option or field with this name, in the types of JSON, secrets masked."""
     if node.is_mapping:
         values = {entry.key: _plain(entry.key, entry.node, veil) for entry in node.entries}
         return _veiled(values, veil) if name == "triton_server_environment" else values

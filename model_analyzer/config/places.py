@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the options of a run were written: for what only the machine or the models show."""
+"""Where the user wrote each option: for problems that only the machine or the models reveal."""
 
 from __future__ import annotations
 
@@ -14,27 +14,25 @@ from model_analyzer.config.table import Given
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The places (`FILE:LINE:COLUMN`, flag or variable) of options: those of all models, and by
-    name what each model has of its own.
+    """The place (`FILE:LINE:COLUMN`, flag or variable) of each option: the global options, and the
+    options of each model.
     """
 
     given: Given = field(default_factory=Given)
 
     def of(self, option: str, model: str) -> str:
-        """Where the option of a model was written, for this model or for all; else where the model
-        was named.
+        """The place of an option of a model: its own, or else the global one, or else the place of
+        the model's name.
         """
         own = self._models.get(model, {})
         return own.get(option) or self.given.where.get(option) or own.get("") or f"model {model}"
 
     def of_all(self, option: str) -> str:
-        """Where an option that models do not have was written."""
+        """The place of a global option."""
         return self.given.where.get(option, option)
 
     def relative_paths(self, cwd: Path) -> Mapping[str, Path]:
-        """Options whose path was written without the directory that it is meant from, with what
-        it is from `cwd`.
-        """
+        """Options with a relative path, and that path from `cwd`."""
         return {
             option: cwd / os.path.normpath(value)
             for option, value in self.given.values.items()
@@ -43,10 +41,10 @@ class Places:
 
     @property
     def _models(self) -> Mapping[str, Mapping[str, str]]:
-        """By model the place of its name, under "", and those of its options."""
-        found = {}
+        """By model: the places of its options, and under "" the place of its name."""
+        places = {}
         for entry in self.given.values.get("profile_models") or ():
             parameters = entry.given.values.get("parameters")
             in_parameters = parameters.where if parameters else {}
-            found[entry.name] = {"": entry.where, **entry.given.where, **in_parameters}
-        return found
+            places[entry.name] = {"": entry.where, **entry.given.where, **in_parameters}
+        return places

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kinds for plots, and for the variants that a report is to be made of."""
+"""Kinds for plots and for the variants to report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from model_analyzer.config.nodes import Entry, Node, Problems, did_you_mean
 from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.settings import PlotSettings
 
-# What a client does, as an axis.
+# Parameters of the load that can be an axis.
 LOAD_AXES = ("batch_size", "concurrency_range", "request_rate_range", "request_intervals")
 
 
@@ -34,17 +34,17 @@ class AxisMetric:
 
     def parse(self, node: Node) -> str:
         word = Text().parse(node)
-        known = (*METRICS, *ALIASES, *LOAD_AXES)
-        if word not in known:
-            raise node.problem(f"unknown metric {word!r}", did_you_mean(word, known))
+        words = (*METRICS, *ALIASES, *LOAD_AXES)
+        if word not in words:
+            raise node.problem(f"unknown metric {word!r}", did_you_mean(word, words))
         return ALIASES.get(word, word)
 
     def schema(self) -> Schema:
         return {"enum": [*METRICS, *ALIASES, *LOAD_AXES]}
 
 
-_NEEDED: Mapping[str, Kind] = {"title": Text(), "x_axis": AxisMetric(), "y_axis": AxisMetric()}
-_PLOT = Fields("fields of a plot", {**_NEEDED, "monotonic": Boolean()})
+_REQUIRED: Mapping[str, Kind] = {"title": Text(), "x_axis": AxisMetric(), "y_axis": AxisMetric()}
+_PLOT = Fields("fields of a plot", {**_REQUIRED, "monotonic": Boolean()})
 
 
 class Plots:
@@ -55,7 +55,7 @@ class Plots:
     def parse(self, node: Node) -> tuple[PlotSettings, ...]:
         problems = Problems()
         plots: dict[str, PlotSettings] = {}
-        for entry in _entries(node, "plots"):
+        for entry in _entries(node):
             with problems.collect():
                 plots[entry.key] = self._plot(entry)
         problems.raise_any()
@@ -66,7 +66,7 @@ class Plots:
         if not re.search(NAME, entry.key):
             raise Node(entry.key, entry.where).problem(f"{entry.key!r} is not a file name")
         fields = _PLOT.parse(entry.node)
-        missing = [name for name in _NEEDED if name not in fields]
+        missing = [name for name in _REQUIRED if name not in fields]
         if missing:
             raise entry.node.problem(f"plot {entry.key!r} has no {missing[0]}")
         return PlotSettings(
@@ -78,16 +78,16 @@ class Plots:
         )
 
     def schema(self) -> Schema:
-        needed = {name: kind.schema() for name, kind in _NEEDED.items()}
+        required = {name: kind.schema() for name, kind in _REQUIRED.items()}
         switch = any_of(Boolean().schema(), NULL)
-        plot = closed({**needed, "monotonic": switch}, required=list(needed))
+        plot = closed({**required, "monotonic": switch}, required=list(required))
         plots = mapping(plot, names=NAME)
         return any_of(plots, array(plots))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedVariant:
-    """A variant to be reported, with plots of its own if `plots` is not None."""
+    """A variant to report. `plots` are its own plots; None means the global ones."""
 
     name: str
     plots: tuple[PlotSettings, ...] | None
@@ -120,8 +120,8 @@ class ReportedVariants:
         variants = []
         for entry in node.entries:
             with problems.collect():
-                given = {} if entry.node.is_null else _VARIANT.parse(entry.node)
-                variants.append(ReportedVariant(name=entry.key, plots=given.get("plots")))
+                options = {} if entry.node.is_null else _VARIANT.parse(entry.node)
+                variants.append(ReportedVariant(name=entry.key, plots=options.get("plots")))
         problems.raise_any()
         return variants
 
@@ -133,10 +133,10 @@ class ReportedVariants:
 _VARIANT = Fields("options of a reported variant", {"plots": Plots()})
 
 
-def _entries(node: Node, what: str) -> Sequence[Entry]:
+def _entries(node: Node) -> Sequence[Entry]:
     """The entries of a mapping, or of all mappings in a list."""
     if node.is_mapping:
         return node.entries
     if not node.is_list or not all(item.is_mapping for item in node.items):
-        raise node.problem(f"expected a mapping of {what}, found {node.describe()}")
+        raise node.problem(f"expected a mapping of plots, found {node.describe()}")
     return [entry for item in node.items for entry in item.entries]

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Defaults, then YAML, the environment, the command line: one frozen settings object comes out.
+"""Merges defaults, YAML, the environment and the command line into one frozen settings object.
 
-Everything that is wrong is collected and raised together.
+All problems are collected and raised together.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ from model_analyzer.domain.trials import LoadKind
 
 T = TypeVar("T")
 
-# perf_analyzer flags that model-analyzer decides itself: a user's value is left out, with a word.
+# perf_analyzer flags that model-analyzer sets itself: a user's value is left out, with a remark.
 _OWNED_FLAGS = (
     "model-name", "url", "protocol", "service-kind", "triton-server-directory",
     "model-repository", "latency-report-file", "verbose-csv",
 )  # fmt: skip
 
-# perf_analyzer flags that define the load: the same as listing it under `parameters`.
+# perf_analyzer flags that define the load, as `parameters` does.
 _LOAD_FLAGS = {
     "concurrency-range": LoadKind.CONCURRENCY,
     "request-rate-range": LoadKind.REQUEST_RATE,
@@ -75,9 +75,7 @@ _NOWHERE = Places()
 
 @dataclass(frozen=True, slots=True)
 class Resolved(Generic[T]):
-    """The settings of a command, with remarks that the user should see and the places of what was
-    given.
-    """
+    """The settings of a command, remarks for the user, and the places of the given options."""
 
     settings: T
     remarks: tuple[str, ...] = ()
@@ -93,7 +91,9 @@ def resolve_profile(
     command: str = PROFILE,
     offline: bool = False,
 ) -> Resolved[ProfileSettings]:
-    """The settings of `profile` (or `analyze`, `doctor`). Relative paths are meant from `cwd`."""
+    """The settings of `profile` (or `analyze`, `doctor`). Relative paths start at `cwd`. Raises
+    ConfigError with all problems.
+    """
     problems = Problems()
     given, values = _values(command, (command_line, environment, yaml), cwd, problems)
     load_kind = LoadKind.REQUEST_RATE if is_request_rate_searched(given) else LoadKind.CONCURRENCY
@@ -139,17 +139,18 @@ def resolve_profile(
     return Resolved(settings, tuple(remarks), Places(given))
 
 
-def _monitors(given: MonitorSettings, models: Sequence[ModelSettings]) -> MonitorSettings:
-    """The same, with what the goals are about."""
-    return replace(given, cpu=given.cpu or any(model.goal.needs(Source.CPU) for model in models))
+def _monitors(settings: MonitorSettings, models: Sequence[ModelSettings]) -> MonitorSettings:
+    """The settings, with the CPU monitor on if a goal needs it."""
+    needs_cpu = any(model.goal.needs(Source.CPU) for model in models)
+    return replace(settings, cpu=settings.cpu or needs_cpu)
 
 
 def _as_loaded(settings: ProfileSettings) -> ProfileSettings:
-    """Nothing is varied but the load: the server keeps what it has loaded."""
-    nothing: Mapping[str, tuple[Any, ...]] = MappingProxyType({})
+    """Settings that vary only the load: the server keeps the variants that it has loaded."""
+    no_parameters: Mapping[str, tuple[Any, ...]] = MappingProxyType({})
     return replace(
         settings,
-        models=tuple(replace(model, parameters=nothing) for model in settings.models),
+        models=tuple(replace(model, parameters=no_parameters) for model in settings.models),
         composing=MappingProxyType({}),
         search=replace(settings.search, mode=SearchMode.BRUTE, disable=True),
     )
@@ -158,9 +159,9 @@ def _as_loaded(settings: ProfileSettings) -> ProfileSettings:
 def check_file(
     yaml: Node | None, cwd: Path, *, environment: Sequence[Entry] = ()
 ) -> Resolved[ProfileSettings]:
-    """What a YAML file says that is right as far as it goes: the command line may add to it.
+    """The settings of a YAML file that may be incomplete: the command line can add options.
 
-    Raises ConfigError with all its problems if it is not.
+    Raises ConfigError with all its problems.
     """
     return resolve_profile([], yaml, cwd, environment=environment, command=FILE)
 
@@ -174,8 +175,8 @@ def resolve_report(
     environment: Sequence[Entry] = (),
     offline: bool = False,
 ) -> Resolved[ReportSettings]:
-    """The settings of `report` (or `best`, which contains no variant names). The goals of
-    `profile_models` in the same file are used.
+    """The settings of `report` (or `best`, which takes no variant names). The goals come from
+    `profile_models` in the same file. Raises ConfigError with all problems.
     """
     problems = Problems()
     given, values = _values(command, (command_line, environment, yaml), cwd, problems)
@@ -193,8 +194,8 @@ def resolve_report(
         always_gpus=values["always_report_gpu_metrics"],
         circumstances=values["circumstances"],
         config_file=values["config_file"],
-        goals={model.name: _asked_goal(model.given, given) for model in models},
-        default_goal=_asked_goal(Given(), given),
+        goals={model.name: _goal_override(model.given, given) for model in models},
+        default_goal=_goal_override(Given(), given),
         checkpoint_directory=values["checkpoint_directory"],
         checkpoint_prefix=values["checkpoint_prefix"],
         checkpoint_file=values["checkpoint_load_file"],
@@ -208,9 +209,9 @@ def _given(
     sources: tuple[Sequence[Entry], Sequence[Entry], Node | None],
     problems: Problems,
 ) -> Given:
-    """What was given on the command line, in the environment and in the YAML file, in this order.
+    """The options from the command line, the environment and the YAML file; the first overrides.
 
-    Environment and file may serve all commands, so options of the others are read too.
+    Environment and file may serve all commands, so options of other commands are read too.
     """
     command_line, environment, yaml = sources
     in_file = Given()
@@ -225,8 +226,8 @@ def _given(
     if "profile_models" in over_file.values and "profile_models" in in_file.values:
         with problems.collect():
             raise Node(None, over_file.where["profile_models"]).problem(
-                f"models are given here and at {in_file.where['profile_models']}",
-                "give them in one place only",
+                f"profile_models is also given at {in_file.where['profile_models']}",
+                "give the models in one place only",
             )
     return in_file.below(over_file)
 
@@ -237,7 +238,7 @@ def _values(
     cwd: Path,
     problems: Problems,
 ) -> tuple[Given, Mapping[str, Any]]:
-    """What was given, and the value of every option of `command` and of those that were given."""
+    """The given options, and the value of each option that is given or belongs to `command`."""
     given = _given(command, sources, problems)
     defaults = {option.key: option.default for option in options_of(command)}
     values: Mapping[str, Any] = {
@@ -267,9 +268,9 @@ def _model(
     searched: LoadKind,
     remarks: list[str],
 ) -> ModelSettings:
-    """The settings of one model: what it does not set itself, it takes from the global options.
+    """The settings of one model; options that it does not set come from the global options.
 
-    `searched` is the kind of load that is searched where none is listed.
+    `searched` is the kind of load to search if no load is listed. Adds to `remarks`.
     """
     own = entry.given.values
     parameters = own.get("parameters") or Given()
@@ -317,10 +318,10 @@ def _model(
 def _loads(
     entry: ModelEntry, own: Mapping[str, Any], values: Mapping[str, Any], searched: LoadKind
 ) -> tuple[LoadKind, Sequence[int]]:
-    """The kind of load of a model and the values listed for it."""
+    """The kind of load of a model, and the listed values."""
     concurrency = own.get("concurrency", () if own.get("request_rate") else values["concurrency"])
     request_rate = own.get("request_rate", values["request_rate"])
-    # where both are global, a rule says so
+    # a rule reports the case that both are global
     if concurrency and request_rate and not own.keys().isdisjoint({"concurrency", "request_rate"}):
         raise Node(None, entry.where).problem(
             f"model {entry.name!r} has both concurrency and request_rate", "remove all but one"
@@ -332,7 +333,7 @@ def _loads(
     return searched, ()
 
 
-# What says that the load is of another kind than this.
+# For each kind of load, the options that select another kind.
 _OTHER_LOADS = {
     LoadKind.CONCURRENCY: ("request_rate", "request_rate_search_enable"),
     LoadKind.REQUEST_RATE: ("concurrency",),
@@ -341,18 +342,18 @@ _OTHER_LOADS = {
 
 
 def _unused_loads(entry: ModelEntry, given: Given, kind: LoadKind) -> Iterator[str]:
-    """Remarks about loads that a model has beside those that are measured, which are of `kind`."""
+    """Remarks about options for other kinds of load than `kind`, the measured one."""
     for place in (entry.given.values.get("parameters") or Given(), given):
         for key in _OTHER_LOADS[kind]:
             if place.values.get(key):
                 yield (
                     f"{place.where[key]}: {key} has no effect for model {entry.name!r}: its load is"
-                    f" measured as {kind.value}"
+                    f" {kind.value}"
                 )
 
 
 def _composing(values: Mapping[str, Any]) -> Mapping[str, ComposingSettings]:
-    """What was said about composing models, in whichever option."""
+    """The settings of composing models, from all options that name them."""
     entries = [*values["ensemble_composing_models"], *values["bls_composing_models"]]
     given: dict[str, Mapping[str, Any]] = {entry.name: entry.given.values for entry in entries}
     names = dict.fromkeys([*given, *values["cpu_only_composing_models"]])
@@ -371,18 +372,18 @@ def _composing(values: Mapping[str, Any]) -> Mapping[str, ComposingSettings]:
 
 
 def _quick(given: Given) -> QuickSettings:
-    """Only bounds that somebody gave bound a quick search."""
+    """A quick search uses only the bounds that the user gave, no defaults."""
     return QuickSettings(
         **{
-            f"{end}_{what}": given.values.get(f"run_config_search_{end}_{what}")
+            f"{end}_{quantity}": given.values.get(f"run_config_search_{end}_{quantity}")
             for end in ("min", "max")
-            for what in ("concurrency", "instance_count", "model_batch_size")
+            for quantity in ("concurrency", "instance_count", "model_batch_size")
         }
     )
 
 
 def _optuna(given: Given, settings: OptunaSettings) -> OptunaSettings:
-    """A number of trials that somebody gave takes the place of a share that nobody did."""
+    """A number of trials that the user gave replaces a default percentage."""
 
     def share(end: str, value: int | None) -> int | None:
         is_number = f"optuna_{end}_trials" in given.values
@@ -434,12 +435,12 @@ def _own_or_global(
 
 
 def _goal(own: Given, given: Given) -> ModelGoal:
-    """The goal of a model: what it does not set itself, it takes from the global options."""
-    return _asked_goal(own, given).over(ModelGoal())
+    """The goal of a model; parts that it does not set come from the global options."""
+    return _goal_override(own, given).over(ModelGoal())
 
 
-def _asked_goal(own: Given, given: Given) -> GoalOverride:
-    """What of a goal was given, with the model itself or for all."""
+def _goal_override(own: Given, given: Given) -> GoalOverride:
+    """The parts of a goal that the user gave, for this model or globally."""
     values = {**given.values, **own.values}
     constraints = values.get("constraints")
     shorthands = _shorthands(values)
@@ -452,14 +453,14 @@ def _asked_goal(own: Given, given: Given) -> GoalOverride:
 
 
 def _shorthands(values: Mapping[str, Any]) -> tuple[Constraint, ...]:
-    """What `latency_budget` and `min_throughput` bound."""
+    """The constraints of `latency_budget` and `min_throughput`."""
     return shorthand_bounds(values.get("latency_budget"), values.get("min_throughput"))
 
 
 def shorthand_bounds(
     latency_budget: float | None, min_throughput: float | None
 ) -> tuple[Constraint, ...]:
-    """The constraints that these options stand for."""
+    """The constraints for a `latency_budget` in ms and a `min_throughput` in inferences/s."""
     bounds = []
     if latency_budget is not None:
         bounds.append(Constraint(tag="perf_latency_p99", maximum=latency_budget))
@@ -469,14 +470,14 @@ def shorthand_bounds(
 
 
 def tightest(bounds: Sequence[Constraint]) -> tuple[Constraint, ...]:
-    """One constraint for each metric; of several bounds on a metric the tightest counts."""
+    """One constraint for each metric, with the tightest of its bounds."""
     merged: dict[str, Constraint] = {}
     for bound in bounds:
-        known = merged.get(bound.tag, bound)
+        earlier = merged.get(bound.tag, bound)
         merged[bound.tag] = Constraint(
             tag=bound.tag,
-            minimum=max(filter(_is_set, (known.minimum, bound.minimum)), default=None),
-            maximum=min(filter(_is_set, (known.maximum, bound.maximum)), default=None),
+            minimum=max(filter(_is_set, (earlier.minimum, bound.minimum)), default=None),
+            maximum=min(filter(_is_set, (earlier.maximum, bound.maximum)), default=None),
         )
     return tuple(merged.values())
 
@@ -485,12 +486,14 @@ def _is_set(limit: float | None) -> TypeGuard[float]:
     return limit is not None
 
 
-# what decides about a search, besides the models' own settings
+# the settings of a model that influence its search
 _SEARCH_FIELDS = ("cpu_only", "goal", "batch_sizes", "load_kind", "loads", "parameters")
 
 
 def search_settings(settings: ProfileSettings, models: Sequence[str]) -> Mapping[str, str]:
-    """By what the trials of these models are chosen, as text: a replay needs the same."""
+    """The settings that determine which trials a search of these models runs, as text. A replay
+    needs the same settings.
+    """
     search = settings.search
     sections: Mapping[str, Any] = {
         "search": search, "quick": search.quick, "optuna": search.optuna,
@@ -512,7 +515,7 @@ def search_settings(settings: ProfileSettings, models: Sequence[str]) -> Mapping
 
 
 def described(settings: ProfileSettings) -> Iterator[str]:
-    """One line for each value, in the order of the sections; secrets masked."""
+    """One line for each setting, in the order of the sections, with secrets masked."""
     veil = Veil(shown=frozenset(settings.server.show_environment))
     for section in fields(settings):
         value = getattr(settings, section.name)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rules that hold between options: each yields the problems that it finds."""
+"""Rules between options: each yields the problems that it detects."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from model_analyzer.errors import Problem
 
 Rule = Callable[[Given, Mapping[str, Any]], Iterator[Problem]]
 
-# Each of these says that request rates are meant rather than concurrencies.
+# Each of these options selects request rates instead of concurrencies.
 _REQUEST_RATE = (
     "request_rate",
     "request_rate_search_enable",
@@ -31,7 +31,7 @@ _REQUEST_RATE = (
     "run_config_search_max_request_rate",
 )
 
-# Options that are a minimum and the maximum that belongs to it.
+# Pairs of options: a minimum and its maximum.
 _BOUNDS = (
     *(
         (f"run_config_search_min_{quantity}", f"run_config_search_max_{quantity}")
@@ -41,19 +41,19 @@ _BOUNDS = (
     ("optuna_min_trials", "optuna_max_trials"),
 )
 
-# What adaptive and Optuna searches may try of a model: any of these numbers, at any time.
+# The most instances of a model for adaptive and Optuna searches, which may start with any number.
 _MOST_INSTANCES = 10_000
 
 _TOGETHER = "run_config_profile_models_concurrently_enable"
 _COMPOSING = ("bls_composing_models", "ensemble_composing_models")
 
-# Fields that a quick search varies itself.
+# Fields that a quick search itself varies.
 _QUICK_FIELDS = ("max_batch_size", "instance_group")
 
-# What takes everything that a quick search does not.
+# Supports everything that a quick search does not.
 _ADAPTIVE = "--search adaptive"
 
-# What can be said about a composing model.
+# The options that have an effect for a composing model.
 _COMPOSING_OPTIONS = ("cpu_only", "model_config_parameters")
 
 
@@ -81,8 +81,8 @@ def _needs_repository(given: Given, values: Mapping[str, Any]) -> Iterator[Probl
 
 
 def with_bounds_in_order(given: Given, values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The values, where a bound that nobody gave gives way to one that somebody did: above a
-    given minimum, or below a given maximum, it becomes the same.
+    """The values, with each default bound adjusted to a bound that the user gave: a default maximum
+    rises to a given minimum, and a default minimum falls to a given maximum.
     """
     in_order = dict(values)
     for low, high in _crossed(values):
@@ -195,8 +195,10 @@ def _adaptive(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
             )
 
 
-def _instances_that_may_be_drawn(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
-    """Searches that climb stop where more instances do not help; others try any number at once."""
+def _instance_counts(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Quick and brute searches stop when more instances do not help; other searches may start with
+    any number.
+    """
     mode = values["run_config_search_mode"]
     if mode not in (SearchMode.ADAPTIVE, SearchMode.OPTUNA):
         return
@@ -204,7 +206,7 @@ def _instances_that_may_be_drawn(given: Given, values: Mapping[str, Any]) -> Ite
         if values[key] > _MOST_INSTANCES:
             yield Problem(
                 where=given.where.get(key, key),
-                what=f"search mode {mode.value} tries any instance count, so it must be at most"
+                what=f"search mode {mode.value} may try any instance count, so it must be at most"
                 f" {_MOST_INSTANCES}, found {values[key]}",
                 hint="each instance needs a thread of the server; brute and quick start from the"
                 " smallest count",
@@ -235,10 +237,10 @@ def _quick_model(model: ModelEntry, *, is_called: bool) -> Iterator[Problem]:
 
 
 def _several_values(model: ModelEntry) -> Iterator[Problem]:
-    """Fields beside sizes, of which a quick search takes one value each."""
+    """Quick search supports only one value of each field that it does not vary itself."""
     fields = model.given.values.get("model_config_parameters", {})
-    others = [len(choices) for field, choices in fields.items() if field not in _QUICK_FIELDS]
-    if math.prod(others) > 1:
+    counts = [len(choices) for field, choices in fields.items() if field not in _QUICK_FIELDS]
+    if math.prod(counts) > 1:
         yield Problem(
             where=model.given.where.get("model_config_parameters", model.where),
             what=f"search mode quick supports one value for each field of {model.name}",
@@ -264,7 +266,7 @@ def _composing_in_quick(given: Given, values: Mapping[str, Any]) -> Iterator[Pro
 
 
 def _are_steps(counts: Sequence[int]) -> bool:
-    """Whether these numbers, which ascend, follow one another, or are powers of two."""
+    """Whether these ascending numbers are consecutive or powers of two."""
     are_powers = all(count > 0 and count & (count - 1) == 0 for count in counts)
     return are_powers or counts[-1] - counts[0] == len(counts) - 1
 
@@ -338,31 +340,31 @@ def _weighting(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     if without:
         yield Problem(
             where=given.where["weighting"],
-            what=f"a weighting for all models has no effect, and {without[0]} has none of its own",
-            hint="give weighting in each model of profile_models",
+            what=f"a global weighting has no effect, and model {without[0]} has no weighting",
+            hint="give each model of profile_models a weighting",
         )
 
 
-# Each says what a run begins with, or that it begins with nothing.
-_BEGINNINGS = ("resume_from", "checkpoint_load_file", "fresh", "no_checkpoint")
+# Each of these options defines the starting point of a run.
+_STARTING_POINTS = ("resume_from", "checkpoint_load_file", "fresh", "no_checkpoint")
 
 
-def _one_beginning(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
-    first, *others = [key for key in _BEGINNINGS if values.get(key)] or [""]
-    for key in others:
+def _one_starting_point(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
+    first, *more = [key for key in _STARTING_POINTS if values.get(key)] or [""]
+    for key in more:
         yield Problem(where=given.where[key], what=f"{first} and {key} cannot be combined")
     if values.get("no_checkpoint") and values.get("checkpoint_storage"):
         yield Problem(
             where=given.where["checkpoint_storage"],
             what="no_checkpoint and checkpoint_storage cannot be combined",
         )
-    elsewhere = values.get("checkpoint_load_directory")
-    if elsewhere and first in ("checkpoint_load_file", "no_checkpoint"):
+    load_directory = values.get("checkpoint_load_directory")
+    if load_directory and first in ("checkpoint_load_file", "no_checkpoint"):
         yield Problem(
             where=given.where["checkpoint_load_directory"],
             what=f"{first} and checkpoint_load_directory cannot be combined",
         )
-    if elsewhere and values.get("fresh") and elsewhere == values["checkpoint_directory"]:
+    if load_directory and values.get("fresh") and load_directory == values["checkpoint_directory"]:
         yield Problem(
             where=given.where["checkpoint_load_directory"],
             what="fresh would remove the checkpoints that checkpoint_load_directory resumes from",
@@ -378,14 +380,14 @@ _COMMON_RULES: Sequence[Rule] = (
     _quick_searches_by_itself,
     _composing_in_quick,
     _adaptive,
-    _instances_that_may_be_drawn,
+    _instance_counts,
     _bls,
     _together,
     _remote_only,
     _docker_image,
     _constraints_for_best_of_all,
     _weighting,
-    _one_beginning,
+    _one_starting_point,
 )
 
 
@@ -394,11 +396,11 @@ def _needs_variants(given: Given, values: Mapping[str, Any]) -> Iterator[Problem
         yield Problem(
             where="report_model_configs",
             what="no variant is given",
-            hint="give -n/--report-model-configs, such as add_sub_config_default",
+            hint="give -n/--report-model-configs, for example add_sub_config_default",
         )
 
 
-# Command -> what must hold for it.
+# The rules of each command.
 RULES: Mapping[str, Sequence[Rule]] = {
     PROFILE: (_needs_models, _needs_repository, *_COMMON_RULES),
     ANALYZE: (_needs_models, *_COMMON_RULES),
@@ -412,15 +414,15 @@ RULES: Mapping[str, Sequence[Rule]] = {
 def check_models(
     models: Sequence[ModelSettings], given: Given, values: Mapping[str, Any]
 ) -> Iterator[Problem]:
-    """Problems between the models, once each is resolved."""
+    """Problems between the models, after each is resolved."""
     where = given.where.get("profile_models", "profile_models")
     kinds = {model.load_kind is LoadKind.REQUEST_RATE for model in models}
     if len(kinds) > 1:
         names = [m.name for m in models if m.load_kind is not LoadKind.REQUEST_RATE]
         yield Problem(
             where=where,
-            what=f"some models have a request_rate, but {names[0]} has none",
-            hint="a table shows one kind of load: give all of them a request_rate, or none",
+            what=f"some models have a request_rate, but model {names[0]} has none",
+            hint="a table shows one kind of load: give all models a request_rate, or none",
         )
     yield from _tls_on_both_sides(models, given, values)
     if values[_TOGETHER]:
@@ -436,26 +438,26 @@ def check_models(
 def _tls_on_both_sides(
     models: Sequence[ModelSettings], given: Given, values: Mapping[str, Any]
 ) -> Iterator[Problem]:
-    """A server that is started with TLS needs clients that speak it."""
+    """A server with TLS needs clients with TLS."""
     if _is_remote(values) or values["client_protocol"] is not Protocol.GRPC:
         return
     for model in models:
         server = str(model.server_flags.get("grpc-use-ssl", "")).lower() in ("true", "1")
         client = str(model.perf_analyzer_flags.get("ssl-grpc-use-ssl", "")).lower() in ("true", "1")
         if server != client:
-            has, lacks = ("the server", "its clients") if server else ("clients", "the server")
+            has, lacks = ("the server", "the client") if server else ("the client", "the server")
             yield Problem(
                 where=given.where.get("profile_models", "profile_models"),
-                what=f"{model.name}: {has} would use TLS, but {lacks} would not",
+                what=f"{model.name}: {has} uses TLS, but {lacks} does not",
                 hint="set both grpc-use-ssl in triton_server_flags and ssl-grpc-use-ssl in"
                 " perf_analyzer_flags",
             )
 
 
 def remarks_about(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
-    """What was given and has no effect."""
-    for what in (_ignored_by_mode, _ignored_without_llm, _named_again, _ignored_of_models):
-        yield from what(given, values)
+    """A remark for each given option that has no effect."""
+    for remarks in (_ignored_by_mode, _ignored_without_llm, _repeated_models, _ignored_of_models):
+        yield from remarks(given, values)
 
 
 def _ignored_by_mode(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
@@ -476,8 +478,8 @@ def _ignored_by_mode(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
             yield f"{given.where[key]}: {key} has no effect in launch mode {mode.value}"
     if values["reload_model_disable"]:
         yield (
-            f"{given.where['reload_model_disable']}: only the configuration that the server has"
-            " loaded is measured"
+            f"{given.where['reload_model_disable']}: measuring only the configuration that the"
+            " server has loaded"
         )
 
 
@@ -487,7 +489,7 @@ def _ignored_without_llm(given: Given, values: Mapping[str, Any]) -> Iterator[st
         yield f"{given.where[key]}: {key} has no effect without model_type: LLM"
 
 
-def _named_again(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
+def _repeated_models(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
     for model in values["profile_models"] or ():
         if model.earlier:
             yield f"{model.where}: model {model.name!r} replaces the one at {model.earlier}"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads YAML into nodes that know file, line and column. The only place that opens YAML."""
+"""Reads YAML into nodes with file, line and column. Only this module opens YAML files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from model_analyzer.reading import read_named
 
 _MOST_BYTES = 16 * 2**20
 _DEEPEST = 40
-# To list more than an option takes at most needs no more values; each costs time and memory.
+# No valid configuration has more values; each costs time and memory.
 _MOST_VALUES = 200_000
 
 _LONGEST_NUMBER = 100
@@ -25,15 +25,15 @@ _CORE = "tag:yaml.org,2002:"
 _COLLECTIONS = {_CORE + kind for kind in ("map", "seq", "omap", "set")}
 _NUMBERS = {_CORE + kind for kind in ("int", "float")}
 _TYPED = {_CORE + kind for kind in ("null", "bool")} | _NUMBERS
-# dates too: what was written is what is meant
+# dates too: they stay text
 _TEXTS = {_CORE + kind for kind in ("str", "timestamp", "value", "merge")}
 
-# More keys than this in one mapping come from merges that multiply.
+# A mapping with more keys can only come from merge keys that multiply.
 _MOST_KEYS = 10_000
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """PyYAML's safe loader, in C where it is built, that refuses merges without end."""
+    """PyYAML's safe loader (the C version if available) that refuses endless merges."""
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
         super().flatten_mapping(node)
@@ -44,18 +44,18 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 
 
 def read_yaml(path: Path) -> Node | None:
-    """The top-level node of a YAML file, or None if the file is empty.
+    """The top-level node of a YAML file; None if the file is empty.
 
-    Raises ConfigError with file, line and column for anything that is not safe, plain YAML.
+    Raises ConfigError with file, line and column if the file is not safe, plain YAML.
     """
     try:
         data = read_named(path, most_bytes=_MOST_BYTES)
     except OSError as error:
         if error.errno == errno.EFBIG:
-            what, hint = "larger than 16 MiB: not a configuration", ""
+            message, hint = "larger than 16 MiB: not a configuration", ""
         else:
-            what, hint = f"cannot be read: {error.strerror}", "check the path"
-        raise ConfigError(Problem(where=str(path), what=what, hint=hint)) from error
+            message, hint = f"cannot be read: {error.strerror}", "check the path"
+        raise ConfigError(Problem(where=str(path), what=message, hint=hint)) from error
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -66,7 +66,7 @@ def read_yaml(path: Path) -> Node | None:
 
 
 def parse_yaml(text: str, name: str) -> Node | None:
-    """The top-level node of YAML `text`; `name` stands for the file in messages."""
+    """The top-level node of YAML `text`; `name` is the file in messages."""
     try:
         _check_size(text, name)
         loader = _Loader(text)
@@ -78,8 +78,8 @@ def parse_yaml(text: str, name: str) -> Node | None:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else f"{name}:1:1"
-        what = " ".join(filter(None, (error.context, error.problem)))
-        raise ConfigError(Problem(where=where, what=f"not valid YAML: {what}")) from error
+        reason = " ".join(filter(None, (error.context, error.problem)))
+        raise ConfigError(Problem(where=where, what=f"not valid YAML: {reason}")) from error
     except yaml.reader.ReaderError as error:
         where = _place(name, text[: text.index(chr(error.character))])
         reason = str(error).splitlines()[0]
@@ -87,15 +87,15 @@ def parse_yaml(text: str, name: str) -> Node | None:
     return node
 
 
-def _place(name: str, before: str) -> str:
-    """The place in file `name` that comes after the text `before`."""
-    line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+def _place(name: str, prefix: str) -> str:
+    """The place in file `name` directly after the text `prefix`."""
+    line, column = prefix.count("\n") + 1, len(prefix) - prefix.rfind("\n")
     return f"{name}:{line}:{column}"
 
 
 def _check_size(text: str, name: str) -> None:
-    """Refuses nesting before it is composed, which takes stack for each level, and values without
-    end, which take memory.
+    """Refuses too deep nesting, which needs stack, and too many values, which need memory, before
+    the nodes are built.
     """
     depth = values = 0
     for event in yaml.parse(text, Loader=_Loader):
@@ -113,7 +113,7 @@ def _check_size(text: str, name: str) -> None:
 
 
 class _Reader:
-    """Turns PyYAML's node graph into ours, aliases shared and cycles refused."""
+    """Converts PyYAML's node graph. Aliases share a node; cycles are refused."""
 
     def __init__(self, loader: yaml.SafeLoader, name: str) -> None:
         self._loader = loader
@@ -147,7 +147,7 @@ class _Reader:
         return result
 
     def _measure(self, raw: yaml.Node, where: str) -> None:
-        """Refuses nesting by aliases, each of which contains the one before."""
+        """Refuses too deep nesting by aliases that contain other aliases."""
         parts: list[yaml.Node] = []
         if isinstance(raw, yaml.MappingNode):
             parts = [value for _, value in raw.value]
@@ -169,7 +169,7 @@ class _Reader:
         return Node(tuple(entries), where, is_mapping=True)
 
     def _note_repeated(self, raw: yaml.MappingNode) -> None:
-        """Before merges, whose keys may stand again."""
+        """Notes repeated keys. Call it before merges, whose keys may be repeated."""
         earlier: dict[str, str] = {}
         for key, _ in raw.value:
             if isinstance(key, yaml.ScalarNode):
@@ -183,7 +183,7 @@ class _Reader:
     def _scalar(self, raw: yaml.ScalarNode, where: str) -> Scalar:
         text = str(raw.value)
         if raw.tag in _NUMBERS and (":" in text or len(text) > _LONGEST_NUMBER):
-            return text  # YAML 1.1 takes 1:10:2 for a number to the base of 60
+            return text  # YAML 1.1 reads 1:10:2 as a number in base 60
         if raw.tag in _TYPED:
             try:
                 value: Scalar = self._loader.construct_object(raw)

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""`model_config_parameters`: checks them against Triton's ModelConfig and expands the sweeps.
+"""`model_config_parameters`: checks the fields against Triton's ModelConfig and expands sweeps.
 
-A value is read as one value of its field where that is possible, and as a list of alternatives
-where it is not: `max_batch_size: [4, 8]` sweeps, `preferred_batch_size: [4, 8]` is one value and
-`[[4, 8], [16]]` sweeps. Alternatives at any depth multiply. `null` leaves a field as it is.
+If a value fits its field, it is one value; otherwise it is a list of alternatives (a sweep):
+`max_batch_size: [4, 8]` is a sweep, `preferred_batch_size: [4, 8]` is one value, and
+`[[4, 8], [16]]` is a sweep of it. Alternatives at any depth multiply. `null` leaves a field
+unchanged.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ Alternatives = tuple[Any, ...]
 
 
 class ModelConfigParameters:
-    """A mapping from fields of the model configuration to the values to try, in their order."""
+    """A mapping from fields of the model configuration to the values to try, in order."""
 
     metavar = "MAPPING"
 
@@ -44,7 +45,7 @@ class ModelConfigParameters:
         for entry in node.entries:
             if entry.key == "name":
                 raise Node(entry.key, entry.where).problem(
-                    "a model's name cannot be varied", "remove it"
+                    "the name of a model cannot be varied", "remove it"
                 )
         if math.prod(map(len, fields.values())) > _MOST_ALTERNATIVES:
             raise node.problem(f"more than {_MOST_ALTERNATIVES} combinations")
@@ -55,17 +56,19 @@ class ModelConfigParameters:
 
 
 def definitions() -> Mapping[str, Schema]:
-    """What the schema of `ModelConfigParameters` refers to: every message, with sweep forms."""
+    """The definitions that the schema of `ModelConfigParameters` refers to: every message, with
+    its sweep forms.
+    """
     messages = {
         name: closed({field: _schema(kind) for field, kind in fields.items()})
         for name, fields in MESSAGES.items()
     }
-    del messages["ModelConfig"]["properties"]["name"]  # that of a variant is ours to give
+    del messages["ModelConfig"]["properties"]["name"]  # model-analyzer names the variants
     kinds = {kind for fields in MESSAGES.values() for kind in fields.values()}
     lists = {
         f"list of {kind[1:-1]}": any_of(
             NULL,
-            array(_one(kind[1:-1])),
+            array(_single_schema(kind[1:-1])),
             array({"$ref": f"#/$defs/list of {kind[1:-1]}"}),
         )
         for kind in sorted(kinds)
@@ -78,11 +81,11 @@ def _schema(kind: str) -> Schema:
     """A field of this kind: null, a value, or a list of values to try."""
     if kind.startswith("["):
         return {"$ref": f"#/$defs/list of {kind[1:-1]}"}
-    one = mapping(_schema(kind[1:-1])) if kind.startswith("{") else _one(kind)
-    return any_of(one, NULL, array(any_of(one, NULL), minItems=1))
+    single = mapping(_schema(kind[1:-1])) if kind.startswith("{") else _single_schema(kind)
+    return any_of(single, NULL, array(any_of(single, NULL), minItems=1))
 
 
-def _one(kind: str) -> Schema:
+def _single_schema(kind: str) -> Schema:
     if kind in SCALARS:
         return SCALARS[kind].schema()
     return {"enum": list(ENUMS[kind])} if kind in ENUMS else {"$ref": f"#/$defs/{kind}"}
@@ -92,16 +95,16 @@ def _fields(node: Node, message: str) -> dict[str, Alternatives]:
     """The alternatives of each field of a message."""
     if not node.is_mapping:
         raise node.problem(f"expected a mapping of {message} fields, found {node.describe()}")
-    known = MESSAGES[message]
+    kinds = MESSAGES[message]
     problems = Problems()
     fields = {}
     for entry in node.entries:
         with problems.collect():
-            if entry.key not in known:
+            if entry.key not in kinds:
                 raise Node(entry.key, entry.where).problem(
-                    f"{message} has no field {entry.key!r}", did_you_mean(entry.key, list(known))
+                    f"{message} has no field {entry.key!r}", did_you_mean(entry.key, list(kinds))
                 )
-            fields[entry.key] = _alternatives(entry.node, known[entry.key])
+            fields[entry.key] = _alternatives(entry.node, kinds[entry.key])
     problems.raise_any()
     return fields
 
@@ -113,13 +116,13 @@ def _alternatives(node: Node, kind: str) -> Alternatives:
         return _repeated(node, kind[1:-1])
     if node.is_list:
         if not node.items:
-            raise node.problem("an empty list of values to try")
+            raise node.problem("the list of values to try is empty")
         return _limited(node, (value for item in node.items for value in _single(item, kind)))
     return _single(node, kind)
 
 
 def _single(node: Node, kind: str) -> Alternatives:
-    """The alternatives of one value that is not written as a list."""
+    """The alternatives of a value that is not a list."""
     if node.is_null:
         return (None,)
     if kind.startswith("{"):
@@ -140,7 +143,7 @@ def _single(node: Node, kind: str) -> Alternatives:
 
 
 def _repeated(node: Node, kind: str) -> Alternatives:
-    """A list is one value, unless its items are lists (or null): then they are alternatives."""
+    """A list is one value, unless it has lists (or null) as items: then these are alternatives."""
     if not node.is_list:
         raise node.problem(f"expected a list, found {node.describe()}", "put it in [ ]")
     if any(item.is_list or item.is_null for item in node.items):
@@ -151,7 +154,7 @@ def _repeated(node: Node, kind: str) -> Alternatives:
 
 
 def _combine(node: Node, fields: Mapping[str, Alternatives]) -> Alternatives:
-    """Every combination of the fields' alternatives, the last field varying fastest."""
+    """Every combination of the fields' alternatives; the last field changes fastest."""
     combinations = (
         MappingProxyType(
             {key: value for key, value in zip(fields, values, strict=True) if value is not None}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an option is, and how a mapping of options is read."""
+"""The definition of an option, and the reader for mappings of options."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ANALYZE = "analyze"
 REPORT = "report"
 BEST = "best"
 DOCTOR = "doctor"
-# no command: a YAML file by itself
+# not a command: a YAML file alone
 FILE = "file"
 
 GENERAL = "General"
@@ -39,10 +39,9 @@ VARIABLE_PREFIX = "MODEL_ANALYZER_"
 class Option:
     """One option: `key` in YAML, `flags` on the command line (none: YAML only).
 
-    `target` is the `section.field` of the settings that takes the value as it is; options
-    without a target are put together in resolve.py. `default` is a parsed value; commands with
-    another one have it in `defaults`. `alias_of` is the key of the option of which this is a second
-    name.
+    `target` is the `section.field` of the settings that receives the value unchanged; resolve.py
+    interprets options without a target. `default` is a parsed value; `defaults` has different ones
+    by command. `alias_of` is the key of another option, if this is a second name for it.
     """
 
     key: str
@@ -58,32 +57,31 @@ class Option:
 
     @property
     def setting(self) -> str:
-        """The key under which its value is kept: that of the option of which it is an alias."""
+        """The key that stores its value: for an alias, the key of the other option."""
         return self.alias_of or self.key
 
     @property
     def variable(self) -> str:
-        """The environment variable that also gives it."""
+        """The environment variable that also sets it."""
         return f"{VARIABLE_PREFIX}{self.key.upper()}"
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The values that somebody gave, parsed, by option key, and where each was written."""
+    """The parsed values that the user gave, by option key, and the place of each."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     where: Mapping[str, str] = field(default_factory=dict)
 
     def below(self, above: Given) -> Given:
-        """Both; what is given above counts."""
+        """Both together; the values of `above` override these."""
         return Given({**self.values, **above.values}, {**self.where, **above.where})
 
 
 def read(entries: Sequence[Entry], options: Sequence[Option], problems: Problems) -> Given:
-    """The values of `entries`, those of aliases under the key of their option; errors go to
-    `problems`.
+    """The values of `entries`; an alias counts as its option. Errors go to `problems`.
 
-    A null counts as not given; a false, zero or empty value counts.
+    A null value counts as not given. False, zero and empty values count as given.
     """
     by_key = {option.key: option for option in options}
     values: dict[str, Any] = {}
@@ -104,7 +102,7 @@ def read(entries: Sequence[Entry], options: Sequence[Option], problems: Problems
                 raise entry.node.problem(
                     f"{_names_of(option.setting, options)} are the same option, but have"
                     " different values",
-                    f"the other is at {earlier}: give only one",
+                    f"remove one of them; the other is at {earlier}",
                 )
     return Given(values, where)
 
@@ -126,7 +124,7 @@ def schema(options: Sequence[Option]) -> Schema:
 
 
 def plain(default: Any) -> Any:
-    """A default as somebody would write it."""
+    """A default value as a user would write it in YAML."""
     if isinstance(default, tuple):
         return [plain(item) for item in default]
     if isinstance(default, Enum):

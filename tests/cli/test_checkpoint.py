@@ -22,6 +22,7 @@ from model_analyzer.state.checkpoint import load
 from model_analyzer.state.format.lines import encode
 from model_analyzer.state.node import NodeJournal
 from model_analyzer.state.profile_state import ProfileState
+from tests.phrases import wrong_limit
 from tests.unit.builders import (
     at_least,
     at_most,
@@ -634,7 +635,11 @@ def test_merge_refuses_other_hardware(call: Run, tmp_path: Path) -> None:
         (["best", "--latency-budget", "0"], USAGE, "--latency-budget: must be above 0, found 0"),
         (["best", "--min-throughput", "x"], USAGE, "--min-throughput: expected a number"),
         (["best", "--constraint", "x"], USAGE, "write, for example, perf_latency_p99<20"),
-        (["best", "--constraint", "perf_throughput<5"], USAGE, "takes the bound 'min'"),
+        (
+            ["best", "--constraint", "perf_throughput<5"],
+            USAGE,
+            wrong_limit("perf_throughput", right="min", wrong="max"),
+        ),
         (["merge", "checkpoints", "--output-dir", "x"], USAGE, "at least two"),
         (["export", "--format", "csv", "-o", "none/x.csv"], FAILED, "cannot write none/x.csv"),
         (["best", "--output-dir", "checkpoints/0.ckpt"], FAILED, "check --output-dir"),

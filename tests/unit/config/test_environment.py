@@ -15,6 +15,7 @@ from model_analyzer.config.origins import origins
 from model_analyzer.config.resolve import resolve_profile, resolve_report
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.errors import ConfigError
+from tests.phrases import GIVEN_TWICE
 from tests.unit.builders import on_line, yaml
 
 CWD = Path("/work")
@@ -109,7 +110,7 @@ def test_rules_name_the_variable() -> None:
 def test_models_are_named_in_one_place() -> None:
     (found,) = problems({"PROFILE_MODELS": "a"})
 
-    assert found.startswith("MODEL_ANALYZER_PROFILE_MODELS: models are given here and at ")
+    assert found.startswith(f"MODEL_ANALYZER_PROFILE_MODELS: {GIVEN_TWICE} ")
 
 
 def test_the_command_line_may_name_other_models_than_the_environment() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from model_analyzer.config.goals import Constraints, Objectives
 from model_analyzer.domain.metrics import METRICS, Better, Metric
+from tests.phrases import wrong_limit
 from tests.unit.builders import at_least, at_most, objectives, parse_problem, parse_problems, yaml
 
 # ---------------------------------------------------------------------------------- objectives
@@ -83,13 +84,13 @@ def test_a_constraint_is_a_bound_in_the_direction_of_its_metric() -> None:
 
 
 @pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS.keys())
-def test_every_metric_takes_the_bound_that_makes_sense_and_no_other(metric: Metric) -> None:
+def test_every_metric_has_one_kind_of_limit(metric: Metric) -> None:
     right, wrong = ("min", "max") if metric.better is Better.HIGHER else ("max", "min")
     (constraint,) = Constraints().parse(yaml(f"{{{metric.tag}: {{{right}: 2}}}}"))
     bounds = {"min": constraint.minimum, "max": constraint.maximum}
     assert (bounds[right], bounds[wrong]) == (2, None)
     problem = parse_problem(Constraints(), yaml(f"{{{metric.tag}: {{{wrong}: 2}}}}"))
-    assert problem.what == f"{metric.tag} takes the bound {right!r}, not {wrong!r}"
+    assert problem.what == wrong_limit(metric.tag, right=right, wrong=wrong)
 
 
 def test_fractions_are_bounds_and_so_is_zero() -> None:

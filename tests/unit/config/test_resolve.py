@@ -16,6 +16,7 @@ from model_analyzer.domain.goals import Constraint, ModelGoal
 from model_analyzer.domain.settings import ModelSettings, Protocol, SearchMode
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import ConfigError
+from tests.phrases import GIVEN_TWICE, ONLY_LOADED, OTHER_LOAD
 from tests.unit.builders import (
     CWD,
     at_least,
@@ -178,7 +179,7 @@ def test_what_is_given_but_wrong_is_not_called_missing(text: str, problem: str) 
 def test_models_are_named_in_one_place() -> None:
     (problem,) = profile_problems("profile_models: [a]", profile_models="b")
     assert problem == (
-        "--profile-models: models are given here and at f.yaml:1:17 (give them in one place only)"
+        f"--profile-models: {GIVEN_TWICE} f.yaml:1:17 (give the models in one place only)"
     )
 
 
@@ -458,18 +459,15 @@ def test_a_key_that_stands_again_is_told() -> None:
     [
         (
             "profile_models: {m: {parameters: {request_rate: 4}}}\nconcurrency: 5",
-            "f.yaml:2:14: concurrency has no effect for model 'm': its load is measured as"
-            " request_rate",
+            f"f.yaml:2:14: concurrency {OTHER_LOAD} request_rate",
         ),
         (
             "profile_models: {m: {parameters: {concurrency: 4}}}\nrequest_rate_search_enable: true",
-            "f.yaml:2:29: request_rate_search_enable has no effect for model 'm': its load is"
-            " measured as concurrency",
+            f"f.yaml:2:29: request_rate_search_enable {OTHER_LOAD} concurrency",
         ),
         (
             "request_rate: 4\nperf_analyzer_flags: {concurrency-range: 5}",
-            "f.yaml:1:15: request_rate has no effect for model 'm': its load is measured as"
-            " concurrency",
+            f"f.yaml:1:15: request_rate {OTHER_LOAD} concurrency",
         ),
     ],
 )
@@ -515,7 +513,7 @@ def test_without_reloading_only_loads_are_searched() -> None:
     assert result.settings.search.disable
     assert result.settings.search.mode is SearchMode.BRUTE
     (remark,) = result.remarks
-    assert "only the configuration that the server has loaded is measured" in remark
+    assert ONLY_LOADED in remark
 
 
 # ----------------------------------------------------------------------------------------- TLS
@@ -524,12 +522,12 @@ def test_without_reloading_only_loads_are_searched() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("triton_server_flags: {grpc-use-ssl: true}", "the server would use TLS"),
-        ("perf_analyzer_flags: {ssl-grpc-use-ssl: true}", "clients would use TLS"),
+        ("triton_server_flags: {grpc-use-ssl: true}", "the server uses TLS"),
+        ("perf_analyzer_flags: {ssl-grpc-use-ssl: true}", "the client uses TLS"),
         (
             "triton_server_flags: {grpc-use-ssl: true}\n"
             "profile_models: {m: {perf_analyzer_flags: {percentile: 95}}}",
-            "m: the server would use TLS",
+            "m: the server uses TLS",
         ),
     ],
 )

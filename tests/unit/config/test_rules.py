@@ -301,7 +301,9 @@ def test_concurrent_models_share_one_server(option: str, other: str) -> None:
 
 def test_a_weighting_belongs_to_each_model() -> None:
     (problem,) = profile_problems("weighting: 2\nprofile_models: {a: {weighting: 3}, b: {}}")
-    assert problem.startswith("f.yaml:1:12: a weighting for all models has no effect, and b has")
+    assert problem.startswith(
+        "f.yaml:1:12: a global weighting has no effect, and model b has no weighting"
+    )
     chosen = settings("weighting: 2\nprofile_models: {a: {weighting: 3}, b: {weighting: 0.5}}")
     assert [model.goal.weighting for model in chosen.models] == [3, 0.5]
 
@@ -363,7 +365,7 @@ def test_a_model_has_not_both_loads() -> None:
 
 def test_all_models_have_the_same_kind_of_load() -> None:
     (problem,) = profile_problems("profile_models: {a: {parameters: {request_rate: 9}}, b: {}}")
-    assert problem.startswith("f.yaml:1:17: some models have a request_rate, but b has none")
+    assert problem.startswith("f.yaml:1:17: some models have a request_rate, but model b has")
 
 
 def test_an_empty_list_of_a_model_means_search_whatever_is_listed_for_all() -> None:

@@ -14,6 +14,7 @@ from model_analyzer.config.sweeps import SCALARS, ModelConfigParameters
 from model_analyzer.domain.model_config_fields import ENUMS, MESSAGES
 from model_analyzer.domain.models import thaw
 from model_analyzer.errors import ConfigError
+from tests.phrases import NO_VALUES_TO_TRY
 from tests.unit.builders import parse_problem, parse_problems, yaml
 
 
@@ -339,5 +340,5 @@ def test_all_fields_together_are_limited() -> None:
     "text", ["max_batch_size: []", "dynamic_batching: {max_queue_delay_microseconds: []}"]
 )
 def test_an_empty_list_of_alternatives_is_a_mistake(text: str) -> None:
-    with pytest.raises(ConfigError, match="an empty list of values to try"):
+    with pytest.raises(ConfigError, match=NO_VALUES_TO_TRY):
         ModelConfigParameters().parse(yaml(text))
