@@ -5,7 +5,7 @@
 For programs: `Checkpoint`, `list_checkpoints` and `Checkpointer`, see docs/python.md.
 """
 
-TYPE_CHECKING = False  # as checkers know it: to import typing takes as long as Python to start
+TYPE_CHECKING = False  # type checkers treat it as True; importing typing would double the start
 
 if TYPE_CHECKING:
     from typing import Any
@@ -25,7 +25,7 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> "Any":
-    """Imports what is asked for, so that `import model_analyzer` is instant."""
+    """Imports a name at its first use, so that `import model_analyzer` is instant."""
     from importlib import import_module
 
     if name not in _PLACES:

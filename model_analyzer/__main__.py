@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lets `python -m model_analyzer` do what the command `model-analyzer` does."""
+"""Makes `python -m model_analyzer` the same as the command `model-analyzer`."""
 
 from model_analyzer.cli.main import main
 

@@ -1,18 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every error that ends a run, and the exit status each one gives.
+"""All errors that end a run, with their exit status.
 
-    ModelAnalyzerError            1  something went wrong while running
-    ├── ConfigError               2  options or YAML: carries all problems found
-    ├── RepositoryError           2  a model repository that cannot be used as it is
-    ├── RuntimeNotFound           1  tritonserver or perf_analyzer missing or not starting
-    ├── ServerError               1  the server does not start, or not where it should
-    ├── CheckpointError           1  checkpoint directory in use, unreadable or full
-    ├── OutputError               1  variants, tables or reports that cannot be written
+    ModelAnalyzerError            1  the run failed
+    ├── ConfigError               2  invalid options or YAML; has all problems
+    ├── RepositoryError           2  a model repository that cannot be used
+    ├── RuntimeNotFound           1  tritonserver or perf_analyzer is missing or does not start
+    ├── ServerError               1  the server does not start
+    ├── CheckpointError           1  the checkpoint directory is in use, unreadable or full
+    ├── OutputError               1  variants, tables or reports cannot be written
     └── Interrupted               1  the third interrupt: leave at once
 
-A trial that fails is no error: it is a `Failure`, an outcome that is kept and reported.
-A message says what happened, to what, and what to do next, in one line.
+A failed trial is not an error: it is a `Failure`, an outcome that is stored and reported.
+A message says in one line what happened, where, and what to do.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from dataclasses import dataclass
 EXIT_OK = 0
 EXIT_RUN_FAILED = 1
 EXIT_USAGE = 2
-EXIT_REGRESSION = 3  # of `compare --fail-on`: nothing went wrong, but something got worse
+EXIT_REGRESSION = 3  # `compare --fail-on`: a metric got worse
 
 
 class ModelAnalyzerError(Exception):
-    """Base of the family; `exit_status` is what the program ends with."""
+    """Base class; the program exits with `exit_status`."""
 
     exit_status = EXIT_RUN_FAILED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One thing wrong with the configuration.
+    """One problem of the configuration.
 
-    `where` is `FILE:LINE:COLUMN` or the flag; `what` is a sentence without a full stop;
-    `hint` says what to do about it, and may be empty.
+    `where` is `FILE:LINE:COLUMN` or the flag. `what` is the message, without a full stop. `hint`
+    says what to do, or is "".
     """
 
     where: str
@@ -50,7 +50,7 @@ class Problem:
 
 
 class ConfigError(ModelAnalyzerError):
-    """Options or YAML that cannot be used; `problems` holds all of them, in reading order."""
+    """Invalid options or YAML; `problems` has all of them, in reading order."""
 
     exit_status = EXIT_USAGE
 
@@ -62,7 +62,7 @@ class ConfigError(ModelAnalyzerError):
 class RepositoryError(ModelAnalyzerError):
     """A model or its configuration is missing or cannot be read.
 
-    `what` is wrong and `hint` says what to do about it, or is empty.
+    `what` is the message; `hint` says what to do, or is "".
     """
 
     exit_status = EXIT_USAGE
@@ -73,11 +73,11 @@ class RepositoryError(ModelAnalyzerError):
 
 
 class RuntimeNotFound(ModelAnalyzerError):
-    """tritonserver or perf_analyzer is missing, or is there and does not start."""
+    """tritonserver or perf_analyzer is missing or does not start."""
 
 
 class ServerError(ModelAnalyzerError):
-    """The Triton server does not come up."""
+    """The Triton server does not start."""
 
 
 class CheckpointError(ModelAnalyzerError):
@@ -89,9 +89,9 @@ class OutputError(ModelAnalyzerError):
 
 
 class Interrupted(ModelAnalyzerError):
-    """Leave now: raised inside a running trial by the third interrupt."""
+    """The third interrupt, raised inside a running trial: leave at once."""
 
 
-def wrong(where: str, what: str) -> ConfigError:
-    """One line about an option or argument that cannot be used."""
-    return ConfigError(Problem(where=where, what=what))
+def wrong(where: str, message: str) -> ConfigError:
+    """An error about one invalid option or argument."""
+    return ConfigError(Problem(where=where, what=message))

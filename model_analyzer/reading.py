@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reading files that anybody may have made: nothing blocks, and nothing is read without end.
+"""Reads files from untrusted sources without blocking, and never more than a limit.
 
-A FIFO may never begin, a device never end, and a program may print whatever it likes.
+A FIFO may block at once, a device may never end, and a program may print any amount.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _BLOCK = _MIB
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """Opens a file for reading. Raises OSError, also where it is no regular file."""
-    check_regular(os.stat(path).st_mode, path)  # to open a device may change it
+    """Opens a file for reading. Raises OSError, also if it is not a regular file."""
+    check_regular(os.stat(path).st_mode, path)  # opening a device may change it
     file = open(path, "rb", opener=_open_at_once)  # noqa: SIM115  the caller closes it
     try:
         check_regular(os.fstat(file.fileno()).st_mode, path)
@@ -35,13 +35,13 @@ def _open_at_once(path: str, flags: int) -> int:
 
 
 def check_regular(mode: int, path: Path) -> None:
-    """Raises OSError for anything but a file or a directory (which opening it tells)."""
+    """Raises OSError unless it is a file or a directory (for which opening it raises)."""
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise OSError(errno.EINVAL, "Not a regular file", str(path))
 
 
 def blocks_of(path: Path) -> Iterator[bytes]:
-    """The content of a file, as far as its size says when it is opened. Raises OSError."""
+    """The content of a file in blocks, up to its size at the time of opening. Raises OSError."""
     with open_regular(path) as file:
         left = os.fstat(file.fileno()).st_size
         while left > 0 and (block := file.read(min(left, _BLOCK))):
@@ -50,14 +50,14 @@ def blocks_of(path: Path) -> Iterator[bytes]:
 
 
 def read_regular(path: Path, *, most_bytes: int) -> bytes:
-    """The content of a file. Raises OSError, also where it is larger than that."""
+    """The content of a file. Raises OSError, also if it is larger than `most_bytes`."""
     with open_regular(path) as file:
         return _read(file, path, most_bytes)
 
 
 def read_named(path: Path, *, most_bytes: int) -> bytes:
-    """The same of a file that the user named, which may be an open file of this process, such as
-    `/dev/stdin`, or `/dev/null`.
+    """The content of a file that the user named. Unlike `read_regular`, it also reads open files of
+    this process, such as `/dev/stdin`, and `/dev/null`.
     """
     if is_open_here(path) or os.path.samefile(path, os.devnull):
         with open(path, "rb") as file:
@@ -66,7 +66,7 @@ def read_named(path: Path, *, most_bytes: int) -> bytes:
 
 
 def is_open_here(path: Path) -> bool:
-    """Whether the path stands for an open file of this process."""
+    """Whether the path names an open file of this process."""
     return os.path.realpath(path).startswith(f"/proc/{os.getpid()}/fd/")
 
 
@@ -78,8 +78,8 @@ def _read(file: BinaryIO, path: Path, most_bytes: int) -> bytes:
 
 
 def read_ends(path: Path, *, most_bytes: int) -> str:
-    """The text of a file; of a larger one its first and last part, half of that each, with a line
-    between them that says how much is left out. Raises OSError.
+    """The text of a file. If it is larger than `most_bytes`: its first and last `most_bytes / 2`,
+    and between them a line with the size of the part that is left out. Raises OSError.
     """
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size

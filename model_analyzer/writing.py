@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writing files: as a whole or not at all, and never behind a link that nobody named.
+"""Writes whole files or nothing, and never follows a link that the user did not name.
 
-What a user names as an output is written to, whatever it is: `write_output`. A directory can come
-from anybody, with links in the place of our files: in there, `replace_file`, `create_file` and
-`open_own` refuse everything but regular files.
+`write_output` writes to any output that the user names. A directory may be untrusted and contain
+links with the names of our files: `replace_file`, `create_file` and `open_own` accept only regular
+files there.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-_MOST_LINKS = 40  # as many as the kernel follows
-# where a file system has no links, or only in one directory
+_MOST_LINKS = 40  # the limit of the kernel
+# errors of file systems without hard links, or with hard links in one directory only
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
 
 
 def write_output(path: Path, content: bytes) -> None:
-    """Writes what the user named. Raises OSError.
+    """Writes to an output that the user named. Raises OSError.
 
-    A regular file is replaced as a whole, at its own place if the path is a link to it. A device,
-    a pipe or an open file of ours (`/dev/stdout`) is written to.
+    A regular file is replaced; if the path is a link, the target of the link is replaced. The
+    content goes to a device, a pipe or an open file of this process (`/dev/stdout`) directly.
     """
     descriptor = _descriptor(path)
     if descriptor is None and _is_file_or_new(path):
@@ -41,16 +41,16 @@ def write_output(path: Path, content: bytes) -> None:
 
 
 def empty_output(path: Path) -> None:
-    """Makes what the user named a file without content, unless it is a device, a pipe or an open
-    file of ours. Raises OSError.
+    """Empties or creates the file that the user named, unless it is a device, a pipe or an open
+    file of this process. Raises OSError.
     """
     if _descriptor(path) is None and _is_file_or_new(path):
         path.write_bytes(b"")
 
 
 def replace_file(path: Path, chunks: Iterable[bytes]) -> None:
-    """Writes a file in the place of the one that may be there. Raises OSError, also where that is
-    no regular file.
+    """Writes a file, and replaces an existing one. Raises OSError, also if the existing one is not
+    a regular file.
     """
     with contextlib.suppress(FileNotFoundError):
         _check_regular(os.lstat(path).st_mode, path)
@@ -59,8 +59,8 @@ def replace_file(path: Path, chunks: Iterable[bytes]) -> None:
 
 
 def create_file(path: Path, chunks: Iterable[bytes]) -> None:
-    """Writes a new file, which is on disk when this returns. Raises OSError, FileExistsError where
-    something has that name: then it is as it was.
+    """Writes a new file, which is on disk when this returns. Raises OSError; FileExistsError if the
+    name exists, which then stays unchanged.
     """
     with _temporary(path, chunks, is_durable=True) as temporary:
         try:
@@ -74,15 +74,15 @@ def create_file(path: Path, chunks: Iterable[bytes]) -> None:
 
 
 def open_own(path: Path, flags: int) -> int:
-    """Opens a file that has one of our names, or creates it. Raises OSError, also where it is a
-    link, or no regular file.
+    """Opens or creates a file with a name that model-analyzer uses. Raises OSError, also if it is a
+    link or not a regular file.
     """
     flags |= os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         file = os.open(path, flags, 0o666)
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise _no_regular_file(path, "Is a symbolic link") from error
+            raise _not_regular(path, "Is a symbolic link") from error
         raise
     try:
         _check_regular(os.fstat(file).st_mode, path)
@@ -93,7 +93,7 @@ def open_own(path: Path, flags: int) -> int:
 
 
 def sync_directory(directory: Path) -> None:
-    """Makes durable which files a directory has."""
+    """Makes the entries of a directory durable. Raises OSError."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -103,7 +103,9 @@ def sync_directory(directory: Path) -> None:
 
 @contextlib.contextmanager
 def _temporary(path: Path, chunks: Iterable[bytes], *, is_durable: bool) -> Iterator[Path]:
-    """A file beside `path`, with the content; it is gone at the end, if it still has that name."""
+    """A temporary file beside `path` with the content. It is removed at the end, unless it was
+    renamed.
+    """
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
         with open(temporary, "xb") as file:
@@ -114,7 +116,7 @@ def _temporary(path: Path, chunks: Iterable[bytes], *, is_durable: bool) -> Iter
         yield temporary
     except OSError as error:
         if error.filename is not None:
-            error.filename = str(path)  # nobody knows the other name
+            error.filename = str(path)  # users do not know the temporary name
         raise
     finally:
         temporary.unlink(missing_ok=True)
@@ -125,14 +127,14 @@ def _is_file_or_new(path: Path) -> bool:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
         return True
-    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)  # a directory is refused as a file is written
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)  # writing then refuses a directory
 
 
 def _descriptor(path: Path) -> int | None:
-    """The number of the open file of this process that a path like `/dev/stdout` stands for."""
-    own = f"/proc/{os.getpid()}/fd"
+    """The descriptor of the open file of this process that a path like `/dev/stdout` names."""
+    open_files = f"/proc/{os.getpid()}/fd"
     for _ in range(_MOST_LINKS):
-        if path.name.isdecimal() and os.path.realpath(path.parent) == own:
+        if path.name.isdecimal() and os.path.realpath(path.parent) == open_files:
             return int(path.name)
         if not path.is_symlink():
             break
@@ -144,10 +146,10 @@ def _check_regular(mode: int, path: Path) -> None:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if stat.S_ISLNK(mode):
-        raise _no_regular_file(path, "Is a symbolic link")
+        raise _not_regular(path, "Is a symbolic link")
     if not stat.S_ISREG(mode):
-        raise _no_regular_file(path, "Not a regular file")
+        raise _not_regular(path, "Not a regular file")
 
 
-def _no_regular_file(path: Path, reason: str) -> OSError:
+def _not_regular(path: Path, reason: str) -> OSError:
     return OSError(errno.EINVAL, reason, str(path))

@@ -13,6 +13,11 @@ OTHER_LOAD = "has no effect for model 'm': its load is"
 GIVEN_TWICE = "profile_models is also given at"
 ONLY_LOADED = "measuring only the configuration that the server has loaded"
 NO_VALUES_TO_TRY = "the list of values to try is empty"
+NOT_DELETED = "it will not be deleted"
+FOREIGN_DIRECTORY = "is not empty, and no run created it"
+FOREIGN_ENTRY = "which no run created"
+ONLY_A_SERVER = "only a server can complete the configuration of"
+USING_ITS_MEASUREMENTS = "using its measurements"
 
 
 def wrong_limit(tag: str, *, right: str, wrong: str) -> str:

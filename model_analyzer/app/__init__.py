@@ -2,5 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The use cases, without a terminal: settings in, values and files out.
 
-A file here is a use case, and imports no other one; what several of them need is in the packages.
+Each file here is a use case and imports no other use case. Code that several of them need is in the
+packages.
 """

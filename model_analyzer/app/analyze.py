@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Ranks again what was measured, and writes tables and reports: nothing is measured."""
+"""Re-ranks existing measurements and writes tables and reports; measures nothing."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ def analyze(settings: ProfileSettings) -> Delivery:
 
 
 def _subjects(checkpoint: Checkpoint, settings: ProfileSettings) -> Sequence[str]:
-    """What was measured of the models that are asked for: each by itself, or else the models that
-    it was measured together with; models together in the order in which they were measured.
+    """The measured subjects of the requested models: each model alone, or else the groups in which
+    it was measured. The models of a group are in the order in which they were measured.
     """
     names = [model.name for model in settings.models]
     measured = measured_subjects(checkpoint)
     if settings.search.together:
-        same = (models for models in measured if sorted(group_members(models)) == sorted(names))
-        return [next(same, group_name(names))]
+        matches = (models for models in measured if sorted(group_members(models)) == sorted(names))
+        return [next(matches, group_name(names))]
     subjects: dict[str, None] = {}
     for name in names:
         groups = [models for models in measured if name in group_members(models)]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What changed between two checkpoints, and whether that is allowed."""
+"""Compares two checkpoints and judges the changes by the rules of `--fail-on`."""
 
 from __future__ import annotations
 
@@ -26,28 +26,30 @@ def comparison(
     *,
     strict: bool,
 ) -> ComparisonReport:
-    """What changed from one checkpoint to the other, each with the name it was called by.
+    """The changes from one checkpoint to the other; each comes with the name that the user gave.
 
-    `goal` judges every model, `tags` are the metrics to compare, and `rules` say what must not
-    change. Raises CheckpointError where there is nothing to compare.
+    `goal` ranks every model, `tags` are the metrics to compare, and `rules` are the regressions to
+    detect. Raises CheckpointError if the checkpoints have no model in common.
     """
-    before, after = (_rankings(checkpoint, goal) for _, checkpoint in (base, new))
-    before = {model: ranking for model, ranking in before.items() if ranking.results}
-    common = [model for model in before if model in after]
+    base_rankings, new_rankings = (_rankings(checkpoint, goal) for _, checkpoint in (base, new))
+    base_rankings = {model: ranking for model, ranking in base_rankings.items() if ranking.results}
+    common = [model for model in base_rankings if model in new_rankings]
     if not common:
         raise CheckpointError(
-            f"nothing to compare: {base[0]} has measurements of {_names(before)}, {new[0]} has"
-            f" outcomes of {_names(after)}"
+            f"nothing to compare: {base[0]} has measurements of {_names(base_rankings)}, {new[0]}"
+            f" has outcomes of {_names(new_rankings)}"
         )
-    comparisons = [compare(before[model], after[model], tags) for model in common]
+    comparisons = [compare(base_rankings[model], new_rankings[model], tags) for model in common]
     trials = [
-        (one.best.base.trial, one.best.new.trial) for one in comparisons if one.best is not None
+        (comparison.best.base.trial, comparison.best.new.trial)
+        for comparison in comparisons
+        if comparison.best is not None
     ]
     remarks = [text for comparison in comparisons for text in comparison_remarks(comparison)]
-    for names, where in ((before, "BASE"), (after, "NEW")):
-        alone = [model for model in names if model not in common]
-        if alone:
-            remarks.append(f"only in {where}, so not compared: {', '.join(alone)}")
+    for rankings, side in ((base_rankings, "BASE"), (new_rankings, "NEW")):
+        unmatched = [model for model in rankings if model not in common]
+        if unmatched:
+            remarks.append(f"only in {side}, so not compared: {', '.join(unmatched)}")
     return ComparisonReport(
         base=_side(*base),
         new=_side(*new),
@@ -64,7 +66,7 @@ def comparison(
 
 
 def _rankings(checkpoint: Checkpoint, goal: ModelGoal) -> dict[str, Ranking]:
-    """By name of the model, or the names of those measured together."""
+    """The ranking of each measured model or group, by name."""
     return {
         model: rank(checkpoint.profile, model, Goal(models=(goal,) * count))
         for model, count in measured_subjects(checkpoint).items()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Takes the secrets of a run out of what servers and load generators say."""
+"""Masks the secrets of a run in the output of servers and load generators."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Conceal = Callable[[str], str]
 
 
 def concealing(settings: ProfileSettings) -> Conceal:
-    """A function that masks in a text what is masked in the options of these models."""
+    """A function that masks the secrets of these options in a text."""
     veil = Veil(shown=frozenset(settings.server.show_environment))
     values = {
         value
@@ -29,14 +29,14 @@ def concealing(settings: ProfileSettings) -> Conceal:
 
 
 def conceal_error(error: ModelAnalyzerError, conceal: Conceal) -> None:
-    """Masks in the message of an error."""
+    """Masks secrets in the message of an error."""
     error.args = tuple(conceal(text) if isinstance(text, str) else text for text in error.args)
 
 
 def _variables(veil: Veil, model: ModelSettings) -> Iterator[str]:
     pairs = (text.partition("=") for text in model.docker_arguments.get("environment", ()))
-    own: Mapping[str, str] = {name: value for name, _, value in pairs}
-    for variables in (own, model.server_environment):
+    in_container: Mapping[str, str] = {name: value for name, _, value in pairs}
+    for variables in (in_container, model.server_environment):
         yield from hidden_values(veil, variables)
         yield from hidden_values(veil, expanded(variables, os.environ))
 
@@ -45,4 +45,4 @@ def _header_values(model: ModelSettings) -> Iterator[str]:
     try:
         yield from filter(None, headers(model.perf_analyzer_flags).values())
     except ConfigError:
-        pass  # whoever connects says what is wrong with it
+        pass  # the connection reports it

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Would a run work here, and if not, what has to change?"""
+"""Checks whether a run would work on this machine, and says what to change if not."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ from model_analyzer.runner.server.log import ServerLog
 from model_analyzer.runner.server.triton import Launcher, TritonServer
 from model_analyzer.runner.workspace import Workspace
 
-# A model may take long to load; the default of a run is long for somebody who waits for a doctor.
+# The doctor waits less for a model to load than a run does by default.
 _LOAD_S = 60
 _USUAL_LOAD_S = 600
 
@@ -164,7 +164,7 @@ class _Doctor:
             yield ok("defaults", "no file and no variables")
 
     def _judged(self) -> Findings:
-        """What the options want and the models or the machine do not have."""
+        """Options that the models or the machine cannot satisfy."""
         facts, places = self._known.facts, self._asked.job.places
         problems = [*infeasible(self._settings, facts, places)]
         warnings: Sequence[Problem] = ()
@@ -172,13 +172,13 @@ class _Doctor:
             if not _devices(self._asked.job, stack).present:
                 refused, warnings = without_gpus(self._settings, facts, places)
                 problems += refused
-        for fault in problems:
-            yield problem("option", f"{fault.where}: {fault.what}", fault.hint or "correct it")
-        for doubt in warnings:
-            yield warning("option", f"{doubt.where}: {doubt.what}", doubt.hint)
-        for name, fault in self._known.broken.items():
-            found = f"{fault.where}: {fault.what}"
-            yield problem(f"model {name}", found, "correct the model's name or its directory")
+        for error in problems:
+            yield problem("option", f"{error.where}: {error.what}", error.hint or "correct it")
+        for caution in warnings:
+            yield warning("option", f"{caution.where}: {caution.what}", caution.hint)
+        for name, error in self._known.broken.items():
+            text = f"{error.where}: {error.what}"
+            yield problem(f"model {name}", text, "correct the model's name or its directory")
 
     def _machine(self) -> Findings:
         yield judge_load(read_load())
@@ -192,7 +192,8 @@ class _Doctor:
     def _storage(self) -> Findings:
         yield judge_shared_memory(read_shared_memory())
         settings = self._settings
-        repository, models = settings.repository.path, [one.name for one in settings.models]
+        repository = settings.repository.path
+        models = [model.name for model in settings.models]
         needed = size_mib([repository / name for name in models]) if repository else 0.0
         if repository is not None:
             yield check_readable("model repository", repository, models or None)
@@ -276,7 +277,7 @@ class _Doctor:
         return TritonServer(start, settings, log, settles=False, timings=self._asked.job.timings)
 
     def _own_models(self) -> Findings:
-        """Those of the run, each with the server's flags and variables that it will have."""
+        """The models of the run, each with its server flags and variables."""
         path = self._settings.repository.path
         assert path is not None, "only a remote server may have models of its own"
         settings = replace(self._settings, server=_tried(self._settings.server))
@@ -287,7 +288,7 @@ class _Doctor:
             log = ServerLog(self._work / "server.log")
             log.path.write_bytes(b"")
             if self._known.repository is not None:
-                return  # as told above
+                return  # reported under "Options"
             repository = ModelRepository(path)
             facts: dict[str, ModelFacts] = {}
             for name, setup in setups.items():
@@ -302,7 +303,7 @@ class _Doctor:
             if not facts:
                 return
             if self._server is not None:
-                parts = {part.name: part for one in facts.values() for part in one.with_parts()}
+                parts = {part.name: part for model in facts.values() for part in model.with_parts()}
                 yield from check_packages(path, list(parts.values()), self._server)
             yield from self._loads(settings, environment, repository, facts, setups, log)
 
@@ -328,9 +329,9 @@ class _Doctor:
 
 
 def _in_the_way(path: Path, *, override: bool) -> Finding | None:
-    """What keeps a run from making the directory of its variants, if anything does."""
+    """The problem that keeps a run from creating the directory of its variants, if any."""
     try:
-        prepare_output(path, override=override, kept=())
+        prepare_output(path, override=override, protected=())
     except RepositoryError as error:
         hint = error.hint or "choose another --output-model-repository-path"
         return problem("variants", error.what, hint)
@@ -338,8 +339,8 @@ def _in_the_way(path: Path, *, override: bool) -> Finding | None:
 
 
 def _tried(settings: ServerSettings) -> ServerSettings:
-    """The same server on free ports, since those of the options are looked at by themselves; with
-    less time to load a model unless somebody gave it more.
+    """The server settings with free ports, since other checks examine the given ports; with less
+    time to load a model, unless the user gave a time.
     """
     is_usual = settings.load_timeout_s == _USUAL_LOAD_S
     return replace(
@@ -352,8 +353,8 @@ def _tried(settings: ServerSettings) -> ServerSettings:
 
 
 def _devices(job: Job, stack: ExitStack) -> Devices:
-    """The GPUs of the run; none where the options name some that are not here: that is a finding
-    of its own.
+    """The GPUs of the run; none if the options name a GPU that does not exist, which another check
+    reports.
     """
     try:
         gpus = local_gpus(job.settings, job.environment, stack)
@@ -363,7 +364,7 @@ def _devices(job: Job, stack: ExitStack) -> Devices:
 
 
 def _needs_time_of_day(settings: ProfileSettings) -> bool:
-    """Whether certificates are checked, or times are compared with those of other machines."""
+    """Whether the run checks certificates or compares times with other machines."""
     return (
         settings.server.launch is LaunchMode.REMOTE
         or settings.checkpoint.storage is not None
@@ -372,7 +373,7 @@ def _needs_time_of_day(settings: ProfileSettings) -> bool:
 
 
 def _connections(settings: ProfileSettings) -> int:
-    """How many perf_analyzer may open at once: over HTTP one for each request in flight."""
+    """The number of connections of perf_analyzer: over HTTP, one for each request in flight."""
     if settings.server.protocol is not Protocol.HTTP:
         return 0
     listed = chain.from_iterable(

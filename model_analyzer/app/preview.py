@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a run would do. No server is started, nothing is written."""
+"""Shows what a run would do, without starting a server or writing files."""
 
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ from model_analyzer.search.plan import Subject
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """The plan of each subject, in the order of the run, and what will be left out.
-
-    The idle server is observed for `idle_s` seconds before.
+    """The plan of each subject, in the order of the run; warnings about variants that will be left
+    out; and problems. The run first observes the idle server for `idle_s` seconds.
     """
 
     plans: Sequence[Plan]
@@ -35,7 +34,7 @@ class Preview:
 
 
 def preview(job: Job) -> Preview:
-    """With problems, there are no plans."""
+    """The preview of a job; it has no plans if there are problems."""
     settings = job.settings
     with ExitStack() as stack:
         checked = preflight(job, stack)
@@ -55,11 +54,11 @@ def _plans(settings: ProfileSettings, checked: Preflight) -> Iterator[Plan]:
     goals = {model.name: model.goal for model in settings.models}
     trial_s = {model.name: trial_seconds(model.perf_analyzer_flags) for model in settings.models}
     groups = settings.subjects
-    whole = {name for names in groups if unknown.keys().isdisjoint(names) for name in names}
-    models = tuple(model for model in settings.models if model.name in whole)
-    known = searched_subjects(replace(settings, models=models), facts) if models else ()
-    subjects = {subject.name: subject for subject in known}
-    before: ServerSetup | None = None
+    complete = {name for names in groups if unknown.keys().isdisjoint(names) for name in names}
+    models = tuple(model for model in settings.models if model.name in complete)
+    searched = searched_subjects(replace(settings, models=models), facts) if models else ()
+    subjects = {subject.name: subject for subject in searched}
+    previous: ServerSetup | None = None
     for names in groups:
         plan = Plan(
             name=group_name(names),
@@ -80,15 +79,15 @@ def _plans(settings: ProfileSettings, checked: Preflight) -> Iterator[Plan]:
             starts=server_starts(
                 expected,
                 settings.server,
-                is_first=before is None or before.identity != setup.identity,
+                is_first=previous is None or previous.identity != setup.identity,
                 on_gpus=checked.devices.shows_gpus,
             ),
         )
-        before = setup
+        previous = setup
 
 
 def _forecast(subject: Subject, settings: ProfileSettings, *, has_gpus: bool) -> Forecast:
-    # a remote server may have GPUs; here, what the driver does not show is not there
+    # a remote server may have GPUs; on this machine, the driver shows all of them
     if not (has_gpus or settings.server.launch is LaunchMode.REMOTE):
         subject = subject.without_gpus()
     return forecast(subject, settings.search)

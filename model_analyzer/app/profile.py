@@ -22,7 +22,7 @@ from model_analyzer.app.delivery.files import check_installed, originals_of
 from model_analyzer.app.ports import Interrupts, Questions
 from model_analyzer.app.progress.events import Phase
 from model_analyzer.app.progress.tracker import Tracker
-from model_analyzer.app.resume import open_state, settle_differences, tell_changed_secrets
+from model_analyzer.app.resume import log_changed_secrets, open_state, settle_differences
 from model_analyzer.config.resolve import search_settings
 from model_analyzer.domain.groups import group_members, group_name
 from model_analyzer.domain.models import VariantNames
@@ -45,7 +45,7 @@ log = logging.getLogger(__name__)
 
 
 class Audience(Protocol):
-    """Who follows a run."""
+    """Shows the output of a run."""
 
     def transcript(self, text: str) -> None:
         """Shows output of perf_analyzer."""
@@ -89,7 +89,7 @@ def profile(job: Job, caller: Caller) -> int:
             except Interrupted:
                 raise
             except ModelAnalyzerError as raised:
-                # what was measured before it is still worth a report
+                # report the measurements that were taken before the error
                 error, is_complete = raised, False
             session.state.save()
             caller.tracker.phase(Phase.REPORTS)
@@ -99,7 +99,7 @@ def profile(job: Job, caller: Caller) -> int:
                 delivery = _deliver(session, is_complete=is_complete)
                 caller.audience.deliver(delivery)
                 server.stop()
-            is_cut_short = interrupts.requested  # later ones only end the wait for uploads
+            is_cut_short = interrupts.requested  # later interrupts only end the wait for uploads
         except Interrupted:
             session.state.save()
             return EXIT_RUN_FAILED
@@ -112,7 +112,7 @@ def profile(job: Job, caller: Caller) -> int:
 
 
 def _prepare(job: Job, caller: Caller, stack: ExitStack) -> _Session:
-    """Checks everything that can be checked, in the order of cost, and starts the server."""
+    """Runs all checks, the cheapest first, and starts the server."""
     settings = job.settings
     if not settings.export.skip_summary:
         check_installed(settings.export.formats)
@@ -134,7 +134,7 @@ def _prepare(job: Job, caller: Caller, stack: ExitStack) -> _Session:
     caller.tracker.phase(Phase.STARTING_SERVER)
     serving = serve(job, devices, place, server)
     claim_output(settings, stack)
-    _go_on(job, state, place, serving, devices.setups, caller)
+    _resume(job, state, place, serving, devices.setups, caller)
     bench = set_up(
         job,
         place,
@@ -146,7 +146,7 @@ def _prepare(job: Job, caller: Caller, stack: ExitStack) -> _Session:
     return _Session(job=job, place=place, bench=bench, state=state)
 
 
-def _go_on(
+def _resume(
     job: Job,
     state: ProfileState,
     place: Workplace,
@@ -154,7 +154,7 @@ def _go_on(
     setups: Mapping[str, ServerSetup],
     caller: Caller,
 ) -> None:
-    """Compares this machine with that of the checkpoint, and records it."""
+    """Compares this machine with the machine of the checkpoint, and records it."""
     settings = job.settings
     is_remote = settings.server.launch is LaunchMode.REMOTE
     machine = describe_host()
@@ -170,7 +170,7 @@ def _go_on(
     )
     with caller.tracker.paused():  # it may ask
         settle_differences(state, run, settings.checkpoint, caller.ask)
-    tell_changed_secrets(state, setups)
+    log_changed_secrets(state, setups)
     perf_analyzer = place.perf_analyzer
     state.describe(
         devices=serving.gpus.devices,
@@ -185,7 +185,7 @@ def _go_on(
 
 
 def _observe_idle(session: _Session, tracker: Tracker) -> None:
-    """Keeps what the server costs without a model, unless it is known for these GPUs."""
+    """Records the GPU metrics of the server without a model, unless the checkpoint has them."""
     settings, state = session.job.settings, session.state
     serving, monitors = session.bench.serving, settings.monitors
     if not (serving.gpus.devices and monitors.idle_s and settings.observes_idle):
@@ -205,10 +205,10 @@ def _observe_idle(session: _Session, tracker: Tracker) -> None:
 
 
 def _measure(session: _Session, caller: Caller) -> bool:
-    """Runs the search of every subject; whether all of them came to their end."""
+    """Runs the search of every subject; returns False if the run was interrupted."""
     settings, state, subjects = session.job.settings, session.state, session.bench.subjects
     caller.tracker.searches(subjects, partial(time_left, settings=settings))
-    for subject in subjects:  # also of those that are not reached
+    for subject in subjects:  # also for subjects that an interrupted run does not reach
         state.record_search(
             subject.name,
             search_settings(settings, group_members(subject.name)),
@@ -225,7 +225,7 @@ def _measure(session: _Session, caller: Caller) -> bool:
 
 
 def _search(subject: Subject, session: _Session, caller: Caller) -> None:
-    """Measures what the search for one subject asks for."""
+    """Runs the search for one subject."""
     settings, state = session.job.settings, session.state
     search = choose(subject, settings.search, VariantNames.known(state.profile.variants))
     for event in measure_all(search, session.bench.runner, state):
@@ -241,7 +241,7 @@ def _search(subject: Subject, session: _Session, caller: Caller) -> None:
 
 
 def _deliver(session: _Session, *, is_complete: bool) -> Delivery:
-    """Ranks what was measured, and writes it."""
+    """Ranks the measurements, and writes the answers."""
     settings, state = session.job.settings, session.state
     facts = session.bench.serving.facts
     return deliver(

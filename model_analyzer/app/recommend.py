@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What was recommended, in the form in which it is deployed."""
+"""Recommendations from a checkpoint, as files to deploy."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def recommend(
     circumstances: int | None,
     run: ProfileSettings | None = None,
 ) -> Recommendations:
-    """An answer for each subject, by its goal, under the circumstances with that number, or else
-    those of the `run`.
+    """An answer for each subject, by its goal. `circumstances` is the number of the group of
+    circumstances to rank; None means those of the `run`.
     """
     profile = checkpoint.profile
     return Recommendations(
@@ -74,7 +74,9 @@ def recommend(
 
 
 def configuration(answer: Answer, model: str | None) -> tuple[str, Sequence[str]]:
-    """The config.pbtxt of the model, or of the only one; and the models that it calls."""
+    """The config.pbtxt of `model` (None: of the only model), and its composing models. Raises
+    ConfigError if the answer does not contain the model.
+    """
     texts = configurations_of(answer.ranking.results[0])
     name = answer.ranking.model if model is None else model
     if name not in texts:
@@ -92,8 +94,8 @@ def configuration(answer: Answer, model: str | None) -> tuple[str, Sequence[str]
 
 
 def difference(answer: Answer, originals: Mapping[str, ModelConfig]) -> str:
-    """What turns the configuration in the model repository into the recommended one; "" where they
-    are the same. Raises CheckpointError where the first is not known.
+    """The diff from the configuration in the model repository to the recommended one; "" if they
+    are equal. Raises CheckpointError if the original is unknown.
     """
     unknown = _without_original(answer.ranking, originals)
     if unknown:
@@ -106,7 +108,7 @@ def difference(answer: Answer, originals: Mapping[str, ModelConfig]) -> str:
 
 
 def manifest_of(answer: Answer, origin: ReportOrigin, throughput: float | None) -> str:
-    """The Kubernetes manifest whose replicas serve that `throughput` together."""
+    """The Kubernetes manifest, with enough replicas for this total `throughput` (inferences/s)."""
     texts = configurations_of(answer.ranking.results[0])
     return manifest(answer, origin, texts, throughput=throughput)
 
@@ -117,10 +119,10 @@ def write(
     recommendations: Recommendations,
     throughput: float | None,
 ) -> Sequence[Path]:
-    """Configurations, what they change, and a manifest, below the directory; the paths."""
+    """Writes configurations, their diffs and a manifest into the directory; returns the paths."""
     ranking, originals = answer.ranking, recommendations.originals
-    is_known = not _without_original(ranking, originals)
-    changes = configuration_difference(ranking, originals) if is_known else None
+    has_originals = not _without_original(ranking, originals)
+    changes = configuration_difference(ranking, originals) if has_originals else None
     text = manifest_of(answer, recommendations.origin, throughput)
     return [
         *write_best(directory, answer, changes),
@@ -129,6 +131,6 @@ def write(
 
 
 def _without_original(ranking: Ranking, originals: Mapping[str, ModelConfig]) -> Sequence[str]:
-    """The models whose own configuration nobody knows."""
+    """The models whose original configuration is unknown."""
     parts = parts_of(ranking.results[0])
     return [part.model for part in parts if part.model not in originals]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Detailed reports of variants, from a checkpoint: no server is started."""
+"""Writes detailed reports of variants from a checkpoint, without a server."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ log = logging.getLogger(__name__)
 
 
 def report(settings: ReportSettings) -> Iterator[Path]:
-    """Writes one detailed report for each variant; each path as soon as it is written.
+    """Writes a detailed report for each variant, and yields each path after writing it.
 
-    Raises ConfigError before it writes anything, where a variant was not measured.
+    Raises ConfigError, before it writes anything, if a variant was not measured.
     """
     check_installed(settings.formats)
     loaded = load_chosen(
@@ -72,19 +72,19 @@ def report(settings: ReportSettings) -> Iterator[Path]:
 def _results(
     checkpoint: Checkpoint, settings: ReportSettings
 ) -> Mapping[str, Sequence[tuple[VariantResult, Ranking]]]:
-    """By name, what was measured of each variant: under the circumstances that are ranked, or else
-    under others, which is said of the variants that are asked for. A name may stand for several
-    combinations of what a model calls.
+    """The results of each variant, by name: under the ranked circumstances, or else under different
+    ones, with a warning for requested variants. A name may have several results, with different
+    composing variants.
     """
     run_settings, profile = run_of(settings.config_file), checkpoint.profile
     results: dict[str, Sequence[tuple[VariantResult, Ranking]]] = {}
-    tried = {
+    requested = {
         frozenset(group_members(record.trial.models))
         for record in profile.records
         if record.trial.variants in settings.variants
     }
     for model in measured_subjects(checkpoint):
-        if frozenset(group_members(model)) not in tried:
+        if frozenset(group_members(model)) not in requested:
             continue
         goals = [settings.asked_goal(name).over(ModelGoal()) for name in group_members(model)]
         goal = Goal(models=tuple(goals))
@@ -92,8 +92,8 @@ def _results(
         results |= _by_name(ranking)
         for part in ranking.left_out:
             if settings.circumstances is None and part.circumstances is not None:
-                other = _by_name(ranked(profile, model, goal, part.circumstances))
-                new = {name: found for name, found in other.items() if name not in results}
+                more = _by_name(ranked(profile, model, goal, part.circumstances))
+                new = {name: pairs for name, pairs in more.items() if name not in results}
                 results |= new
                 for name in filter(new.__contains__, settings.variants):
                     log.warning("%s was %s", name, part.reason)
@@ -101,17 +101,17 @@ def _results(
 
 
 def _by_name(ranking: Ranking) -> Mapping[str, Sequence[tuple[VariantResult, Ranking]]]:
-    found: dict[str, list[tuple[VariantResult, Ranking]]] = {}
+    by_name: dict[str, list[tuple[VariantResult, Ranking]]] = {}
     for result in ranking.results:
-        found.setdefault(result.name, []).append((result, ranking))
-    return found
+        by_name.setdefault(result.name, []).append((result, ranking))
+    return by_name
 
 
 def _unknown(name: str, profile: Profile) -> Problem:
-    known = list(dict.fromkeys(item.trial.variants for item in profile.measured))
-    if name in known:
-        what = "was measured before the model changed, or under different circumstances"
-        return Problem(where=name, what=what, hint="`model-analyzer checkpoint trials` shows it")
-    near = get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"available: {', '.join(known[:12])}"
+    measured = list(dict.fromkeys(item.trial.variants for item in profile.measured))
+    if name in measured:
+        message = "was measured before the model changed, or under different circumstances"
+        return Problem(where=name, what=message, hint="`model-analyzer checkpoint trials` shows it")
+    matches = get_close_matches(name, measured, n=1)
+    hint = f"did you mean {matches[0]!r}?" if matches else f"available: {', '.join(measured[:12])}"
     return Problem(where=name, what="the checkpoint has no measurement of this variant", hint=hint)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""From what a run goes on: the newest checkpoint, another one, or nothing."""
+"""Opens the state of a run: resumed from the newest checkpoint or another one, or fresh."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ def open_state(
     ask: Questions,
     impatience: Callable[[], Callable[[], bool]],
 ) -> ProfileState:
-    """The state that a run goes on from; it is closed with the `stack`.
+    """The state of a run, resumed from a checkpoint if there is one. The `stack` closes it.
 
-    Where no checkpoint is kept, it lives in the `work` directory. For `impatience` see `Uploads`.
+    Without checkpoints, it is in the `work` directory. For `impatience` see `Uploads`. Raises
+    CheckpointError.
     """
     if settings.disabled:
         log.info("No checkpoint is read or written.")
@@ -65,8 +66,9 @@ def open_state(
             announces=False,
         )
     )
-    is_elsewhere = settings.resume_from is None  # and stays there however far we have got
-    if base is None or (is_elsewhere and state.descends_from(base)):
+    # with resume_from the user wants exactly this checkpoint, even if the state has newer ones
+    may_be_newer = settings.resume_from is None
+    if base is None or (may_be_newer and state.descends_from(base)):
         state.announce()
     else:
         state.start_from(base)
@@ -76,15 +78,15 @@ def open_state(
 def settle_differences(
     state: ProfileState, run: Run, settings: CheckpointSettings, ask: Questions
 ) -> None:
-    """Says what is different from the checkpoint; where measurements of then mean something else,
-    does what `on_mismatch` says.
+    """Logs differences from the checkpoint. If they change the meaning of its measurements, does
+    what `on_mismatch` says; raises CheckpointError if that is to stop.
     """
-    found = differences(state.checkpoint, run)
-    serious = [difference for difference in found if difference.matters]
-    for difference in found:
+    all_differences = differences(state.checkpoint, run)
+    serious = [difference for difference in all_differences if difference.matters]
+    for difference in all_differences:
         if not difference.matters:
             log.info("Different from the checkpoint: %s", difference)
-    if len(found) > len(serious):
+    if len(all_differences) > len(serious):
         log.info("Measurements of the checkpoint are used where they still apply.")
     if not serious:
         if state.newest is not None and run.devices is not None:
@@ -94,38 +96,38 @@ def settle_differences(
     text = _mismatch(source, serious)
     match _decision(text, settings.on_mismatch, ask):
         case OnMismatch.USE:
-            log.warning("%s: its measurements are used", text)
+            log.warning("%s: using its measurements", text)
         case OnMismatch.FRESH:
             log.warning("%s: starting fresh; earlier checkpoints are kept", text)
             state.start_from(Checkpoint())
         case _:
             raise CheckpointError(
-                f"{text}; choose another --checkpoint-directory, or give --on-mismatch use or"
-                " --on-mismatch fresh"
+                f"{text}; give --on-mismatch use or --on-mismatch fresh, or choose another"
+                " --checkpoint-directory"
             )
 
 
-def tell_changed_secrets(state: ProfileState, setups: Mapping[str, ServerSetup]) -> None:
-    """Names the secrets of the server's variables that are others than when these models were
-    measured last. Their measurements are used all the same.
+def log_changed_secrets(state: ProfileState, setups: Mapping[str, ServerSetup]) -> None:
+    """Logs the names of secret server variables whose values have changed since these models were
+    last measured. Their measurements are still used.
     """
     latest = {
         work.variant.model: record.trial.setup
         for record in state.checkpoint.records
         for work in record.trial.workloads
     }
-    found = (
+    changed = (
         difference
         for model, setup in setups.items()
         if model in latest
         for difference in secret_differences(latest[model], setup)
     )
-    for difference in dict.fromkeys(found):
+    for difference in dict.fromkeys(changed):
         log.info("Different from the checkpoint: %s (its measurements are used)", difference)
 
 
 def _starting_point(settings: CheckpointSettings) -> Checkpoint | None:
-    """What to go on from, where it is not the newest in the checkpoint directory."""
+    """The checkpoint to resume from; None means the newest in the checkpoint directory."""
     if settings.load_file is not None:
         return read_file(settings.load_file)
     directory = settings.load_directory or settings.directory
@@ -140,8 +142,8 @@ def _confirm_removal(layout: Layout, ask: Questions) -> None:
     count = sum(path.stat().st_size > 0 for path in files_of(layout))
     if not count:
         return
-    which = f" that begin with {layout.prefix}-" if layout.prefix else ""
-    question = f"Remove {counted(count, 'file')} with measurements{which} from {layout.directory}?"
+    names = f" that begin with {layout.prefix}-" if layout.prefix else ""
+    question = f"Remove {counted(count, 'file')} with measurements{names} from {layout.directory}?"
     if not ask.confirm(question):
         raise ModelAnalyzerError("stopped: nothing was removed")
 
@@ -160,9 +162,9 @@ def _mismatch(source: Path, serious: list[Difference]) -> str:
     return f"{problem}: {source} was measured on {details}"
 
 
-def _decision(text: str, wanted: OnMismatch, ask: Questions) -> OnMismatch:
-    if wanted is not OnMismatch.ASK:
-        return wanted
+def _decision(text: str, on_mismatch: OnMismatch, ask: Questions) -> OnMismatch:
+    if on_mismatch is not OnMismatch.ASK:
+        return on_mismatch
     answer = ask.choose(
         f"{text}.\nUse its measurements, start fresh (they are kept), or stop?",
         choices=("use", "fresh", "stop"),

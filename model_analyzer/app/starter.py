@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""A starter directory that works as it is."""
+"""Writes a starter directory that works without changes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ STARTER = Path(__file__).parents[1] / "starter"
 
 
 def write_starter(directory: Path) -> Path:
-    """Example models and a commented configuration in a new directory; the configuration's path.
+    """Writes example models and a commented configuration into a new directory; returns the path
+    of the configuration.
 
-    Raises ConfigError where the directory has files, OutputError where it cannot be written.
+    Raises ConfigError if the directory is not empty, OutputError if it cannot be written.
     """
     target = directory.absolute()
     try:
@@ -45,5 +46,5 @@ def write_starter(directory: Path) -> Path:
 
 
 def _with_directory(text: str, directory: Path) -> str:
-    """The configuration with its paths below `directory`, quoted where YAML needs that."""
-    return re.sub(r"DIRECTORY(\S*)", lambda found: json.dumps(f"{directory}{found[1]}"), text)
+    """The configuration with its paths inside `directory`, quoted as YAML text."""
+    return re.sub(r"DIRECTORY(\S*)", lambda match: json.dumps(f"{directory}{match[1]}"), text)

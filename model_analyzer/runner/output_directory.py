@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The directory that variants are written to: what of it may be replaced, and what must stay.
+"""The output directory of the variants: which parts a run may replace, and which must stay.
 
-A run leaves a mark in it, a file that names every directory that it has made there. These are ours:
-the next run replaces them without being asked, unless somebody has moved or copied the whole.
-Anything else goes only where the user said so, and what the run itself needs stays all the same.
-Symbolic links are never followed.
+A run writes a mark into it: a file with the names of all directories that the run created there.
+The next run replaces these directories without asking, unless somebody has moved or copied the
+output directory. It removes anything else only with `override`, and never files that the run
+itself needs. Symbolic links are never followed.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from model_analyzer.errors import OutputError, RepositoryError
 from model_analyzer.runner.file_trees import words_of
 from model_analyzer.writing import open_own
 
-# A server that is given the directory looks at directories only.
+# A file: Triton ignores files in a model repository.
 MARK = ".model-analyzer"
 _TITLE = "Made by model-analyzer: its next run replaces the directories that are named here."
 
-# What a path is, and the path.
+# A path with its description.
 Named = tuple[str, Path]
 
 _ANOTHER = "choose another --output-model-repository-path"
@@ -35,26 +35,27 @@ _WAIT = f"wait for it, or {_ANOTHER}"
 
 
 def prepare_output(
-    path: Path, *, override: bool, kept: Sequence[Named], spared: Sequence[Named] = ()
+    path: Path, *, override: bool, protected: Sequence[Named], spared: Sequence[Named] = ()
 ) -> None:
-    """Makes sure that `path` can be created as an empty directory, with those above it that are
-    missing, and without touching anything yet.
+    """Checks that `path` can be created as an empty directory, and changes nothing yet.
 
-    Nothing may be replaced while it holds what is `kept`; what is `spared` stays in it. Without
-    `override`, only what an earlier run has made is replaced.
+    `protected` paths must not be inside it. `spared` directories may be inside it and stay. Without
+    `override`, it may only contain directories that an earlier run created. Raises RepositoryError.
     """
     try:
-        _check(path, override=override, kept=kept, spared=spared)
+        _check(path, override=override, protected=protected, spared=spared)
     except OSError as error:
         raise RepositoryError(f"output model repository {path}: {words_of(error)}") from error
 
 
-def _check(path: Path, *, override: bool, kept: Sequence[Named], spared: Sequence[Named]) -> None:
+def _check(
+    path: Path, *, override: bool, protected: Sequence[Named], spared: Sequence[Named]
+) -> None:
     if not path.exists():
         obstacle = _obstacle(path)
         if obstacle is not None:
             raise RepositoryError(
-                f"output model repository {path} cannot be created, since {obstacle}", _ANOTHER
+                f"output model repository {path} cannot be created: {obstacle}", _ANOTHER
             )
         return
     if not path.is_dir():
@@ -64,58 +65,58 @@ def _check(path: Path, *, override: bool, kept: Sequence[Named], spared: Sequenc
     if not override:
         _check_ours(path, _places(spared))
     real = Path(os.path.realpath(path))
-    for name, other in kept:
-        if real == Path(os.path.realpath(other)) or real in Path(os.path.realpath(other)).parents:
-            raise _not_deleted(path, name, other)
-    for name, other in spared:
-        if real == Path(os.path.realpath(other)):
-            raise _not_deleted(path, name, other)
+    for name, inner in protected:
+        if real == Path(os.path.realpath(inner)) or real in Path(os.path.realpath(inner)).parents:
+            raise _not_deleted(path, name, inner)
+    for name, inner in spared:
+        if real == Path(os.path.realpath(inner)):
+            raise _not_deleted(path, name, inner)
     if _is_held(path):
         raise RepositoryError(f"output model repository {path}: {_IN_USE}", _WAIT)
 
 
-def _not_deleted(path: Path, name: str, other: Path) -> RepositoryError:
+def _not_deleted(path: Path, name: str, inner: Path) -> RepositoryError:
     return RepositoryError(
-        f"output model repository {path} holds {name} {other}: it will not be deleted", _ANOTHER
+        f"output model repository {path} contains {name} {inner}: it will not be deleted", _ANOTHER
     )
 
 
 def _obstacle(path: Path) -> str | None:
-    """Why `path` cannot be created below what there is of it, if it cannot."""
-    # a link to nowhere is there, too
-    place = next(one for one in (path, *path.absolute().parents) if os.path.lexists(one))
-    if not place.is_dir():
-        return f"{place} is not a directory"
-    return None if os.access(place, os.W_OK | os.X_OK) else f"{place} is not writable"
+    """Why `path` cannot be created in its nearest existing parent; None if it can."""
+    # lexists: a dangling link exists, too
+    parent = next(p for p in (path, *path.absolute().parents) if os.path.lexists(p))
+    if not parent.is_dir():
+        return f"{parent} is not a directory"
+    return None if os.access(parent, os.W_OK | os.X_OK) else f"{parent} is not writable"
 
 
 def _check_ours(path: Path, spared: Collection[Path]) -> None:
-    """Refuses a directory that no run has made, or that somebody has put something into."""
+    """Refuses a directory that no run created, or that contains anything that no run created."""
     names = _marked(path)
     if names is None and all(
         entry.name == MARK and entry.is_file(follow_symlinks=False) for entry in _entries(path)
     ):
-        return  # nothing to lose: a run was killed before it had marked what it made
+        return  # it is empty, or a run was killed before it wrote the mark
     if names is None:
         raise RepositoryError(
-            f"output model repository {path} exists",
-            "give --override-output-model-repository to replace it, or another"
-            " --output-model-repository-path",
+            f"output model repository {path} is not empty, and no run created it",
+            f"give --override-output-model-repository to replace it, or {_ANOTHER}",
         )
     is_ours = _made_by_a_run(names)
     for entry in _entries(path):
         place = Path(os.path.realpath(path)) / entry.name
         if not (is_ours(entry) or place in spared or _is_above(place, spared)):
             raise RepositoryError(
-                f"output model repository {path} holds {entry.name}, which no run created",
-                "move it away, give --override-output-model-repository to replace it, or another"
-                " --output-model-repository-path",
+                f"output model repository {path} contains {entry.name}, which no run created",
+                f"move it away, give --override-output-model-repository to replace it, or {_ANOTHER}",
             )
 
 
 def create_output(path: Path, *, override: bool, spared: Sequence[Named] = ()) -> None:
-    """Creates the output repository with its mark, or replaces what `prepare_output` lets it."""
-    if path.is_symlink():  # it has become one since it was checked
+    """Creates the output repository with its mark, and removes the content that `prepare_output`
+    allows to replace. Raises OutputError.
+    """
+    if path.is_symlink():  # since the check
         raise OutputError(f"output model repository {path} is a symbolic link: {_ANOTHER}")
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -131,7 +132,9 @@ def create_output(path: Path, *, override: bool, spared: Sequence[Named] = ()) -
 
 @contextmanager
 def held(path: Path) -> Iterator[None]:
-    """Keeps other runs from replacing what is in an output repository."""
+    """A block in which other runs cannot replace the content of an output repository. Raises
+    OutputError if another run holds it.
+    """
     try:
         mark = os.open(path / MARK, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
@@ -144,7 +147,7 @@ def held(path: Path) -> Iterator[None]:
         os.close(mark)
         raise OutputError(f"output model repository {path}: {_IN_USE}: {_WAIT}") from error
     except OSError:
-        pass  # not every file system can
+        pass  # not every file system supports locks
     try:
         yield
     finally:
@@ -152,7 +155,7 @@ def held(path: Path) -> Iterator[None]:
 
 
 def note_entry(path: Path, *names: str) -> None:
-    """Adds directories to the mark of the output repository, before they are made."""
+    """Adds directories to the mark of the output repository, before they are created."""
     mark = open_own(path / MARK, os.O_WRONLY | os.O_APPEND)
     try:
         if os.fstat(mark).st_size == 0:
@@ -164,7 +167,7 @@ def note_entry(path: Path, *names: str) -> None:
 
 
 def _marked(path: Path) -> Collection[str] | None:
-    """The names that the mark of an output repository lists; None without a mark for this place."""
+    """The names in the mark of an output repository; None without a valid mark for this path."""
     mark = path / MARK
     if mark.is_symlink() or not mark.is_file():
         return None
@@ -172,7 +175,7 @@ def _marked(path: Path) -> Collection[str] | None:
     try:
         place, *names = map(json.loads, lines)
     except ValueError:
-        return None  # torn, or written by somebody else
+        return None  # incomplete, or written by another program
     is_ours = title == _TITLE and place == os.path.realpath(path)
     return {str(name) for name in names} if is_ours else None
 
@@ -187,7 +190,7 @@ def _is_held(path: Path) -> bool:
     except BlockingIOError:
         return True
     except OSError:
-        pass  # not every file system can
+        pass  # not every file system supports locks
     finally:
         os.close(mark)
     return False
@@ -208,7 +211,7 @@ def _made_by_a_run(names: Collection[str]) -> IsRemoved:
 
 
 def _clear(directory: Path, is_removed: IsRemoved, spared: Collection[Path]) -> None:
-    """Removes entries of a directory, but nothing that is spared, and nothing behind a link."""
+    """Removes entries of a directory, but no spared directories, and nothing behind a link."""
     for entry in _entries(directory):
         place = directory / entry.name
         if place in spared or not is_removed(entry):
@@ -227,7 +230,7 @@ def _entries(directory: Path) -> Sequence[os.DirEntry[str]]:
 
 
 def _places(named: Sequence[Named]) -> Collection[Path]:
-    """Where these paths are, with the links above them resolved, and with all links resolved."""
+    """The real places of these paths: with only their parents resolved, and fully resolved."""
     paths = [path for _, path in named]
     return {
         *(Path(os.path.realpath(path.parent)) / path.name for path in paths),
@@ -235,5 +238,5 @@ def _places(named: Sequence[Named]) -> Collection[Path]:
     }
 
 
-def _is_above(place: Path, others: Collection[Path]) -> bool:
-    return any(place in other.parents for other in others)
+def _is_above(place: Path, inner: Collection[Path]) -> bool:
+    return any(place in path.parents for path in inner)

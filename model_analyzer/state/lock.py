@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """One writer at a time, on one machine or on several that share the directory.
 
-On one machine the kernel keeps the lock, and drops it when its owner dies. Between machines that
-share a directory not every file system does, so an owner also shows that it is alive: the time
-of the lock file goes forward while it holds the lock. Who leaves removes the file. Readers take no
+On one machine the kernel keeps the lock, and releases it when the owner dies. Not every file system
+does so between machines. So an owner also shows that it is alive: while it holds the lock, it
+updates the modification time of the lock file. On release it removes the file. Readers take no
 lock.
 """
 
@@ -22,8 +22,8 @@ from pathlib import Path
 from model_analyzer.errors import CheckpointError
 from model_analyzer.writing import open_own
 
-_SIGN_OF_LIFE_S = 15.0
-# an owner on another machine that has shown no life for so long is taken for dead
+_HEARTBEAT_S = 15.0
+# an owner on another machine without a heartbeat for this time counts as dead
 _DEAD_AFTER_S = 60.0
 _MOST_OWNER = 200
 
@@ -33,21 +33,25 @@ class Lock:
 
     _file: int
 
-    def __init__(self, path: Path) -> None:
-        """Raises CheckpointError, with the owner's process and machine, where it is taken."""
+    def __init__(self, path: Path, *, heartbeat_s: float = _HEARTBEAT_S) -> None:
+        """Raises CheckpointError with the owner's process and machine if the lock is taken.
+
+        `heartbeat_s` is the time in seconds between two updates of the lock file.
+        """
         self._path = path
+        self._heartbeat_s = heartbeat_s
         self._name = f"process {os.getpid()} on {socket.gethostname()}"
         self._released = threading.Event()
         while not self._take():
-            pass  # its last owner has just removed the file that was opened
-        self._signs = threading.Thread(target=self._show_life, daemon=True)
-        self._signs.start()
+            pass  # the previous owner has just removed the opened file
+        self._heartbeat = threading.Thread(target=self._beat, daemon=True)
+        self._heartbeat.start()
 
     def renew(self, *, is_guarded: bool) -> None:
-        """Takes the right again where somebody has removed the file.
+        """Takes the lock again if somebody has removed the file.
 
-        Raises CheckpointError where another has it by now. On this machine that is no matter if
-        what is written to `is_guarded` by a lock of its own: the other is about to be refused.
+        Raises CheckpointError if another process has taken it meanwhile. On this machine, that is
+        no problem if the written file has its own lock (`is_guarded`): it refuses the other one.
         """
         if self._is_in_place():
             if self._owner() != self._name:
@@ -65,17 +69,17 @@ class Lock:
             os.close(removed)
 
     def release(self) -> None:
-        """Gives the right back; twice is fine."""
+        """Releases the lock; calling it twice is fine."""
         if self._released.is_set():
             return
         self._released.set()
-        self._signs.join()
+        self._heartbeat.join()
         self._remove_file()
         os.close(self._file)
 
     def _take(self) -> bool:
-        """Opens the file, takes the right and writes our name into it; False where the file has
-        been removed in between, so that the path is another one now, or none.
+        """Opens the file, locks it and writes our name into it; False if the file was removed
+        meanwhile.
         """
         try:
             self._file = open_own(self._path, os.O_RDWR)
@@ -104,7 +108,7 @@ class Lock:
             raise _taken(self._path, self._owner()) from error
 
     def _replace_owner(self) -> None:
-        """Writes our name in place of a dead owner's; on another machine it may be alive."""
+        """Replaces the name of a dead owner by ours. An owner on another machine may be alive."""
         owner = self._owner()
         age_s = time.time() - os.fstat(self._file).st_mtime
         if _machine(owner) not in ("", socket.gethostname()) and age_s < _DEAD_AFTER_S:
@@ -116,47 +120,47 @@ class Lock:
             raise CheckpointError(f"{self._path}: cannot be written: {error.strerror}") from error
 
     def _is_taken_here(self) -> bool:
-        """Whether the file at the path is that of an owner on this machine, or has none yet."""
+        """Whether the owner of the file at the path is on this machine, or is not yet written."""
         try:
             owner = self._path.read_text(errors="replace")[:_MOST_OWNER].strip()
         except OSError:
-            return True  # it has just been given back
+            return True  # it has just been released
         return _machine(owner) in ("", socket.gethostname())
 
     def _is_in_place(self) -> bool:
-        """Whether the path is the file that we have opened."""
+        """Whether the path is still the file that we opened."""
         try:
             return os.path.samestat(os.fstat(self._file), os.stat(self._path))
         except FileNotFoundError:
             return False
         except OSError as error:
-            if error.errno == errno.ESTALE:  # on a network file system that is how it is removed
+            if error.errno == errno.ESTALE:  # on a network file system: the file was removed
                 return False
             raise CheckpointError(f"{self._path}: cannot be read: {error.strerror}") from error
 
     def _remove_file(self) -> None:
-        """Removes the file while the right to it is still ours, unless it is somebody else's by
-        now: one that took us for dead, or found the directory without it.
+        """Removes the file while we hold the lock, unless it belongs to somebody else by now: to a
+        run that considered us dead, or that saw no lock file.
         """
         try:
             if self._owner() == self._name and self._is_in_place():
                 os.unlink(self._path)
         except (OSError, CheckpointError):
-            pass  # on a vanished or read-only disk it may stay: it names a process that is gone
+            pass  # on a missing or read-only disk it stays: it names a process that has ended
 
     def _owner(self) -> str:
         return os.pread(self._file, _MOST_OWNER, 0).decode(errors="replace").strip()
 
-    def _show_life(self) -> None:
-        while not self._released.wait(_SIGN_OF_LIFE_S):
+    def _beat(self) -> None:
+        while not self._released.wait(self._heartbeat_s):
             try:
                 os.utime(self._file)
             except OSError:
-                pass  # whoever writes next is told what is wrong with the disk
+                pass  # the next write reports the problem of the disk
 
 
 def _machine(owner: str) -> str:
-    """The machine of an owner; "" where it is not known."""
+    """The machine of an owner; "" if unknown."""
     match = re.fullmatch(r"process \d+ on (.+)", owner)
     return match[1] if match else ""
 

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.phrases import NOT_DELETED
+
 RUN_FAILED, USAGE = 1, 2
 
 
@@ -151,7 +153,7 @@ def test_an_output_repository_that_holds_the_models(complain, setting) -> None:
     status, line = complain(output_model_repository_path=str(setting.directory))
 
     assert status == USAGE
-    assert "it will not be deleted" in line
+    assert NOT_DELETED in line
     assert (setting.directory / "models" / "m" / "config.pbtxt").exists()
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import gpu
+from tests.phrases import FOREIGN_DIRECTORY
 
 WORKS, FAILS, USAGE = 0, 1, 2
 
@@ -175,7 +176,7 @@ def test_the_path_of_a_problem_is_whole_whatever_is_in_it(examine, setting) -> N
         output_model_repository_path=str(directory),
     )
 
-    assert found["variants"]["found"] == f"output model repository {directory} exists"
+    assert found["variants"]["found"] == f"output model repository {directory} {FOREIGN_DIRECTORY}"
     assert found["variants"]["fix"].startswith("give --override-output-model-repository")
 
 

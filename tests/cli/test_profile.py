@@ -16,6 +16,7 @@ from model_analyzer.domain.measurements import Measurement, NoticeKind
 from model_analyzer.reports.document import results_schema
 from model_analyzer.runner.timings import Timings
 from model_analyzer.state.checkpoint import load
+from tests.phrases import FOREIGN_ENTRY
 
 
 def measured(pretend) -> list[str]:
@@ -116,7 +117,7 @@ def test_the_same_command_works_twice_in_one_directory(setting) -> None:
     status, text = setting.profile(override_output_model_repository=False)
 
     assert status == 2
-    assert "holds mine, which no run created" in text
+    assert f"contains mine, {FOREIGN_ENTRY}" in text
     assert (output / "m_config_0" / "1").exists()
 
 

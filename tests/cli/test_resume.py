@@ -13,6 +13,7 @@ import pytest
 
 from model_analyzer.state.checkpoint import load
 from model_analyzer.state.profile_state import ProfileState
+from tests.phrases import USING_ITS_MEASUREMENTS
 
 ALL = 10  # trials of the setting
 
@@ -193,7 +194,7 @@ def test_measurements_of_another_machine_are_used_where_that_is_asked_for(
     status, output = setting.profile("--on-mismatch", "use")
 
     assert status == 0, output
-    assert "its measurements are used" in output
+    assert USING_ITS_MEASUREMENTS in output
     assert len(pretend.launches) == before
 
 

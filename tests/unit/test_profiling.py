@@ -98,9 +98,9 @@ def test_each_trial_starts_and_finishes_in_the_order_asked() -> None:
 
     assert events == [
         TrialStarted(one),
-        TrialFinished(one, measurement(1.0), known=False),
+        TrialFinished(one, measurement(1.0), resumed=False),
         TrialStarted(two),
-        TrialFinished(two, measurement(2.0), known=False),
+        TrialFinished(two, measurement(2.0), resumed=False),
     ]
 
 
@@ -127,9 +127,9 @@ def test_a_known_outcome_is_told_and_not_run_again(outcome: Outcome) -> None:
     assert runner.ran == [two]
     assert listed.told == [(one, outcome), (two, measurement(2.0))]
     assert events == [
-        TrialFinished(one, outcome, known=True),
+        TrialFinished(one, outcome, resumed=True),
         TrialStarted(two),
-        TrialFinished(two, measurement(2.0), known=False),
+        TrialFinished(two, measurement(2.0), resumed=False),
     ]
 
 
@@ -140,7 +140,7 @@ def test_a_trial_asked_twice_is_run_once() -> None:
     events = list(profile(ListedSearch([one, two, one]), runner, MemoryState()))
 
     assert runner.ran == [one, two]
-    assert events[-1] == TrialFinished(one, measurement(1.0), known=True)
+    assert events[-1] == TrialFinished(one, measurement(1.0), resumed=True)
 
 
 def test_a_known_outcome_is_kept_under_the_name_of_the_variant_that_asked() -> None:
@@ -215,8 +215,8 @@ def test_two_failures_without_a_success_end_the_run() -> None:
 
     assert runner.ran == [one, two]
     assert events[-2:] == [
-        TrialFinished(two, failure(), known=False),
-        GivenUp(2, failure(), known=False),
+        TrialFinished(two, failure(), resumed=False),
+        GivenUp(2, failure(), resumed=False),
     ]
 
 
@@ -276,7 +276,7 @@ def test_failures_of_an_earlier_run_end_a_run_as_they_ended_that_one() -> None:
 
     assert runner.ran == []
     assert finished(second) == finished(first) == trials[:2]
-    assert second[-1] == GivenUp(2, failure(), known=True)
+    assert second[-1] == GivenUp(2, failure(), resumed=True)
 
 
 # -- resume is replay --------------------------------------------------------------------------

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""A run is assembled in five stages, each a frozen value that the next one takes:
+"""Assembles a run in five stages. Each is a frozen value and the input of the next one:
 
     job → devices → models → workplace → serving → bench
 
-The dry run stops after the models. Nothing is written before the workplace, and no server for
-measurements starts before `serving`.
+The dry run stops after `models`. Files are first written in `workplace`, and the server for the
+measurements starts in `serving`.
 """

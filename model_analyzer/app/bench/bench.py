@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Stage 5, the bench: what measures a trial, and what is searched with it."""
+"""Stage 5, the bench: the runner of trials, and the subjects to search."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from model_analyzer.search.plan import Subject
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """All that a run measures with: the trial runner, and the `subjects` to search."""
+    """The trial runner of a run, and the `subjects` to search."""
 
     serving: Serving
     runner: TrialRunner
@@ -47,7 +47,7 @@ def set_up(
     show: Callable[[str], None],
     interruptible: Callable[[], AbstractContextManager[object]],
 ) -> Bench:
-    """The last stage. perf_analyzer's output goes to a file of the user's, or else to `show`."""
+    """The last stage. perf_analyzer's output goes to the user's file, or else to `show`."""
     settings = job.settings
     is_remote = settings.server.launch is LaunchMode.REMOTE
     output = OutputRepository(settings.repository.output, None if is_remote else place.repository)
@@ -61,7 +61,7 @@ def set_up(
         transcript=_transcript(settings, show, conceal),
     )
     subjects = serving.subjects
-    # without a GPU, searching GPU instances would find nothing; a remote server may have some
+    # without a GPU, there is no point in searching GPU instances; a remote server may have GPUs
     if not (serving.gpus.devices or is_remote):
         subjects = tuple(subject.without_gpus() for subject in subjects)
     if place.genai_perf is None:
@@ -83,12 +83,12 @@ def _monitors(
     subjects: Sequence[Subject],
     load_generator: PerfAnalyzer,
 ) -> Callable[[Trial], Iterator[Monitor]]:
-    """What makes the monitors of a trial."""
+    """A function that creates the monitors of a trial."""
     settings = job.settings
     mode = settings.server.launch
     models = [model.settings for subject in subjects for model in subject.models]
     cpu_only = {model.name for model in models if model.cpu_only}
-    # what one variant costs can only be held against what all others cost
+    # a goal on GPU metrics compares all variants, so it needs them for CPU variants, too
     observes_all = settings.monitors.always_gpus or any(
         model.goal.needs(Source.GPU) for model in models
     )
@@ -96,7 +96,7 @@ def _monitors(
     neighbours = Neighbours(busy_share=job.timings.busy_share)
 
     def monitors(trial: Trial) -> Iterator[Monitor]:
-        # elsewhere, the server's own work could not be told from that of others
+        # in other modes, the server's CPU time cannot be separated from that of other programs
         if mode in (LaunchMode.LOCAL, LaunchMode.C_API):
             yield neighbours.during(f"{trial.variants} at {trial.loads}")
         if settings.monitors.cpu and mode is not LaunchMode.REMOTE:
@@ -115,7 +115,9 @@ def _monitors(
 def _transcript(
     settings: ProfileSettings, show: Callable[[str], None], conceal: Conceal
 ) -> Callable[[str], None] | None:
-    """Where the output of perf_analyzer goes, if anywhere: without secrets and escapes."""
+    """A function that takes the output of perf_analyzer, or None: it removes secrets and escape
+    sequences.
+    """
     if not settings.load_generator.keep_output:
         return None
     path = settings.load_generator.output

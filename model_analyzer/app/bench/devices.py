@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Stage 1, the GPUs of a run: as the driver says, or the server where there is no driver."""
+"""Stage 1, the GPUs of a run, from the driver, or from the server if there is no driver."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Devices:
-    """The GPUs that the run uses, and how each model's server is started on them.
+    """The GPUs of the run, and the server setup of each model on them.
 
-    `gpus` is None where only the server can tell. `for_cuda` are variables that show the server
-    and perf_analyzer these GPUs only; `setups` are by model.
+    `gpus` is None if only the server knows them. `for_cuda` are environment variables that show
+    only these GPUs to the server and perf_analyzer. `setups` are by model.
     """
 
     gpus: ObservedGpus | None
@@ -36,17 +36,17 @@ class Devices:
 
     @property
     def present(self) -> tuple[Device, ...]:
-        """The GPUs, as far as this machine can tell."""
+        """The GPUs that this machine knows of."""
         return tuple(self.gpus.devices) if self.gpus else ()
 
     @property
     def shows_gpus(self) -> bool:
-        """Whether the server sees any of the GPUs that were chosen for it."""
+        """Whether the server sees any of the chosen GPUs."""
         return bool(self.for_cuda.get(VISIBLE_DEVICES))
 
 
 def devices_of(job: Job, gpus: ObservedGpus | None) -> Devices:
-    """The stage, once the GPUs of this machine are known."""
+    """The stage, from the GPUs of this machine."""
     present = gpus.devices if gpus else ()
     for_cuda = cuda_environment(present, job.settings.monitors.gpus)
     return Devices(
@@ -57,7 +57,9 @@ def devices_of(job: Job, gpus: ObservedGpus | None) -> Devices:
 def local_gpus(
     settings: ProfileSettings, environment: Mapping[str, str], stack: ExitStack
 ) -> ObservedGpus | None:
-    """The GPUs of this machine that the run uses; None if only the server can tell."""
+    """The GPUs of this machine that the run uses; None if only the server knows them. Raises
+    ConfigError for a requested GPU that does not exist.
+    """
     requested = settings.monitors.gpus
     nvml = Nvml()
     if settings.monitors.ignore_gpus:
@@ -75,8 +77,8 @@ def local_gpus(
 def served_gpus(
     settings: ProfileSettings, metrics_url: str, flags: Mapping[str, Any]
 ) -> ObservedGpus:
-    """The GPUs that a running server reports, as far as they were asked for. perf_analyzer's
-    `flags` say how to get at it.
+    """The requested GPUs that a running server reports. `flags` are perf_analyzer's flags for the
+    connection.
     """
     metrics = TritonMetrics(metrics_url, flags)
     devices = choose_gpus(metrics.gpus(), settings.monitors.gpus, None)
@@ -84,7 +86,7 @@ def served_gpus(
 
 
 def _with_warning(gpus: ObservedGpus) -> ObservedGpus:
-    """The same GPUs, after a warning about what cannot be measured of them."""
+    """The same GPUs, after a warning about metrics that they do not provide."""
     unknown = gpus.unknown()
     if unknown:
         log.warning("GPU metrics that are not available here: %s", unknown)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a run is about."""
+"""The input of a run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Job:
         environment: Mapping[str, str],
         timings: Timings | None = None,
     ) -> Job:
-        """The job of settings as they were resolved."""
+        """The job of these settings; `timings` are the default ones if None."""
         return cls(
             settings=resolved.settings,
             places=resolved.places,

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What serves the models of a run, in each launch mode."""
+"""The server of a run, for each launch mode."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ from model_analyzer.runner.server.triton import Launcher
 def launcher(
     settings: ProfileSettings, environment: Mapping[str, str], repository: Path | None
 ) -> Launcher:
-    """What brings servers to life in the launch mode, once its programs have been found.
-
-    They see this `repository`, unless they have one of their own.
+    """The launcher of servers for the launch mode. The servers use this `repository`, unless they
+    are remote. Raises RuntimeNotFound if a program is missing.
     """
     if settings.server.launch is LaunchMode.REMOTE:
         return RemoteLauncher(settings.server)
@@ -44,7 +43,7 @@ def embedded_server(
     repository: ModelRepository,
     work: Path,
 ) -> EmbeddedServer:
-    """The server inside perf_analyzer, once its library has been found."""
+    """The server inside perf_analyzer. Raises RuntimeNotFound if its library is missing."""
     library = find_server_library(settings.server.install_path, environment, work / "library")
     check_models_python(library, environment)
     return EmbeddedServer(library, settings.server, repository, work / "models")

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Stage 2, the models: from their files, from a server where those leave it open, or from the
-server alone where there are no files.
+"""Stage 2, the models: from their files, completed by a server if necessary, or from the server if
+there are no files.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class _Incomplete(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Models:
-    """What the files say. `facts` are those of the models whose files say enough; `unknown` says
-    of others why not; `broken` is what is wrong with the rest. `repository` is what is wrong with
-    all of it.
+    """The models according to their files. `facts` has the models with complete files, `unknown`
+    the reasons for incomplete ones, and `broken` the problems of invalid ones. `repository` is a
+    problem of the whole repository.
     """
 
     facts: Mapping[str, ModelFacts] = field(default_factory=empty)
@@ -46,11 +46,11 @@ class Models:
 
 
 def read_models(settings: ProfileSettings, places: Places) -> Models:
-    """What the files say of each model of the run."""
+    """Reads the files of each model of the run."""
     names = [model.name for model in settings.models]
     path = None if settings.server.reload_disable else settings.repository.path
     if path is None:
-        reason = "only the server knows its models, and none is asked here"
+        reason = "only the server knows its models, and this command does not ask a server"
         return Models(unknown=dict.fromkeys(names, reason))
     try:
         repository = ModelRepository(path, fingerprint=lambda _: "")
@@ -64,7 +64,8 @@ def read_models(settings: ProfileSettings, places: Places) -> Models:
             facts[name] = repository.facts(name, complete=_incomplete, calls=settings.bls_calls)
         except _Incomplete as error:
             unknown[name] = (
-                f"a server has to complete the configuration of {error}, and none is started here"
+                f"only a server can complete the configuration of {error}, and this command starts"
+                " none"
             )
         except RepositoryError as error:
             broken[name] = Problem(where=places.of("", name), what=str(error))
@@ -90,7 +91,9 @@ def repository_facts(
     server_log: ServerLog,
     work: Path,
 ) -> Mapping[str, ModelFacts]:
-    """What the models are, from their files, and from a server where those leave it open."""
+    """The facts of the models, from their files, completed by a server if necessary. Raises
+    RepositoryError for a model that is missing or invalid.
+    """
     completion = Completion(
         repository,
         partial(launcher, settings, environment),
@@ -109,7 +112,7 @@ def repository_facts(
 def facts_from_server(
     settings: ProfileSettings, server: TritonServer, setups: Mapping[str, ServerSetup]
 ) -> Mapping[str, ModelFacts]:
-    """What the models are, from the server, which is left as it was before."""
+    """The facts of the models, from the server, which is left unchanged."""
     facts = {}
     for name, setup in setups.items():
         facts[name] = served_facts(

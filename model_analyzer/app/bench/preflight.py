@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What can be known not to work before anything is measured: the same for `profile`, its dry run,
-`doctor` and `config validate`.
+"""Detects problems before the first measurement: for `profile`, its dry run, `doctor` and
+`config validate`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from model_analyzer.runner.load.instances import without_any, without_some
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preflight:
-    """The first two stages, with all that is wrong, and warnings about what will be left out."""
+    """The first two stages, their problems, and warnings about variants that will be left out."""
 
     devices: Devices
     models: Models
@@ -38,7 +38,7 @@ class Preflight:
 
 
 def preflight(job: Job, stack: ExitStack) -> Preflight:
-    """Looks at the machine and the model repository; starts nothing and writes nothing."""
+    """Checks the machine and the model repository; starts no server and writes no file."""
     settings, places = job.settings, job.places
     models = read_models(settings, places)
     problems = [*models.problems, *infeasible(settings, models.facts, places)]
@@ -59,15 +59,15 @@ def preflight(job: Job, stack: ExitStack) -> Preflight:
 def without_gpus(
     settings: ProfileSettings, facts: Mapping[str, ModelFacts], places: Places
 ) -> tuple[Sequence[Problem], Sequence[Problem]]:
-    """Problems and warnings about instances on GPUs, where this machine has none."""
+    """Problems and warnings about instances on GPUs, for a machine without GPUs."""
     if settings.server.launch in (LaunchMode.REMOTE, LaunchMode.DOCKER):
-        return (), ()  # that machine, or that of the Docker engine, may have some
+        return (), ()  # the machine of the server may have GPUs
     problems: list[Problem] = []
     warnings: list[Problem] = []
     for model in settings.models:
         if model.name in facts:
-            own, place = facts[model.name], partial(places.of, model=model.name)
-            refused = [*without_any(model, own, search=settings.search, place=place)]
+            model_facts, place = facts[model.name], partial(places.of, model=model.name)
+            refused = [*without_any(model, model_facts, search=settings.search, place=place)]
             problems += refused
-            warnings += () if refused else without_some(model, own, place=place)
+            warnings += () if refused else without_some(model, model_facts, place=place)
     return problems, warnings

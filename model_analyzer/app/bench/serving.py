@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Stage 4, serving: a server that runs, its version, and what only it can tell."""
+"""Stage 4, serving: the running server, and the facts that only it knows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ AnyServer = TritonServer | EmbeddedServer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Serving:
-    """The server of the run, the GPUs it has, and what is searched on it."""
+    """The server of the run, its GPUs, and the subjects to search on it."""
 
     server: AnyServer
     version: str
@@ -46,7 +46,7 @@ class Serving:
 
 
 def make_server(job: Job, devices: Devices, place: Workplace, stack: ExitStack) -> AnyServer:
-    """The server, whose programs are found but not started; it ends with the `stack`."""
+    """The server, not started yet; the `stack` ends it. Raises RuntimeNotFound."""
     settings, repository = job.settings, place.repository
     if settings.server.launch is LaunchMode.C_API:
         assert repository is not None, "only a remote server can use a repository of its own"
@@ -67,7 +67,7 @@ def make_server(job: Job, devices: Devices, place: Workplace, stack: ExitStack) 
 
 
 def serve(job: Job, devices: Devices, place: Workplace, server: AnyServer) -> Serving:
-    """Starts the server and asks it what the files and the driver did not tell."""
+    """Starts the server and asks it for facts that the files and the driver did not provide."""
     settings = job.settings
     first = devices.setups[settings.models[0].name]
     version = server.version(first)
@@ -79,10 +79,10 @@ def serve(job: Job, devices: Devices, place: Workplace, server: AnyServer) -> Se
             if place.repository is None:
                 facts = facts_from_server(settings, server, devices.setups)
                 subjects = searched_subjects(settings, facts, job.places)
-            others = other_models(server.client(first), facts.values())
-            if others:
-                log.warning("The server has other models loaded: %s", ", ".join(others))
-    assert gpus is not None, "where no server runs, nobody but the driver knows GPUs"
+            not_profiled = other_models(server.client(first), facts.values())
+            if not_profiled:
+                log.warning("The server has other models loaded: %s", ", ".join(not_profiled))
+    assert gpus is not None, "without a running server, only the driver knows the GPUs"
     return Serving(
         server=server,
         version=version,
@@ -93,6 +93,6 @@ def serve(job: Job, devices: Devices, place: Workplace, server: AnyServer) -> Se
 
 
 def _placed(subject: Subject, devices: Devices, version: str, gpus: ObservedGpus) -> Subject:
-    """The subject with the setup of its server; models that are searched together have the same."""
+    """The subject with its server setup, which is the same for all models of a group."""
     setup = devices.setups[subject.models[0].facts.name]
     return replace(subject, setup=replace(setup, version=version, devices=uuids(gpus.devices)))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""How the server of each model is started."""
+"""The server setup of each model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from model_analyzer.state.own_key import own_key
 def server_setups(
     settings: ProfileSettings, devices: Sequence[Device], for_cuda: Mapping[str, str]
 ) -> Mapping[str, ServerSetup]:
-    """How each model's server is started; variables in `for_cuda` are not the user's to set."""
+    """The server setup of each model; `for_cuda` overrides the user's environment variables."""
     mode = settings.server.launch
     shown = frozenset(settings.server.show_environment)
     is_ours = mode in (LaunchMode.LOCAL, LaunchMode.DOCKER)
@@ -46,7 +46,7 @@ def server_setups(
 
 
 def _server_flags(model: ModelSettings, settings: ProfileSettings) -> Mapping[str, Any]:
-    """The flags of the model's server, which measures as often as we look."""
+    """The flags of the model's server; it updates its metrics as often as the monitors read them."""
     interval_ms = max(1, round(settings.monitors.interval_s * 1000))
     return {"metrics-interval-ms": interval_ms, **model.server_flags}
 

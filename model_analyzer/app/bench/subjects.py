@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is searched, one after another, once the models are known."""
+"""The subjects to search, one after another."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _NOWHERE = Places()
 def searched_subjects(
     settings: ProfileSettings, facts: Mapping[str, ModelFacts], places: Places = _NOWHERE
 ) -> Sequence[Subject]:
-    """What is searched, one after another: each model, or all together; checked. Nothing is said
-    about the server yet.
+    """The subjects to search: each model, or one group of all models. The server setup is still
+    empty. Raises ConfigError if something cannot be measured.
     """
     problems = [*infeasible(settings, facts, places)]
     if problems:
@@ -59,7 +59,7 @@ def searched_subjects(
 def infeasible(
     settings: ProfileSettings, facts: Mapping[str, ModelFacts], places: Places
 ) -> Iterator[Problem]:
-    """What of the models whose facts are known could not be measured at all."""
+    """Problems of models (those in `facts`) that make a measurement impossible."""
     for model in settings.models:
         if model.name in facts:
             yield from impossible(
@@ -73,7 +73,9 @@ def infeasible(
 
 
 def inputs_of(model: ModelSettings) -> str:
-    """A fingerprint of the files that the model's perf_analyzer flags name."""
+    """A fingerprint of the files in the model's perf_analyzer flags. Raises RepositoryError if one
+    cannot be read.
+    """
     prints = [
         fingerprint_files(Path.cwd() / path) for _, path in named_files(model.perf_analyzer_flags)
     ]

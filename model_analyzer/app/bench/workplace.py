@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Stage 3, the workplace: directories to write to, programs to start, models known in full."""
+"""Stage 3, the workplace: directories to write to, programs to start, and complete models."""
 
 from __future__ import annotations
 
@@ -33,11 +33,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workplace:
-    """Where a run works, and with what.
+    """The directories, programs and models of a run.
 
-    `work` is a directory for the time of the run. `environment` is that of the programs we start.
-    `repository` is None, and `facts` and `subjects` are empty, where only the server knows the
-    models.
+    `work` is a temporary directory. `environment` is for the programs that the run starts. If only
+    the server knows the models, `repository` is None, and `facts` and `subjects` are empty.
     """
 
     work: Path
@@ -52,7 +51,9 @@ class Workplace:
 
 
 def prepare(job: Job, checked: Preflight, stack: ExitStack) -> Workplace:
-    """Checks what is cheap to check first; starts servers only to complete configurations."""
+    """Prepares the workplace, with the cheapest checks first. It starts a server only to complete
+    model configurations.
+    """
     settings = job.settings
     path = None if settings.server.reload_disable else settings.repository.path
     repository = ModelRepository(path) if path is not None else None
@@ -85,9 +86,9 @@ def prepare(job: Job, checked: Preflight, stack: ExitStack) -> Workplace:
 
 
 def create_log(settings: ProfileSettings, work: Path) -> Path:
-    """The server's log file, empty: its lines of this run are what counts.
+    """The path of the server's log, emptied for this run. Raises OutputError if it cannot be written.
 
-    Where the server is not ours, there is none.
+    A remote server has none: then the path does not exist.
     """
     if settings.server.launch is LaunchMode.REMOTE:
         return work / "none"
@@ -104,7 +105,7 @@ def create_log(settings: ProfileSettings, work: Path) -> Path:
 
 
 def claim_output(settings: ProfileSettings, stack: ExitStack) -> None:
-    """Makes the directory of the variants, which no other run may take until the `stack` closes."""
+    """Creates the directory of the variants, and locks it until the `stack` closes."""
     create_output(
         settings.repository.output,
         override=settings.repository.override_output,
@@ -114,21 +115,21 @@ def claim_output(settings: ProfileSettings, stack: ExitStack) -> None:
 
 
 def _check_output(settings: ProfileSettings, repository: ModelRepository | None) -> None:
-    """Raises RepositoryError where the directory of the variants could not be made."""
-    kept = [
+    """Raises RepositoryError if the directory of the variants cannot be created."""
+    protected = [
         *([("the model repository", repository.path)] if repository is not None else []),
         ("the current directory", Path.cwd()),
         *_named_files(settings),
     ]
     output = settings.repository.output
     override = settings.repository.override_output
-    prepare_output(output, override=override, kept=kept, spared=_spared(settings))
+    prepare_output(output, override=override, protected=protected, spared=_spared(settings))
     if repository is not None:
         check_apart(output, repository.path)
 
 
 def _spared(settings: ProfileSettings) -> Sequence[tuple[str, Path]]:
-    """Directories that stay where they are, even inside the directory of the variants."""
+    """Directories that are never removed, even inside the directory of the variants."""
     return (
         ("the checkpoint directory", settings.checkpoint.directory),
         ("the export directory", settings.export.path),
@@ -136,21 +137,21 @@ def _spared(settings: ProfileSettings) -> Sequence[tuple[str, Path]]:
 
 
 def _named_files(settings: ProfileSettings) -> Iterator[tuple[str, Path]]:
-    """Files that the user named, with what they are."""
-    for what, path in (
+    """Files that the user named, each with its description."""
+    for description, path in (
         ("the configuration file", settings.config_file),
         ("the server's log", settings.server.log),
         ("perf_analyzer's output", settings.load_generator.output),
     ):
         if path is not None:
-            yield what, path
+            yield description, path
     for model in settings.models:
         for flag, name in named_files(model.perf_analyzer_flags):
             yield f"the {flag} of {model.name}", Path.cwd() / name
 
 
 def _genai_perf(settings: ProfileSettings, perf_analyzer: Program) -> Program | None:
-    """genai-perf, where a language model is to be measured by it."""
+    """genai-perf, if the run measures a language model with it; otherwise None."""
     is_wanted = any(model.genai_perf_flags for model in settings.models)
     if settings.load_generator.model_type is not ModelType.LLM or not is_wanted:
         return None

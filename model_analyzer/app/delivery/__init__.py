@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rankings become answers, files and what is to be shown of them."""
+"""Turns rankings into answers, files and output for the terminal."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What every command that has results does with them: answers, files, and what to show."""
+"""Turns rankings into answers and files, for every command with results."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ _ACROSS_MODELS = "Best Configs Across All Models"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """What was written, and what there is to show of it.
+    """The written files, and the values to show.
 
-    `answers` are those of the models; `summaries` each with its table, the one across models last;
-    `tables` have a title. `paths` are the files that people want to open, `remarks` are about
-    pictures that are missing in them. `deployments` are commands that print manifests, by name of
-    model.
+    `answers` has an answer for each model; `summaries` come with their tables, and the summary
+    across models is last; `tables` come with their titles. `paths` are the files for the user to
+    open; `remarks` are about images that are missing in them. `deployments` are pairs of a model
+    and the command that prints its manifest.
     """
 
     answers: Sequence[Answer]
@@ -87,9 +87,9 @@ def deliver(
 ) -> Delivery:
     """Writes tables, reports and configurations to deploy.
 
-    `originals` are the configurations in the model repository, by name of model; `complete`
-    says whether all searches came to their end, None that nobody knows. `other_goals`, by subject,
-    are not those that the checkpoint has.
+    `originals` are the configurations in the model repository, by model. `complete` says whether
+    all searches ended normally; None means unknown. `other_goals` has, by subject, each goal that
+    differs from the goal in the checkpoint.
     """
     origin = origin_of(profile, checkpoint)
     tables = _tables(profile, rankings, settings)
@@ -132,7 +132,7 @@ def _deployments(
     settings: ProfileSettings,
     other_goals: Mapping[str, Goal],
 ) -> Iterator[tuple[str, str]]:
-    """Each model that has something to deploy, with the command that prints its manifest."""
+    """Each model with a configuration to deploy, and the command that prints its manifest."""
     for answer in answers:
         if answer.is_met and checkpoint is not None:
             goal = other_goals.get(answer.ranking.model)
@@ -160,7 +160,7 @@ def _summary(
 
 
 def _answer_table(answer: Answer, settings: ProfileSettings, *, gpus: int) -> Table:
-    """The rows that belong to the answer."""
+    """The table of an answer."""
     ranking, export = answer.ranking, settings.export
     shown = (
         top(ranking, export.best_of_all)
@@ -181,8 +181,8 @@ def _write_reports(
     *,
     complete: bool | None,
 ) -> tuple[Sequence[Path], Sequence[str]]:
-    """Tables, results for programs, and pages; the paths that people want to open, and remarks
-    about pictures that are missing.
+    """Writes tables, results for programs, and pages. Returns the paths for the user to open, and
+    remarks about missing images.
     """
     export = settings.export
     if export.skip_summary:
@@ -202,8 +202,8 @@ def _write_reports(
 def _deploy_command(
     ranking: Ranking, checkpoint: Path, settings: ProfileSettings, goal: Goal | None
 ) -> str:
-    """The command that comes to the same recommendation from the `checkpoint`, by a `goal` if that
-    is another than the checkpoint has.
+    """The command that gives the same recommendation from the `checkpoint`. `goal` is None if the
+    checkpoint has the same goal.
     """
     words = ["model-analyzer", "best", "-m", ranking.model]
     if checkpoint.parent == settings.checkpoint.directory:
@@ -225,8 +225,8 @@ def _goal_flags(goal: ModelGoal) -> Sequence[str]:
     weights = [f":{objective.weight:.15g}" for objective in goal.objectives]
     if len(weights) == 1:
         weights = [""]
-    wished = zip(goal.objectives, weights, strict=True)
-    flags = ["--metric", ",".join(f"{objective.tag}{weight}" for objective, weight in wished)]
+    weighted = zip(goal.objectives, weights, strict=True)
+    flags = ["--metric", ",".join(f"{objective.tag}{weight}" for objective, weight in weighted)]
     for bound in goal.constraints:
         if bound.minimum is not None:
             flags += ["--constraint", f"{bound.tag}>{bound.minimum:.15g}"]
@@ -236,7 +236,7 @@ def _goal_flags(goal: ModelGoal) -> Sequence[str]:
 
 
 def _short(path: Path) -> str:
-    """The path from where the user stands, if it is below."""
+    """The path relative to the current directory, if it is inside it."""
     relative = os.path.relpath(path)
     return str(path) if relative.startswith(os.pardir) else relative
 
@@ -244,9 +244,9 @@ def _short(path: Path) -> str:
 def _tables(
     profile: Profile, rankings: Sequence[Ranking], settings: ProfileSettings
 ) -> Sequence[tuple[str, str, Table]]:
-    """Title, file name and table."""
+    """Title, file name and content of each table."""
     export, gpus = settings.export, len(profile.devices)
-    of_gpus = gpu_table(
+    gpu_metrics = gpu_table(
         rankings, export.gpu_fields, gpus=gpus, always=settings.monitors.always_gpus
     )
     return (
@@ -255,7 +255,7 @@ def _tables(
             export.inference_file,
             inference_table(rankings, export.inference_fields, gpus=gpus),
         ),
-        ("Models (GPU Metrics)", export.gpu_file, of_gpus),
+        ("Models (GPU Metrics)", export.gpu_file, gpu_metrics),
         (
             "Server Only",
             export.server_file,
@@ -272,12 +272,12 @@ def _write_tables(
         if table.rows:
             paths.append(directory.write(table.to_csv(), "results", name))
         else:
-            directory.remove("results", name)  # an earlier run may have had some
+            directory.remove("results", name)  # an earlier run may have written it
     return paths
 
 
 def _with_best_of_all(rankings: Sequence[Ranking], settings: ProfileSettings) -> Sequence[Ranking]:
-    """The rankings, and one across all models where that was asked for."""
+    """The rankings, plus a ranking across all models if requested."""
     if not settings.export.best_of_all:
         return rankings
     across = rank_across(rankings, Goal(models=(settings.goal,)), _ACROSS_MODELS)
@@ -293,21 +293,21 @@ def _write_details(
 ) -> None:
     export = settings.export
     for ranking in rankings:
-        chosen = top(ranking, export.best)
+        best = top(ranking, export.best)
         if export.skip_detailed:
-            if chosen:
+            if best:
                 log.info(
                     "To generate detailed reports for the %d best %s configurations, run"
                     " `model-analyzer report --report-model-configs %s --export-path %s"
                     " --checkpoint-directory %s`",
-                    len(chosen),
+                    len(best),
                     ranking.model,
-                    ",".join(result.name for result in chosen),
+                    ",".join(result.name for result in best),
                     export.path,
                     settings.checkpoint.directory,
                 )
             continue
-        for result in chosen:
+        for result in best:
             write_detail(
                 directory,
                 result,

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rankings to files: tables, reports and configurations to deploy, in the export directory."""
+"""Writes tables, reports and configurations to deploy into the export directory."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.selection import top
 from model_analyzer.runner.model_config import to_text
 
-# Formats that hold a row for each measurement.
 _R = TypeVar("_R", Summary, Detail)
 
+# Formats with a row for each measurement.
 _TABLES = frozenset({OutputFormat.CSV, OutputFormat.PARQUET})
 
 
 def check_installed(formats: Collection[OutputFormat]) -> None:
-    """Makes sure that the formats can be written, so that nobody finds out after hours.
+    """Checks that the libraries for these formats are installed, before hours of measuring.
 
-    Raises OutputError, with what to install.
+    Raises OutputError that says what to install.
     """
     if OutputFormat.PDF in formats:
         pdf.check_library()
@@ -52,7 +52,7 @@ def check_installed(formats: Collection[OutputFormat]) -> None:
 
 
 def origin_of(profile: Profile, checkpoint: Path | None) -> ReportOrigin:
-    """Where the numbers of `profile` come from; it is written now."""
+    """The origin of the measurements in `profile`, with the current time as the report time."""
     return ReportOrigin(
         host=profile.host,
         cores=profile.cores,
@@ -64,23 +64,22 @@ def origin_of(profile: Profile, checkpoint: Path | None) -> ReportOrigin:
 
 
 def parts_of(result: VariantResult) -> Sequence[ModelVariant]:
-    """The variants with all that they are composed of, each model once."""
-    found: dict[str, ModelVariant] = {}
+    """The variants and their composing variants, each model once."""
+    parts: dict[str, ModelVariant] = {}
     for variant in result.variants:
         for part in variant.with_parts():
-            found.setdefault(part.model, part)
-    return list(found.values())
+            parts.setdefault(part.model, part)
+    return list(parts.values())
 
 
 def configurations_of(result: VariantResult) -> Mapping[str, str]:
-    """The config.pbtxt of the variants and of all that they call, by name of model."""
+    """The config.pbtxt of the variants and of their composing variants, by model."""
     return {part.model: to_text(part.config) for part in parts_of(result)}
 
 
 def originals_of(profile: Profile) -> Mapping[str, ModelConfig]:
-    """The configurations in the model repository, as far as they were measured, by name of model.
-
-    Of those that changed meanwhile, the newest.
+    """The measured configurations of the model repository, by model. If a model has changed
+    meanwhile, its newest one.
     """
     return {
         part.model: part.config
@@ -93,10 +92,10 @@ def originals_of(profile: Profile) -> Mapping[str, ModelConfig]:
 def configuration_difference(
     ranking: Ranking, originals: Mapping[str, ModelConfig], *, masks: bool = False
 ) -> str:
-    """What turns the models' own config.pbtxt into the recommended ones, as unified diffs.
+    """Unified diffs from the original config.pbtxt files to the recommended ones.
 
-    `originals` are the configurations in the model repository, by name of model. With `masks`,
-    secrets in parameters are masked: for pages, which nobody deploys.
+    `originals` are the configurations in the model repository, by model. With `masks`, secrets in
+    parameters are masked, for report pages.
     """
     shown: Callable[[ModelConfig], ModelConfig] = masked_values if masks else dict
     if not ranking.results or ranking.is_across_models:
@@ -115,9 +114,9 @@ def configuration_difference(
 
 
 def head_of(answer: Answer) -> str:
-    """The first line of files with an answer that misses the constraints; for others "".
+    """The first line of a file if the answer does not meet the constraints, otherwise "".
 
-    A comment in config.pbtxt; programs that apply a diff skip what stands before it.
+    It is a comment in config.pbtxt; programs that apply a diff skip lines before it.
     """
     return "" if answer.is_met else f"# {miss_text(answer)}\n"
 
@@ -125,12 +124,13 @@ def head_of(answer: Answer) -> str:
 def write_best(
     directory: ExportDirectory, answer: Answer, difference: str | None, *folders: str
 ) -> Sequence[Path]:
-    """The recommended configurations, ready to deploy, below the `folders`, and the `difference`
-    from the original ones, if it is known; the paths. What misses the constraints says so first.
+    """Writes the recommended configurations to deploy and their `difference` from the originals
+    (None: unknown) below the `folders`; returns the paths. A first line says if the constraints are
+    not met.
     """
     if answer.best is None:
         for model in group_members(answer.ranking.model):
-            directory.remove(*folders, model)  # what an earlier run wrote is no longer true
+            directory.remove(*folders, model)  # files of an earlier run are out of date
         return []
     head = head_of(answer)
     paths = [
@@ -148,8 +148,9 @@ def write_best(
 def write_variants(
     directory: ExportDirectory, answer: Answer, count: int, *, gpus: int
 ) -> Sequence[Path]:
-    """The `count` best variants, each with what it calls, as `MODEL/VARIANT/config.pbtxt`, and
-    beside it its measurements, on a machine with so many `gpus`; the paths of the configurations.
+    """Writes the `count` best variants and their composing variants as
+    `MODEL/VARIANT/config.pbtxt`, with their measurements beside them. `gpus` is the number of GPUs
+    of the machine. Returns the paths of the configurations.
     """
     paths = []
     head, ranking = head_of(answer), answer.ranking
@@ -170,8 +171,8 @@ def write_summary(
     drawings: Drawings,
     formats: Collection[OutputFormat],
 ) -> Sequence[Path]:
-    """The summary of one model, with its charts (as `drawings`) as images beside it; the paths of
-    its pages.
+    """Writes the summary of one model, and its charts (`drawings`) as images beside it; returns the
+    paths of its pages.
     """
     pictures = _pictures(images, drawings, formats)
     renderers = _Renderers(
@@ -195,8 +196,8 @@ def write_detail(
     always_gpus: bool,
     formats: Collection[OutputFormat],
 ) -> Sequence[Path]:
-    """The detailed report of one variant, with its charts as images beside it; the paths of its
-    pages.
+    """Writes the detailed report of one variant, and its charts as images beside it; returns the
+    paths of its pages.
     """
     detail = build_detail(
         result,
@@ -214,8 +215,8 @@ def write_detail(
     )
     place = ("detailed", result.folder, "detailed_report")
     paths = _write_pages(directory, detail, images, drawings, renderers, formats, place)
-    breakdown, *others = (chart.name for chart in detail.charts)
-    for kind, names in (("detailed", [breakdown]), ("simple", others)):
+    breakdown, *plot_names = (chart.name for chart in detail.charts)
+    for kind, names in (("detailed", [breakdown]), ("simple", plot_names)):
         chosen = {name: drawings[name] for name in names if name in drawings}
         _write_charts(directory, chosen, pictures, kind, result.folder)
     return paths
@@ -223,7 +224,7 @@ def write_detail(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Renderers(Generic[_R]):
-    """What makes a report a page for the browser, for paper, and for a pull request."""
+    """Functions that render a report for the browser, for PDF, and for a pull request."""
 
     html: Callable[[_R, Drawings], str]
     paper: Callable[[_R, Drawings], str]
@@ -239,8 +240,8 @@ def _write_pages(
     formats: Collection[OutputFormat],
     place: tuple[str, str, str],
 ) -> Sequence[Path]:
-    """The report as HTML and in those of the `formats` that are pages; `place` is its folder, the
-    name of what it is about, and its file without the ending.
+    """Writes the report as HTML and in the other page `formats`. `place` is its folder, the model
+    or variant, and the file name without suffix.
     """
     folder, name, file = place
 
@@ -257,7 +258,7 @@ def _write_pages(
     return paths
 
 
-# Charts as the images that are written, by the form of these.
+# Charts as images, by format.
 _Pictures = Mapping[OutputFormat, Drawings]
 
 
@@ -273,7 +274,7 @@ def _pictures(images: Images, drawings: Drawings, formats: Collection[OutputForm
 def _write_charts(
     directory: ExportDirectory, drawings: Drawings, pictures: _Pictures, kind: str, name: str
 ) -> None:
-    """The charts as images, below a folder for their kind and one for what they are about."""
+    """Writes the charts as images to `plots/KIND/NAME`."""
     for form, images in pictures.items():
         for chart, drawing in drawings.items():
             picture = images.get(chart, drawing)
@@ -281,9 +282,9 @@ def _write_charts(
 
 
 def _write_picture(directory: ExportDirectory, picture: Picture, *parts: str) -> Sequence[Path]:
-    """Writes what was drawn; its path, none where it could not be drawn."""
+    """Writes an image; returns its path, or nothing if it could not be drawn."""
     if picture.content is None:
-        directory.remove(*parts)  # what an earlier run drew is no longer true
+        directory.remove(*parts)  # the image of an earlier run is out of date
         return []
     return [directory.write(picture.content, *parts)]
 
@@ -296,7 +297,7 @@ def write_results(
     *,
     complete: bool | None,
 ) -> Sequence[Path]:
-    """All results for machines; the paths."""
+    """Writes all results for programs; returns the paths."""
     paths = []
     if OutputFormat.JSON in formats:
         text = results_text(answers, origin, complete=complete)
@@ -312,7 +313,7 @@ def results_text(answers: Sequence[Answer], origin: ReportOrigin, *, complete: b
 
 
 def _rows(rankings: Sequence[Ranking]) -> Sequence[Row]:
-    """Every trial of the rankings, measured (best first) or failed."""
+    """Every trial of the rankings: the measured ones (best first), then the failed ones."""
     trials: list[MeasuredTrial | FailedTrial] = []
     for ranking in rankings:
         trials += [*ranking.measured, *ranking.failed]
@@ -330,7 +331,7 @@ def _write_rows(
     formats: Collection[OutputFormat],
     *folders: str,
 ) -> Sequence[Path]:
-    """Rows as `measurements.…` in each of the formats for tables; the paths."""
+    """Writes the rows as `measurements.csv` and `measurements.parquet`; returns the paths."""
     paths = []
     if OutputFormat.CSV in formats:
         paths.append(directory.write(to_csv(rows), *folders, "measurements.csv"))
@@ -347,7 +348,9 @@ def write_measurements(
     *,
     gpus: int,
 ) -> Sequence[Path]:
-    """The measurements of one variant beside its detailed report, for machines; the paths."""
+    """Writes the measurements of one variant for programs, beside its detailed report; returns the
+    paths.
+    """
     folders = ("reports", "detailed", result.folder)
     paths = []
     if OutputFormat.JSON in formats:
@@ -363,7 +366,7 @@ def _variant_text(result: VariantResult, ranking: Ranking, gpus: int) -> str:
 
 
 def write_error_log(directory: ExportDirectory, rankings: Sequence[Ranking]) -> Path | None:
-    """Commands and telling lines of the trials that failed, where scripts look for them."""
+    """Writes commands, messages and log lines of failed trials to the file that scripts read."""
     failures = [failed for ranking in rankings for failed in ranking.failed]
     if not failures:
         directory.remove("perf_analyzer_error.log")

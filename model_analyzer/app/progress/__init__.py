@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Follows a run: events as values, and who makes them."""
+"""Progress of a run: events as values, and the tracker that creates them."""

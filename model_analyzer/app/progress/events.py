@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What happens in a run, as values. Times are in seconds: `elapsed_s` since the run began, and
-`time_left_s` until it will have ended, which is None where nothing is known yet.
+"""Events of a run. `elapsed_s` is the time in seconds since the run began; `time_left_s` is the
+expected time in seconds until it ends, or None if there is no estimate yet.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from model_analyzer.domain.trials import Failure, Trial
 
 
 class Phase(Enum):
-    """What a run is about just now."""
+    """The current phase of a run."""
 
     STARTING_SERVER = "starting_server"
     OBSERVING_IDLE_SERVER = "observing_idle_server"
@@ -29,7 +29,7 @@ class Phase(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseStarted:
-    """Another phase begins, of all models (`model` is empty) or of one."""
+    """A phase begins, for one model, or for all models (`model` is "")."""
 
     elapsed_s: float
     phase: Phase
@@ -38,8 +38,8 @@ class PhaseStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelStarted:
-    """The search for a model (or several, measured together) begins: the `number`th, from 1, `of`
-    so many. It may ask for `most_trials`; None: nobody knows. `tags` are the metrics to show of it.
+    """The search for a model or group begins: `number` (from 1) `of` all searches. It measures at
+    most `most_trials` trials; None means unknown. `tags` are the metrics to show.
     """
 
     elapsed_s: float
@@ -54,8 +54,8 @@ class ModelStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialStarted:
-    """A trial is about to be measured: the `number`th of its model, from 1; `expected_trials` there
-    will be.
+    """A trial is about to be measured. `number` counts the trials of its model, from 1;
+    `expected_trials` is the expected total.
     """
 
     elapsed_s: float
@@ -67,7 +67,7 @@ class TrialStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialFinished:
-    """A trial gave a measurement: just now, or it is `known` from an earlier run."""
+    """A trial has a measurement: from this run, or `resumed` from an earlier one."""
 
     elapsed_s: float
     time_left_s: float | None
@@ -75,12 +75,12 @@ class TrialFinished:
     number: int
     expected_trials: int
     measurement: Measurement
-    known: bool
+    resumed: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialFailed:
-    """A trial gave none."""
+    """A trial failed: in this run, or `resumed` from an earlier one."""
 
     elapsed_s: float
     time_left_s: float | None
@@ -88,16 +88,16 @@ class TrialFailed:
     number: int
     expected_trials: int
     failure: Failure
-    known: bool
+    resumed: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BestChanged:
-    """Another trial is the best of its model so far, measured so many `times`, with their mean.
+    """A new best trial of its model. `measurement` is the mean of its `times` measurements.
 
-    `gain_percent` is over the best load of the default configuration, None where that was not
-    measured, is the best itself, or is held back by its load, and where the answer would not tell
-    a gain, since constraints are missed; `shortfall_percent` by how much they are.
+    `gain_percent` compares it with the best load of the default configuration. It is None if the
+    default was not measured, is the best itself, or cannot be compared, or if constraints are not
+    met. `shortfall_percent` says by how much they are not met.
     """
 
     elapsed_s: float
@@ -110,8 +110,8 @@ class BestChanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFinished:
-    """The search for a model has ended: `trials` outcomes, `failures` of them without a
-    measurement. With `given_up`, too many failed before any succeeded.
+    """The search for a model has ended with `trials` outcomes, of which `failures` failed.
+    `given_up` means that too many trials failed and none succeeded.
     """
 
     elapsed_s: float
@@ -123,7 +123,7 @@ class ModelFinished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStarted:
-    """The run begins: these models, in the order of measuring; joined where measured together."""
+    """The run begins. `models` are its models and groups, in the order of measuring."""
 
     elapsed_s: float
     version: str
@@ -152,16 +152,16 @@ Event = (
 
 
 class Sink(Protocol):
-    """Shows events, each in its way."""
+    """A way to show events."""
 
     def show(self, event: Event) -> None:
-        """Something has just happened."""
+        """Shows an event that has just happened."""
 
     def paused(self) -> AbstractContextManager[None]:
-        """Inside, somebody else may write to the terminal, and ask."""
+        """A block in which other code may write to the terminal and ask questions."""
 
     def close(self) -> None:
-        """Nothing more will. Closing twice is fine."""
+        """Ends the display. Closing twice is fine."""
 
 
 class Silence:

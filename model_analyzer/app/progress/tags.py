@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which metrics a person is shown while a run goes on."""
+"""The metrics to show during a run."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _TOKENS, _FIRST_TOKEN = "output_token_throughput", "time_to_first_token_p99"
 
 
 def shown_tags(subject: Subject) -> tuple[str, ...]:
-    """The metrics to show: the first objective, what is bounded, the other objectives, and of
-    throughput and latency (of tokens, for a language model) what is not among them.
+    """The metrics to show: the first objective, the metrics of constraints, the other objectives,
+    then throughput and latency (of tokens, for a language model).
     """
     of_tokens = any(model.times_tokens for model in subject.models)
     throughput, latency = (_TOKENS, _FIRST_TOKEN) if of_tokens else (_THROUGHPUT, _LATENCY)
-    objectives = [one.tag for goal in subject.goal.models for one in goal.objectives]
-    constraints = [one.tag for goal in subject.goal.models for one in goal.constraints]
+    objectives = [objective.tag for goal in subject.goal.models for objective in goal.objectives]
+    constraints = [bound.tag for goal in subject.goal.models for bound in goal.constraints]
     if of_tokens and objectives[:1] == [_THROUGHPUT]:
-        objectives.insert(0, _TOKENS)  # what was not asked for in so many words
+        objectives.insert(0, _TOKENS)  # throughput is the default objective
     tags = [ALIASES.get(tag, tag) for tag in (*objectives[:1], *constraints, *objectives[1:])]
     if throughput not in tags:
         tags.append(throughput)

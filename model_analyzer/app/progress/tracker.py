@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Follows a run, and tells a sink what happens, what is best so far and how long it will take."""
+"""Follows a run, and sends a sink events with the best trial so far and the time left."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from model_analyzer.search.plan import Subject
 
 log = logging.getLogger(__name__)
 
-# Up to so many outcomes, the estimate is made anew after each.
+# Up to this number of outcomes, each outcome updates the estimate; later ones less often.
 _ESTIMATES = 40
 
 _PHASES = {
@@ -46,10 +46,10 @@ _PHASES = {
 
 
 class Tracker:
-    """Told what a run does, in its order; `sink` is told what that means.
+    """Receives the steps of a run, in order, and sends events to the `sink`.
 
-    `clock` gives seconds. `hypothetically` is entered while searches are asked what they would do:
-    what they log there has not happened.
+    `clock` returns seconds. The tracker enters `hypothetically` while it asks searches for their
+    next trials: the block suppresses their log lines.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Tracker:
         self._sink = sink
         self._clock = clock
         self._hypothetically = hypothetically
-        self._began = self._before = clock()
+        self._began = self._last_outcome = clock()
         self._left: TimeLeft | None = None
         self._subjects: Sequence[Subject] = ()
         self._model = ""
@@ -79,7 +79,7 @@ class Tracker:
         )
 
     def phase(self, phase: Phase, model: str = "") -> None:
-        """Another phase begins, unless it is the one that goes on."""
+        """A phase begins, unless it is the current one."""
         if self._phase != (phase, model):
             self._phase = (phase, model)
             self._sink.show(PhaseStarted(elapsed_s=self._elapsed_s, phase=phase, model=model))
@@ -87,20 +87,20 @@ class Tracker:
     def searches(
         self, subjects: Sequence[Subject], estimate: Callable[[Sequence[Subject]], TimeLeft]
     ) -> None:
-        """What will be searched is known, and so is how to guess the time that it takes."""
+        """Sets the subjects to search, and the function that estimates the time left."""
         self._subjects = subjects
         with self._hypothetically():
             self._left = estimate(subjects)
 
     def model_started(self, index: int) -> None:
-        """The search for the subject with that index begins."""
+        """The search for the subject with this index begins."""
         subject = self._subjects[index]
         self._model = subject.name
         self._best = _Best(subject.goal)
         self._count, self._failures, self._given_up = 0, 0, False
-        self._before = self._clock()
+        self._last_outcome = self._clock()
         self._estimate.begin(index)
-        self._estimated()
+        self._update_estimate()
         self._sink.show(
             ModelStarted(
                 elapsed_s=self._elapsed_s,
@@ -115,13 +115,13 @@ class Tracker:
         )
 
     def tell(self, event: profiling.Event) -> None:
-        """Something has happened in the search."""
+        """Takes an event of the search."""
         match event:
             case profiling.TrialStarted(trial):
                 self._started(trial)
-            case profiling.TrialFinished(trial, outcome, known):
-                self._finished(trial, outcome, known)
-            case profiling.GivenUp(failures, last, known):
+            case profiling.TrialFinished(trial, outcome, resumed):
+                self._finished(trial, outcome, resumed)
+            case profiling.GivenUp(failures, last, resumed):
                 self._given_up = True
                 log.error(
                     "The first %d attempts failed and none succeeded: skipping the rest of this"
@@ -129,7 +129,7 @@ class Tracker:
                     failures,
                     last.message,
                     ". This happened in an earlier run: --retry-failed tries again"
-                    if known
+                    if resumed
                     else "",
                 )
 
@@ -148,7 +148,7 @@ class Tracker:
         self._sink.show(RunFinished(elapsed_s=self._elapsed_s, exit_status=exit_status))
 
     def paused(self) -> AbstractContextManager[None]:
-        """Inside, somebody else may write to the terminal, and ask."""
+        """A block in which other code may write to the terminal and ask questions."""
         return self._sink.paused()
 
     def close(self) -> None:
@@ -159,8 +159,8 @@ class Tracker:
     def _started(self, trial: Trial) -> None:
         if self._is_replaying:
             self._is_replaying = False
-            self._before = self._clock()
-            self._estimated()
+            self._last_outcome = self._clock()
+            self._update_estimate()
         self.phase(_PHASES[self._estimate.stage_of(trial)], self._model)
         self._sink.show(
             TrialStarted(
@@ -172,23 +172,23 @@ class Tracker:
             )
         )
 
-    def _finished(self, trial: Trial, outcome: Outcome, known: bool) -> None:
-        now = self._clock()
+    def _finished(self, trial: Trial, outcome: Outcome, resumed: bool) -> None:
+        time = self._clock()
         self._count += 1
-        self._estimate.record(trial, outcome, None if known else now - self._before)
-        self._before = now
-        if known:
-            self._is_replaying = True  # and it will be asked once, when that is over
+        self._estimate.record(trial, outcome, None if resumed else time - self._last_outcome)
+        self._last_outcome = time
+        if resumed:
+            self._is_replaying = True  # one estimate is enough, after the replay
         elif self._count % max(self._count // _ESTIMATES, 1) == 0:
-            self._estimated()
+            self._update_estimate()
         if isinstance(outcome, Failure):
-            self._failed(trial, outcome, known)
+            self._failed(trial, outcome, resumed)
         else:
-            self._measured(trial, outcome, known)
+            self._measured(trial, outcome, resumed)
 
-    def _failed(self, trial: Trial, failure: Failure, known: bool) -> None:
+    def _failed(self, trial: Trial, failure: Failure, resumed: bool) -> None:
         self._failures += 1
-        if not known:
+        if not resumed:
             hint = f" ({failure.hint})" if failure.hint else ""
             log.warning("%s%s", failure.message, hint)
             for line in failure.log:
@@ -201,11 +201,11 @@ class Tracker:
                 number=self._count,
                 expected_trials=max(self._expected, self._count),
                 failure=failure,
-                known=known,
+                resumed=resumed,
             )
         )
 
-    def _measured(self, trial: Trial, outcome: Measurement, known: bool) -> None:
+    def _measured(self, trial: Trial, outcome: Measurement, resumed: bool) -> None:
         leader = self._best.add(trial, outcome)
         self._sink.show(
             TrialFinished(
@@ -215,7 +215,7 @@ class Tracker:
                 number=self._count,
                 expected_trials=max(self._expected, self._count),
                 measurement=outcome,
-                known=known,
+                resumed=resumed,
             )
         )
         if leader is not None:
@@ -231,8 +231,7 @@ class Tracker:
                 )
             )
 
-    def _estimated(self) -> None:
-        """Asks for the estimate anew."""
+    def _update_estimate(self) -> None:
         with self._hypothetically():
             self._expected = round(self._estimate.trials())
             self._end_s = self._elapsed_s + self._estimate.seconds()
@@ -243,7 +242,7 @@ class Tracker:
 
     @property
     def _estimate(self) -> TimeLeft:
-        assert self._left is not None, "`searches` comes first"
+        assert self._left is not None, "call `searches` first"
         return self._left
 
     @property
@@ -252,7 +251,7 @@ class Tracker:
 
 
 class _Best:
-    """The best so far, where repetitions count as their mean."""
+    """The best trial so far; repeated measurements of a trial count as their mean."""
 
     def __init__(self, goal: Goal) -> None:
         self.goal = goal
@@ -261,7 +260,7 @@ class _Best:
         self._shown: tuple[str, int] | None = None
 
     def add(self, trial: Trial, measurement: Measurement) -> tuple[Trial, Measurement] | None:
-        """The best and its mean, where that has changed."""
+        """The best trial and its mean measurement; None if neither has changed."""
         first = trial.first
         self._trials[first.key] = first
         self._measured.setdefault(first.key, []).append(measurement)
@@ -273,19 +272,19 @@ class _Best:
         return self._trials[best], self._mean(best)
 
     def times(self, trial: Trial) -> int:
-        """How often the trial was measured."""
+        """The number of measurements of the trial."""
         return len(self._measured[trial.first.key])
 
     def gain_percent(self, trial: Trial, measurement: Measurement) -> float | None:
-        """Over the default under its best load, if that is another one and can be compared; by the
-        same rules as in the answer, None where constraints are missed.
+        """The gain over the best load of the default configuration, by the same rules as in the
+        answer; see `BestChanged`.
         """
         if _is_default(trial) or not self.goal.passes(measurement):
             return None
         defaults = {
-            key: MeasuredTrial(trial=one, measurement=self._mean(key))
-            for key, one in self._trials.items()
-            if _is_default(one)
+            key: MeasuredTrial(trial=measured, measurement=self._mean(key))
+            for key, measured in self._trials.items()
+            if _is_default(measured)
         }
         if not are_comparable(self.goal, trial, defaults.values()):
             return None

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which of the circumstances in a checkpoint a command ranks."""
+"""Selects the group of circumstances in a checkpoint that a command ranks."""
 
 from __future__ import annotations
 
@@ -36,18 +36,19 @@ def ranked(
     circumstances: int | None,
     run: ProfileSettings | None = None,
 ) -> Ranking:
-    """The ranking of a model under the circumstances of that number, or else those of the `run`,
-    where something was measured under them. Raises ConfigError where there is no such number.
+    """The ranking of a model. `circumstances` is the number of the group of circumstances to rank;
+    None means those of the `run`, if it has measurements under them. Raises ConfigError if the
+    number does not exist.
     """
-    wanted = circumstances or (None if run is None else _intended(run, group_members(model)))
+    selected = circumstances or (None if run is None else _intended(run, group_members(model)))
     try:
-        return rank(profile, model, goal, circumstances=wanted)
+        return rank(profile, model, goal, circumstances=selected)
     except ValueError as error:
         raise wrong("--circumstances", f"{model}: {error}") from error
 
 
 def circumstances_tables(checkpoint: Checkpoint) -> Iterator[tuple[str, Table]]:
-    """For each model that was measured under several circumstances, what they are."""
+    """Each model that was measured under several circumstances, with a table of them."""
     for model, count in measured_subjects(checkpoint).items():
         ranking = rank(checkpoint.profile, model, Goal(models=(ModelGoal(),) * count))
         if ranking.group is None or len(ranking.groups) < 2:
@@ -76,7 +77,7 @@ def circumstances_tables(checkpoint: Checkpoint) -> Iterator[tuple[str, Table]]:
 
 
 def run_of(config_file: Path | None) -> ProfileSettings | None:
-    """The settings that `profile` would have with that file; None where it could not use it."""
+    """The settings of `profile` with this file; None if it is not a valid file for `profile`."""
     if config_file is None:
         return None
     try:
@@ -84,12 +85,12 @@ def run_of(config_file: Path | None) -> ProfileSettings | None:
             [], read_yaml(config_file), Path.cwd(), environment=read_environment(os.environ)
         ).settings
     except ConfigError as error:
-        log.debug("%s is no configuration of a run: %s", config_file, error)
+        log.debug("%s is not a configuration for profile: %s", config_file, error)
         return None
 
 
 def _intended(run: ProfileSettings, names: Sequence[str]) -> Intended | None:
-    """The circumstances that the run measures these models under; None where it does not."""
+    """The circumstances of these models in the run; None if it does not measure all of them."""
     models: dict[str, ModelSettings] = {model.name: model for model in run.models}
     if not all(name in models for name in names):
         return None
@@ -102,7 +103,7 @@ def _intended(run: ProfileSettings, names: Sequence[str]) -> Intended | None:
 
 
 def _inputs(model: ModelSettings) -> str:
-    """The fingerprint of the input files, "" where they are gone."""
+    """The fingerprint of the input files; "" if they do not exist any more."""
     try:
         return inputs_of(model)
     except RepositoryError:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The goals by which measurements in a checkpoint are judged."""
+"""The goals that rank the measurements in a checkpoint."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from model_analyzer.state.checkpoint import Checkpoint
 def goals_of(
     checkpoint: Checkpoint,
     subjects: Sequence[str],
-    asked: GoalOverride,
+    flags: GoalOverride,
     settings: ReportSettings | None = None,
 ) -> tuple[Mapping[str, Goal], Sequence[str]]:
-    """The goal of each subject: what the command line asked for, then the YAML file (`settings`),
-    then the run that is in the checkpoint, then the default. And remarks about what the run
-    decided.
+    """The goal of each subject, and remarks about parts that come from the run in the checkpoint.
+    Each part comes from the first of: the command line (`flags`), the YAML file (`settings`), the
+    run, the default.
     """
     goals = {}
     of_run: dict[str, str] = {}
     for subject in subjects:
         names = group_members(subject)
         run = checkpoint.goal_of(subject)
-        known = run.models if run is not None and len(run.models) == len(names) else None
+        run_goals = run.models if run is not None and len(run.models) == len(names) else None
         models = []
         for index, name in enumerate(names):
-            base = ModelGoal() if known is None else known[index]
+            base = ModelGoal() if run_goals is None else run_goals[index]
             in_file = settings.asked_goal(name) if settings is not None else GoalOverride()
-            models.append(asked.over(in_file.over(base)))
-            given = asked.over(in_file.over(ModelGoal(objectives=())))
+            models.append(flags.over(in_file.over(base)))
+            given = flags.over(in_file.over(ModelGoal(objectives=())))
             of_run[name] = _text_of_run(models[-1], given)
         goals[subject] = Goal(models=tuple(models))
     if len(set(of_run.values())) == 1:
@@ -48,15 +48,15 @@ def goals_of(
 
 
 def _text_of_run(goal: ModelGoal, given: ModelGoal) -> str:
-    """What of a goal was not given but comes from the run; "" where that is the default."""
-    wishes = () if given.objectives else goal.objectives
+    """The parts of a goal that come from the run, not from the user; "" if they are the default."""
+    objectives = () if given.objectives else goal.objectives
     bounds = [bound for bound in goal.constraints if bound not in given.constraints]
     weighting = f"weighting {goal.weighting:g}" if goal.weighting != given.weighting else ""
-    is_default = [wish.tag for wish in wishes] in ([], [DEFAULT_OBJECTIVE])
+    is_default = [objective.tag for objective in objectives] in ([], [DEFAULT_OBJECTIVE])
     if is_default and not (bounds or weighting):
         return ""
     texts = []
-    for wish in wishes:
-        weight = f" (weight {wish.weight:g})" if len(wishes) > 1 else ""
-        texts.append(f"{METRICS[ALIASES.get(wish.tag, wish.tag)].name}{weight}")
+    for objective in objectives:
+        weight = f" (weight {objective.weight:g})" if len(objectives) > 1 else ""
+        texts.append(f"{METRICS[ALIASES.get(objective.tag, objective.tag)].name}{weight}")
     return "; ".join(filter(None, (", ".join(texts), *map(str, bounds), weighting)))

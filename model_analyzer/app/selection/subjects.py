@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What was measured in a checkpoint: single models, and models measured together."""
+"""The subjects that a checkpoint has measurements of: models, and groups of models."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from model_analyzer.state.checkpoint import Checkpoint
 
 
 def measured_subjects(checkpoint: Checkpoint) -> Mapping[str, int]:
-    """The models, or the names of those measured together, with how many they are. The order in
-    which models were measured together last counts.
+    """The name of each subject with its number of models. If a group was measured in several orders,
+    its last order counts.
     """
     last = {record.trial.models: place for place, record in enumerate(checkpoint.records)}
     newest = {
@@ -24,16 +24,16 @@ def measured_subjects(checkpoint: Checkpoint) -> Mapping[str, int]:
 
 
 def subject_of(checkpoint: Checkpoint, model: str) -> str:
-    """The subject that is this model; or else the only one that the model is measured in, together
-    with others or called by another. Raises CheckpointError.
+    """The subject with this name; or else the only subject that contains the model, in a group or
+    as a composing model. Raises CheckpointError if there is none, or several.
     """
     subjects = measured_subjects(checkpoint)
     for name in (model, group_name([model])):
         if name in subjects:
             return name
-    asked = set(group_members(model))
-    within = [name for name in subjects if asked == set(group_members(name))]
-    within = within or [name for name in subjects if asked <= set(group_members(name))]
+    members = set(group_members(model))
+    within = [name for name in subjects if members == set(group_members(name))]
+    within = within or [name for name in subjects if members <= set(group_members(name))]
     within = within or [
         record.trial.models
         for record in checkpoint.profile.records
@@ -50,6 +50,6 @@ def subject_of(checkpoint: Checkpoint, model: str) -> str:
             )
         case several:
             raise CheckpointError(
-                f"{checkpoint.path}: {model!r} was measured only together with others: choose one"
-                f" of {', '.join(several)}"
+                f"{checkpoint.path}: model {model!r} was measured only in groups: choose one of"
+                f" {', '.join(several)}"
             )

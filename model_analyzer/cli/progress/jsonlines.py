@@ -62,7 +62,7 @@ def _document(event: Event) -> Mapping[str, Any]:
         case TrialStarted():
             return {**about, **_place(event), **_trial(event.trial)}
         case TrialFinished():
-            outcome = _outcome(event.measurement, event.known)
+            outcome = _outcome(event.measurement, event.resumed)
             measured = _measured(event.trial, event.measurement)
             notices = [notice.text for notice in event.measurement.notices]
             return {**about, **_place(event), **outcome, **measured, "notices": notices}
@@ -71,7 +71,7 @@ def _document(event: Event) -> Mapping[str, Any]:
             return {
                 **about,
                 **_place(event),
-                **_outcome(failure, event.known),
+                **_outcome(failure, event.resumed),
                 **_trial(event.trial),
                 "reason": failure.reason.name.lower(),
                 "message": failure.message,

@@ -49,7 +49,7 @@ class Lines:
                     log.info("Profiling %s: %s", work.variant.name, work.load)
             case TrialFinished():
                 self._finished(event)
-            case TrialFailed(known=True):
+            case TrialFailed(resumed=True):
                 log.info("Existing measurement found for run config. Skipping profile")
             case BestChanged():
                 self._best = _best_text(event, self._tags)
@@ -61,7 +61,7 @@ class Lines:
         """Nothing is open."""
 
     def _finished(self, event: TrialFinished) -> None:
-        if event.known:
+        if event.resumed:
             log.info("Existing measurement found for run config. Skipping profile")
             return
         values = values_text(event.measurement, self._tags, separator=", ")

@@ -227,7 +227,7 @@ class Screen:
             if isinstance(event, TrialFailed):
                 yield Text.assemble(("✗", "red"), (place, "dim"), (event.failure.message, "red"))
                 continue
-            known = " (known)" if event.known else ""
+            known = " (known)" if event.resumed else ""
             passes = self._passes(event)
             yield Text.assemble(
                 ("✓", "green") if passes else ("○", "yellow"),

@@ -10,6 +10,7 @@ from model_analyzer.app.bench.job import Job
 from model_analyzer.app.preview import Preview, preview
 from model_analyzer.config.places import Places
 from model_analyzer.domain.budget import Budget
+from tests.phrases import ONLY_A_SERVER
 from tests.unit.builders import settings
 
 CONFIG = """
@@ -62,4 +63,4 @@ def test_a_model_that_only_a_server_can_complete_has_no_forecast(tmp_path: Path)
     (plan,) = foreseen(tmp_path, text="profile_models: [bare]").plans
 
     assert plan.forecast is None
-    assert "a server has to complete" in plan.unknown
+    assert ONLY_A_SERVER in plan.unknown

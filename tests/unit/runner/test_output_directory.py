@@ -18,6 +18,7 @@ from model_analyzer.runner.output_directory import (
     note_entry,
     prepare_output,
 )
+from tests.phrases import FOREIGN_DIRECTORY, FOREIGN_ENTRY, NOT_DELETED
 
 
 def names(directory: Path) -> set[str]:
@@ -39,7 +40,7 @@ def made(tmp_path: Path) -> Path:
 
 
 def replace(output: Path, *, override: bool = False, spared: list[tuple[str, Path]] = []) -> None:  # noqa: B006
-    prepare_output(output, override=override, kept=[], spared=spared)
+    prepare_output(output, override=override, protected=[], spared=spared)
     create_output(output, override=override, spared=spared)
 
 
@@ -48,7 +49,7 @@ def replace(output: Path, *, override: bool = False, spared: list[tuple[str, Pat
 
 def test_what_is_missing_above_an_output_repository_is_created(tmp_path: Path) -> None:
     output = tmp_path / "runs" / "monday" / "out"
-    prepare_output(output, override=False, kept=[])
+    prepare_output(output, override=False, protected=[])
     assert list(tmp_path.iterdir()) == []
     create_output(output, override=False)
     assert names(output) == set()
@@ -60,7 +61,7 @@ def test_an_output_repository_below_no_directory_is_refused(tmp_path: Path, plac
     (tmp_path / "nowhere").symlink_to("nothing")
     for output in (tmp_path / place / "out", tmp_path / place / "runs" / "out"):
         with pytest.raises(RepositoryError, match=f"{place} is not a directory: choose another"):
-            prepare_output(output, override=False, kept=[])
+            prepare_output(output, override=False, protected=[])
 
 
 def test_an_output_repository_where_nothing_may_be_written_is_refused(
@@ -68,7 +69,7 @@ def test_an_output_repository_where_nothing_may_be_written_is_refused(
 ) -> None:
     monkeypatch.setattr(os, "access", lambda place, mode: False)  # root may write everywhere
     with pytest.raises(RepositoryError, match=f"{tmp_path} is not writable: choose another"):
-        prepare_output(tmp_path / "runs" / "out", override=False, kept=[])
+        prepare_output(tmp_path / "runs" / "out", override=False, protected=[])
 
 
 # -- those of an earlier run -----------------------------------------------------------------------
@@ -91,7 +92,7 @@ def test_the_mark_does_not_cover_what_somebody_else_has_put_there(made: Path) ->
     with pytest.raises(RepositoryError) as caught:
         replace(made)
 
-    assert "holds mine, which no run created" in str(caught.value)
+    assert f"contains mine, {FOREIGN_ENTRY}" in str(caught.value)
     assert "--override-output-model-repository" in str(caught.value)
     assert names(made) == before
     create_output(made, override=False)  # as if it had come after the check
@@ -110,7 +111,7 @@ def test_an_entry_with_a_known_name_that_is_no_directory_is_not_ours(
     else:
         (made / "m_config_1").touch()
 
-    with pytest.raises(RepositoryError, match="holds m_config_1, which no run created"):
+    with pytest.raises(RepositoryError, match=f"contains m_config_1, {FOREIGN_ENTRY}"):
         replace(made)
     create_output(made, override=False)
 
@@ -135,7 +136,7 @@ def test_without_a_mark_of_ours_nothing_is_replaced_unless_asked(
         case "directory":
             (made / MARK).mkdir()
 
-    with pytest.raises(RepositoryError, match="exists: give --override-output-model-repository"):
+    with pytest.raises(RepositoryError, match=f"{FOREIGN_DIRECTORY}: give --override"):
         replace(made)
     assert len(names(made)) == 6
 
@@ -147,7 +148,7 @@ def test_without_a_mark_of_ours_nothing_is_replaced_unless_asked(
 def test_a_copy_of_an_output_repository_is_not_ours(made: Path, tmp_path: Path) -> None:
     shutil.copytree(made, tmp_path / "production")
 
-    with pytest.raises(RepositoryError, match="exists: give --override-output-model-repository"):
+    with pytest.raises(RepositoryError, match=f"{FOREIGN_DIRECTORY}: give --override"):
         replace(tmp_path / "production")
     replace(made)
 
@@ -160,7 +161,7 @@ def test_a_directory_that_no_run_has_made_is_replaced_when_asked(tmp_path: Path)
     (output / "file").touch()
     (output / "link").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(RepositoryError, match="--override-output-model-repository"):
-        prepare_output(output, override=False, kept=[])
+        prepare_output(output, override=False, protected=[])
 
     replace(output, override=True)
 
@@ -186,7 +187,7 @@ def test_a_link_to_an_output_repository_is_not_followed(
 def test_what_another_run_is_writing_is_not_replaced(made: Path, override: bool) -> None:
     with held(made):
         with pytest.raises(RepositoryError, match="in use by another run"):
-            prepare_output(made, override=override, kept=[])
+            prepare_output(made, override=override, protected=[])
         with pytest.raises(OutputError, match="in use by another run"), held(made):
             pass
 
@@ -200,8 +201,8 @@ def test_what_another_run_is_writing_is_not_replaced(made: Path, override: bool)
 def test_what_must_be_kept_is_not_deleted_with_it(tmp_path: Path, inside: str) -> None:
     kept = tmp_path / "out" / inside
     kept.mkdir(parents=True, exist_ok=True)
-    with pytest.raises(RepositoryError, match="holds the model repository"):
-        prepare_output(tmp_path / "out", override=True, kept=[("the model repository", kept)])
+    with pytest.raises(RepositoryError, match=f"contains the model repository .*: {NOT_DELETED}"):
+        prepare_output(tmp_path / "out", override=True, protected=[("the model repository", kept)])
 
 
 @pytest.mark.parametrize("override", [False, True])
@@ -232,7 +233,7 @@ def test_what_is_spared_may_be_a_link(made: Path, tmp_path: Path) -> None:
 
 
 def test_the_whole_of_it_cannot_be_spared(made: Path) -> None:
-    with pytest.raises(RepositoryError, match="holds the export directory"):
+    with pytest.raises(RepositoryError, match=f"contains the export directory .*: {NOT_DELETED}"):
         replace(made, override=True, spared=[("the export directory", made)])
 
 
@@ -242,7 +243,7 @@ def test_a_name_of_any_kind_is_one_entry_of_the_mark(made: Path) -> None:
     note_entry(made, odd)
     (made / odd).mkdir()
 
-    with pytest.raises(RepositoryError, match="holds two, which no run created"):
+    with pytest.raises(RepositoryError, match=f"contains two, {FOREIGN_ENTRY}"):
         replace(made)
     (made / "two").rmdir()
     replace(made)
@@ -258,7 +259,7 @@ def test_a_run_that_was_killed_before_it_marked_its_directory_is_no_obstacle(
     if mark is not None:
         (output / MARK).write_text(mark)
 
-    prepare_output(output, override=False, kept=())
+    prepare_output(output, override=False, protected=())
     create_output(output, override=False)
 
-    prepare_output(output, override=False, kept=())
+    prepare_output(output, override=False, protected=())

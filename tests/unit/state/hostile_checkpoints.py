@@ -33,7 +33,7 @@ from unittest.mock import patch
 from hypothesis import strategies as st
 
 from model_analyzer import Checkpoint
-from model_analyzer.app.resume import tell_changed_secrets
+from model_analyzer.app.resume import log_changed_secrets
 from model_analyzer.cli.program import run
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import SearchMode
@@ -331,7 +331,7 @@ def _search(directory: Path, mode: SearchMode) -> None:
     bounds: dict[str, Any] = {"concurrency": (1, 2), "instances": (1, 2), "batch": (1, 2)}
     with ProfileState(directory, retry_failed=mode is SearchMode.QUICK) as state:
         names = VariantNames.known(state.profile.variants)
-        tell_changed_secrets(state, {"m": setup})
+        log_changed_secrets(state, {"m": setup})
         seen = Run(
             devices=(), host={}, server="2", models=[facts], searches={"m": {"search.mode": "x"}}
         )

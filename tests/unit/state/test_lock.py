@@ -22,7 +22,7 @@ from tests.unit.state.samples import failure, measurement, trial
 
 
 def refusal(directory: Path) -> str:
-    """What a second writer is told."""
+    """The message for a second writer."""
     with pytest.raises(CheckpointError) as caught:
         ProfileState(directory)
     return str(caught.value)
@@ -153,14 +153,15 @@ def test_an_owner_on_another_machine_that_shows_no_life_is_dead(tmp_path: Path) 
         assert lock.read_text() == f"process {os.getpid()} on {socket.gethostname()}\n"
 
 
-def test_an_owner_shows_life(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("model_analyzer.state.lock._SIGN_OF_LIFE_S", 0.01)
-    with ProfileState(tmp_path):
-        os.utime(tmp_path / "lock", (0, 0))
-        deadline = time.monotonic() + 30
-        while (tmp_path / "lock").stat().st_mtime == 0:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+def test_an_owner_updates_the_time_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    lock = Lock(path, heartbeat_s=0.01)
+    os.utime(path, (0, 0))
+    deadline = time.monotonic() + 30
+    while path.stat().st_mtime == 0:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    lock.release()
 
 
 # -- the file goes with its owner ----------------------------------------------------------------

@@ -69,7 +69,7 @@ def test_what_is_known_counts_and_is_not_started() -> None:
 
     started = [event.number for event in kept.events if isinstance(event, TrialStarted)]
     assert started == [3, 4, 5]
-    known = [event.known for event in kept.events if isinstance(event, TrialFinished)]
+    known = [event.resumed for event in kept.events if isinstance(event, TrialFinished)]
     assert known == [True, True, False, False]
 
 
