@@ -17,6 +17,7 @@ import pytest
 
 from model_analyzer.runner.runtime import installed_runtime
 from model_analyzer.state.checkpoint import load
+from tests.phrases import NO_MODEL_FILE
 
 ONE = ("--run-config-search-disable", "-c", "1")
 
@@ -71,7 +72,7 @@ def test_3_a_version_without_its_model_file_is_refused_before_it_hangs(scene) ->
     status, output = scene.profile(*ONE)
 
     assert status == 2
-    assert "no version holds model.py" in output
+    assert NO_MODEL_FILE in output
 
 
 def test_4_a_crashed_model_process_costs_a_server_and_not_the_next_variant(scene, crasher) -> None:

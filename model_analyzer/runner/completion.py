@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Model configurations that leave something to the server, completed by one."""
+"""Asks a server to complete model configurations."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ log = logging.getLogger(__name__)
 
 
 class Completion:
-    """Asks a server, for a moment, what it makes of a model.
+    """Completes configurations with a separate server, or with a remote one.
 
-    The server that measures does not complete configurations: that costs a second for every load.
-    So this is one of its own, or a visit to one that is not ours. `launcher` brings it to life
-    for a model repository, and `work` is a directory for such repositories.
+    The server for measurements does not complete configurations, which would take a second for
+    every load. `launcher` starts a server for a model repository; `work` is a directory for such
+    repositories.
     """
 
     def __init__(
@@ -46,9 +46,9 @@ class Completion:
         self._known: dict[str, ModelConfig] = {}
 
     def complete(self, name: str, own: ModelConfig, setup: ServerSetup) -> ModelConfig:
-        """The configuration of the model `name`, whose file says only `own`.
+        """The complete configuration of the model `name`; `own` is the content of its file.
 
-        Raises RepositoryError where a server cannot complete it.
+        Raises RepositoryError if the server cannot complete it.
         """
         if name not in self._known:
             self._known[name] = self._ask(name, own, setup)
@@ -63,12 +63,12 @@ class Completion:
         flags = {**setup.flags, "disable-auto-complete-config": "false"}
         completing = replace(setup, flags=flags)
         with TritonServer(launcher, self._settings, self._server_log, settles=False) as server:
-            server.version(completing)  # raises where the server itself is what does not work
+            server.version(completing)  # raises if the server itself does not work
             try:
                 answer = server.configuration(name, completing)
             except ServerError as error:
                 raise RepositoryError(
-                    f"{where}: does not say backend, inputs and outputs, and the server could not"
-                    f" complete it: {error}"
+                    f"{where}: backend, inputs or outputs are missing, and the server could not"
+                    f" add them: {error}"
                 ) from error
         return completed(answer, own, where)

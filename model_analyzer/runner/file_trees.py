@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Trees of files: copied so that they can be changed, and told apart by their content."""
+"""Copies, links and fingerprints directory trees."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from model_analyzer.reading import blocks_of, check_regular, open_regular
 CONFIG = "config.pbtxt"
 IGNORED = ("__pycache__", ".git")
 
-# No model has more. Links to directories may multiply, and some files of the system have no end.
+# No model has more. Links to directories may multiply files, and some system files are endless.
 _MOST_FILES = 1_000_000
 _DEEPEST = 100
 _LARGEST_BYTES = 16 * 2**40
 
 
 def files_under(path: Path) -> Iterator[Path]:
-    """Every file below `path`, relative to it, in a fixed order, without directories that nobody
-    needs. Links are followed.
+    """Every file below `path`, relative to it, in a fixed order, without the directories `IGNORED`.
+    Links are followed.
 
-    Raises RepositoryError where something is neither file nor directory, or has no end: a FIFO
-    would block whoever reads it.
+    Raises RepositoryError for anything that is not a file or directory (a FIFO would block), for
+    link cycles, and for trees that are too large.
     """
     with _as_repository_error(path):
         for count, relative in enumerate(_walk(path, Path(), ()), start=1):
             if count > _MOST_FILES:
-                raise OSError(errno.EFBIG, f"Holds more than {_MOST_FILES} files", str(path))
+                raise OSError(errno.EFBIG, f"Has more than {_MOST_FILES} files", str(path))
             yield relative
 
 
 def _walk(root: Path, inside: Path, above: tuple[os.stat_result, ...]) -> Iterator[Path]:
-    """`above` are the directories that this one is in."""
+    """The files below `root / inside`; `above` are the parents of this directory."""
     directory = root / inside
-    own = os.stat(directory)
-    if any(os.path.samestat(own, other) for other in above):
-        raise OSError(errno.ELOOP, "Is a link to a directory that it is in", str(directory))
+    current = os.stat(directory)
+    if any(os.path.samestat(current, parent) for parent in above):
+        raise OSError(errno.ELOOP, "Is a link to its own parent directory", str(directory))
     if len(above) > _DEEPEST:
         raise OSError(errno.ELOOP, "Is nested too deeply", str(directory))
     directories = []
@@ -58,11 +58,11 @@ def _walk(root: Path, inside: Path, above: tuple[os.stat_result, ...]) -> Iterat
         elif name not in IGNORED:
             directories.append(inside / name)
     for below in directories:
-        yield from _walk(root, below, (*above, own))
+        yield from _walk(root, below, (*above, current))
 
 
 def why_unreadable(path: Path) -> str:
-    """Why a file, or the files of a directory, cannot be read; "" if nothing speaks against it."""
+    """Why a file or the files of a directory cannot be read; "" if they can."""
     try:
         with _as_repository_error(path):
             if not path.is_dir():
@@ -75,19 +75,19 @@ def why_unreadable(path: Path) -> str:
 
 
 def copy_writable(source: Path, target: Path) -> None:
-    """Copies a directory, without what nobody needs; the copy can be changed and removed even if
-    the source is read-only.
+    """Copies a directory, without the directories `IGNORED`. The copy is writable even if the
+    source is read-only.
     """
     _mirror(source, target, _copy)
 
 
 def link_tree(source: Path, target: Path) -> None:
-    """Makes `target` look like `source`: real directories, with links to files."""
+    """Mirrors `source` in `target`: real directories with links to the files."""
     _mirror(source, target, _link)
 
 
 def _mirror(source: Path, target: Path, put: Callable[[Path, Path], None]) -> None:
-    """Makes the directories of `source` below `target`, and has each file `put` there."""
+    """Creates the directories of `source` below `target`, and calls `put` for each file."""
     target.mkdir(parents=True, exist_ok=True)
     for entry in os.scandir(source):
         if entry.name in IGNORED:
@@ -108,8 +108,8 @@ def _link(source: Path, target: Path) -> None:
 
 
 def fingerprint_files(path: Path) -> str:
-    """32 hex digits over names and contents of all files under `path`, but for config.pbtxt
-    at its top. `path` may be a single file.
+    """A fingerprint (32 hex digits) of the names and contents of all files under `path`, except the
+    top-level config.pbtxt. `path` may be a file. Raises RepositoryError.
     """
     digest = hashlib.sha256()
     with _as_repository_error(path):
@@ -139,5 +139,5 @@ def _digest_file(path: Path, digest: hashlib._Hash) -> None:
 
 
 def words_of(error: OSError | shutil.Error) -> str:
-    """What the system says, without the number."""
+    """The system's error message, without the error number."""
     return getattr(error, "strerror", None) or str(error)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which GPUs a run uses: those that are here, may be seen, and were asked for. Pure."""
+"""Chooses the GPUs of a run: present, visible to CUDA programs, and requested. Pure."""
 
 from __future__ import annotations
 
@@ -20,24 +20,26 @@ _ALL = ("all",)
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """A GPU of the machine. One in MIG mode is used through its `slices` only; None: it is not."""
+    """A GPU of the machine. `slices` are its MIG devices, the only way to use it in MIG mode; None
+    if it is not in MIG mode.
+    """
 
     device: Device
     slices: tuple[Device, ...] | None = None
 
     @property
     def usable(self) -> tuple[Device, ...]:
-        """What CUDA programs can name."""
+        """The devices that CUDA programs can use."""
         return (self.device,) if self.slices is None else self.slices
 
 
 def choose_gpus(
     present: Sequence[Gpu], requested: Sequence[str], variable: str | None
 ) -> tuple[Device, ...]:
-    """The requested GPUs among those that `variable` (CUDA_VISIBLE_DEVICES, if set) leaves, with
-    the log lines that scripts know.
+    """The requested GPUs among the visible ones. It logs lines that upstream's users look for.
 
-    `requested` are UUIDs or indices, or `all` alone. Raises ConfigError for one that is not there.
+    `requested` are UUIDs or indices, or only `all`. `variable` is CUDA_VISIBLE_DEVICES, if set.
+    Raises ConfigError for a GPU that does not exist or is not visible.
     """
     if not requested:
         log.info("No GPUs requested")
@@ -48,56 +50,57 @@ def choose_gpus(
 
 
 def cuda_environment(chosen: Sequence[Device], requested: Sequence[str]) -> Mapping[str, str]:
-    """What makes CUDA programs use just these; nothing where there is no GPU to keep from them."""
+    """The variable that limits CUDA programs to the chosen GPUs; empty if there are no GPUs."""
     if not chosen and requested:
         return {}
     return {VISIBLE_DEVICES: ",".join(device.uuid for device in chosen)}
 
 
 def visible(present: Sequence[Gpu], variable: str | None) -> tuple[Device, ...]:
-    """What CUDA programs see of the GPUs `present`, in their order.
+    """The devices of the GPUs `present` that CUDA programs see, in their order.
 
-    As CUDA does, it reads `variable` up to the first word that names nothing.
+    Like CUDA, it reads `variable` up to the first word that names no device.
     """
     if variable is None:
         return tuple(device for gpu in present for device in gpu.usable)
-    seen: dict[str, Device] = {}
+    devices: dict[str, Device] = {}
     for word in variable.split(","):
         named = _named(word.strip(), present)
         if not named:
             break
-        seen |= {device.uuid: device for device in named}
-    return tuple(seen.values())
+        devices |= {device.uuid: device for device in named}
+    return tuple(devices.values())
 
 
 def _named(word: str, present: Sequence[Gpu]) -> tuple[Device, ...]:
-    """The usable devices that an index, a UUID or its beginning stands for."""
+    """The usable devices with this index, UUID or unique UUID prefix."""
     if word.isdecimal():
         return present[int(word)].usable if int(word) < len(present) else ()
-    found = [gpu.usable for gpu in present if gpu.device.uuid.startswith(word)]
-    found += [(part,) for gpu in present for part in gpu.slices or () if part.uuid.startswith(word)]
-    return found[0] if word and len(found) == 1 else ()
+    matches = [gpu.usable for gpu in present if gpu.device.uuid.startswith(word)]
+    slices = [part for gpu in present for part in gpu.slices or ()]
+    matches += [(part,) for part in slices if part.uuid.startswith(word)]
+    return matches[0] if word and len(matches) == 1 else ()
 
 
-def select(seen: Sequence[Device], requested: Sequence[str]) -> Mapping[int, Device]:
-    """The requested devices by their index among those that CUDA programs see.
+def select(devices: Sequence[Device], requested: Sequence[str]) -> Mapping[int, Device]:
+    """The requested devices by their index in `devices`, the ones that CUDA programs see.
 
-    A CUDA program uses whole GPUs or one MIG device. So `all` is every whole GPU, or the first
-    MIG device where there are no others.
+    A CUDA program uses whole GPUs or one MIG device. So `all` means every whole GPU, or the first
+    MIG device if there are only MIG devices. Raises ConfigError.
     """
     if tuple(requested) == _ALL:
-        whole = {index: device for index, device in enumerate(seen) if not device.is_mig}
-        return whole or dict(enumerate(seen[:1]))
+        whole = {index: device for index, device in enumerate(devices) if not device.is_mig}
+        return whole or dict(enumerate(devices[:1]))
     chosen: dict[int, Device] = {}
     problems = []
     for word in requested:
-        index = _index(word, seen)
+        index = _index(word, devices)
         if index is None:
             problems.append(
-                Problem(where="gpus", what=f"there is no GPU {word} here", hint=_listed(seen))
+                Problem(where="gpus", what=f"there is no GPU {word} here", hint=_listed(devices))
             )
         else:
-            chosen[index] = seen[index]
+            chosen[index] = devices[index]
     if problems:
         raise ConfigError(*problems)
     if len(chosen) > 1 and any(device.is_mig for device in chosen.values()):
@@ -111,15 +114,14 @@ def select(seen: Sequence[Device], requested: Sequence[str]) -> Mapping[int, Dev
     return chosen
 
 
-def _index(word: str, seen: Sequence[Device]) -> int | None:
+def _index(word: str, devices: Sequence[Device]) -> int | None:
     if word.isdecimal():
-        return int(word) if int(word) < len(seen) else None
-    found = [index for index, device in enumerate(seen) if device.uuid == word]
-    return found[0] if found else None
+        return int(word) if int(word) < len(devices) else None
+    return next((index for index, device in enumerate(devices) if device.uuid == word), None)
 
 
-def _listed(seen: Sequence[Device]) -> str:
-    if not seen:
+def _listed(devices: Sequence[Device]) -> str:
+    if not devices:
         return "CUDA programs see none: remove the option"
-    known = (f"{index}: {device.name} {device.uuid}" for index, device in enumerate(seen))
-    return "there are " + ", ".join(known)
+    texts = (f"{index}: {device.name} {device.uuid}" for index, device in enumerate(devices))
+    return "available: " + ", ".join(texts)

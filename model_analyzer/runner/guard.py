@@ -1,24 +1,24 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Stands between us and one child process, so that nothing of it outlives us.
+"""Starts one child process and makes sure that no part of it outlives model-analyzer.
 
-A program of its own, run as `python -I -S guard.py LIFELINE ENDED` by process.py. LIFELINE is
-the read end of a pipe that first tells what to run and is then held open by model-analyzer. When
-it closes, whatever the reason (kill -9 included), the child's whole process group is killed. A
-child that has something to put away first gets SIGHUP and some seconds.
-The same happens to what is left of the group when the child itself ends: Triton's Python
-backend leaves stubs behind when the server is killed under load, and those never end. Shared
-memory regions with the given prefix are removed, and so are those of the Python backend that the
-killed processes had mapped: inside perf_analyzer a server cannot be given a prefix. Signals are
-passed on to the group.
+A separate program: process.py runs `python -I -S guard.py LIFELINE ENDED`. LIFELINE is the read end
+of a pipe. Its first message says what to run; then model-analyzer keeps it open. When it closes for
+any reason (kill -9 included), the guard kills the whole process group of the child. A child that
+needs to clean up first gets SIGHUP and some seconds.
 
-ENDED is the write end of a pipe that nobody else holds: it closes when everything is over.
+When the child itself ends, the guard also kills the rest of the group: Triton's Python backend
+leaves stubs behind when the server is killed under load, and they never end. Then it removes shared
+memory regions with the given prefix, and regions of the Python backend that the killed processes
+had mapped, since a server inside perf_analyzer has no prefix. It forwards signals to the group.
+
+ENDED is the write end of a pipe that only the guard holds: it closes when everything has ended.
 
 The message on the lifeline is its length as ten digits, then byte strings, each ended by a NUL
-byte: the shared memory prefix (may be empty), the seconds to put things away, the number of
-arguments, the arguments, and NAME=VALUE pairs.
+byte: the shared memory prefix (may be empty), the seconds for cleaning up, the number of arguments,
+the arguments, and NAME=VALUE pairs.
 
-Standard library only, and little of it: this starts once for every perf_analyzer.
+It imports little, and only the standard library: it starts once for every perf_analyzer.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ def main(lifeline: int, ended: int) -> int:
     if child == 0:
         _become(command, environment)
     try:
-        os.setpgid(child, child)  # here too: whoever comes first
+        os.setpgid(child, child)  # parent and child both do this, to avoid a race
     except OSError:
-        pass  # it has been done, or the child has ended
+        pass  # the child has done it, or has ended
     try:
         _watch(child, lifeline, wakeup)
         _say_farewell(child, wakeup, farewell_s)
     finally:
-        # The unreaped child keeps its group's number from being given to somebody else.
+        # While the child is not reaped, the number of its group is not reused.
         regions = regions_of(_members(child))
         _signal_group(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
@@ -71,7 +71,7 @@ def main(lifeline: int, ended: int) -> int:
 
 
 def _become(command: list[bytes], environment: dict[bytes, bytes]) -> None:
-    """In the child: the command, in a process group of its own, killed if we are killed.
+    """Runs in the child: becomes the command, in a new process group that dies with the guard.
 
     Never returns.
     """
@@ -88,7 +88,7 @@ def _become(command: list[bytes], environment: dict[bytes, bytes]) -> None:
 
 
 def _watch(child: int, lifeline: int, wakeup: int) -> None:
-    """Returns when the child has ended or is to be killed."""
+    """Returns when the child has ended or must be killed."""
     while True:
         ready, _, _ = select.select([lifeline, wakeup], [], [])
         if lifeline in ready and not os.read(lifeline, 1):
@@ -102,7 +102,7 @@ def _watch(child: int, lifeline: int, wakeup: int) -> None:
 
 
 def _say_farewell(child: int, wakeup: int, most_s: float) -> None:
-    """Lets the child put away what would outlive it, but no longer than `most_s` seconds."""
+    """Gives the child at most `most_s` seconds to clean up."""
     deadline = time.monotonic() + most_s
     if most_s and not _has_ended(child):
         _signal_group(child, signal.SIGHUP)
@@ -120,14 +120,14 @@ def _read_message(lifeline: int) -> tuple[str, float, list[bytes], dict[bytes, b
     data = _read(lifeline, int(length)) if length else None
     if not data:
         return None
-    prefix, farewell_s, count, *rest = data[:-1].split(b"\0")
-    command = rest[: int(count)]
-    environment = dict(pair.split(b"=", 1) for pair in rest[int(count) :])
+    prefix, farewell_s, count, *words = data[:-1].split(b"\0")
+    command = words[: int(count)]
+    environment = dict(pair.split(b"=", 1) for pair in words[int(count) :])
     return os.fsdecode(prefix), float(farewell_s), command, environment
 
 
 def _read(lifeline: int, size: int) -> bytes | None:
-    """Exactly `size` bytes, or None if the other end is gone."""
+    """Exactly `size` bytes, or None if the other end is closed."""
     data = b""
     while len(data) < size:
         more = os.read(lifeline, size - len(data))
@@ -141,7 +141,7 @@ def _signal_group(leader: int, number: int) -> None:
     try:
         os.killpg(leader, number)
     except (ProcessLookupError, PermissionError):
-        pass  # ended, or between the fork and the new group: then there is nobody to tell
+        pass  # the group has ended, or does not exist yet
 
 
 def regions_of(processes: list[int]) -> set[str]:
@@ -149,7 +149,7 @@ def regions_of(processes: list[int]) -> set[str]:
     present = [name for name in shared_memory() if name.startswith(_BACKEND_PREFIX)]
     if not present:
         return set()
-    mapped = {line.rpartition("/")[2] for one in processes for line in _maps_of(one)}
+    mapped = {line.rpartition("/")[2] for process in processes for line in _maps_of(process)}
     return mapped.intersection(present)
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the machine is, in words, for reports and checkpoints."""
+"""Describes the machine, for reports and checkpoints."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import psutil
 
 
 def core_count() -> int:
-    """How many cores this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0))
 
 

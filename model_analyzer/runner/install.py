@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Installs a real tritonserver and perf_analyzer into the cache directory, without root.
 
-Of two wheels only the binaries are unpacked. Models of the Python backend get an environment of
-their own with numpy 1: with numpy 2 this server's Python backend answers with empty tensors and
-reports no error. Everything is verified by lock files (wheels.py) but for packages that the user
-accepts unverified.
+It unpacks only the binaries of two wheels. Python models get a separate environment with numpy 1:
+with numpy 2, the Python backend of this server answers with empty tensors and reports no error.
+Lock files (wheels.py) verify everything except packages that the user accepts unverified.
 """
 
 from __future__ import annotations
@@ -37,10 +36,10 @@ from model_analyzer.writing import open_own
 
 Say = Callable[[str], None]
 
-# Debian's libb64 and NVIDIA's CUDA runtime are in the wheel under names of their own.
+# Debian's libb64 and NVIDIA's CUDA runtime have different names in the wheel.
 _SHORT_NAMES = {"libb64-": "libb64.so.0d", "libcudart-": "libcudart.so.12"}
 
-# Newest first, but for 3.13: there numpy 1 must be compiled.
+# Newest first, except 3.13, for which numpy 1 must be compiled.
 _COMPILES_NUMPY = "3.13"
 _PYTHONS = ("3.12", "3.11", "3.10", "3.9", "3.8", _COMPILES_NUMPY)
 
@@ -65,8 +64,8 @@ import venv, ensurepip
 class Interpreter:
     """A Python for the models.
 
-    `library` is its shared library, or None where the runtime brings one (3.13) or where it is
-    still to be taken out of the Debian package `package`.
+    `library` is its shared library. None means that the runtime has one (3.13), or that it must be
+    unpacked from the Debian package `package`.
     """
 
     executable: str
@@ -83,9 +82,10 @@ def install(
     unverified: Sequence[str],
     say: Say,
 ) -> InstalledRuntime:
-    """Installs what is missing, and packages for the models. Safe when run twice at once.
+    """Installs missing parts, and packages for the models. Two processes may run it at once.
 
-    `locks` are requirements files with hashes, `unverified` packages that need not have any.
+    `locks` are requirements files with hashes; `unverified` are packages without hashes. Raises
+    RuntimeNotFound.
     """
     _check_machine()
     runtime = installed_runtime(environment)
@@ -148,7 +148,7 @@ def _check_machine() -> None:
     if system != "linux" or machine != "x86_64":
         raise RuntimeNotFound(
             f"there is no runtime for {system} on {machine}, only for Linux on x86_64: install"
-            " tritonserver and perf_analyzer another way and give their paths"
+            " tritonserver and perf_analyzer in a different way and give their paths"
         )
     name, _, version = (os.confstr("CS_GNU_LIBC_VERSION") or "").partition(" ")
     numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdecimal())
@@ -171,26 +171,27 @@ def _locked(cache: Path) -> Iterator[None]:
         yield
 
 
-def _find_interpreter(wanted: str | None, environment: Mapping[str, str]) -> Interpreter:
-    """The first interpreter that can run models, `wanted` (a path, a name or 3.X) if given."""
-    if wanted is not None:
-        found = _probe(f"python{wanted}" if wanted[:1].isdigit() else wanted, environment)
-        if isinstance(found, str):
-            raise RuntimeNotFound(f"--python {wanted}: {found}")
-        return found
-    own = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    order = [own, *_PYTHONS] if own in _PYTHONS[:-1] else list(_PYTHONS)
+def _find_interpreter(requested: str | None, environment: Mapping[str, str]) -> Interpreter:
+    """The `requested` interpreter (a path, a name or 3.X), or the first that can run models."""
+    if requested is not None:
+        name = f"python{requested}" if requested[:1].isdigit() else requested
+        interpreter = _probe(name, environment)
+        if isinstance(interpreter, str):
+            raise RuntimeNotFound(f"--python {requested}: {interpreter}")
+        return interpreter
+    current = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    order = [current, *_PYTHONS] if current in _PYTHONS[:-1] else list(_PYTHONS)
     second_choice = None
     reasons = []
     for version in dict.fromkeys(order):
-        name = sys.executable if version == own else f"python{version}"
-        found = _probe(name, environment)
-        if isinstance(found, str):
-            reasons.append(f"{Path(name).name}: {found}")
-        elif not found.package:
-            return found
+        name = sys.executable if version == current else f"python{version}"
+        interpreter = _probe(name, environment)
+        if isinstance(interpreter, str):
+            reasons.append(f"{Path(name).name}: {interpreter}")
+        elif not interpreter.package:
+            return interpreter
         else:
-            second_choice = second_choice or found
+            second_choice = second_choice or interpreter
     if second_choice is not None:
         return second_choice
     raise RuntimeNotFound(
@@ -208,11 +209,11 @@ def _probe(name: str, environment: Mapping[str, str]) -> Interpreter | str:
     lines = output.splitlines()
     if status != 0:
         if "ensurepip" in output:
-            return "cannot make environments (package python3-venv is missing)"
+            return "cannot create environments (package python3-venv is missing)"
         return (lines or [f"exit status {status}"])[-1]
     version, directory = lines[0], lines[1]
     if version not in _PYTHONS:
-        return f"is Python {version}; this server's models run on 3.8 to 3.13"
+        return f"is Python {version}; models of this server need 3.8 to 3.13"
     if version == _COMPILES_NUMPY:  # the runtime brings its shared library
         return Interpreter(executable, version)
     library = f"libpython{version}.so.1.0"
@@ -243,11 +244,11 @@ def _make_environment(
 
 def _make_venv(python: str, directory: Path, environment: Mapping[str, str]) -> None:
     command = isolated(python, "-m", "venv", str(directory))
-    succeed("make an environment", command, environment=environment)
+    succeed("create an environment", command, environment=environment)
 
 
 def _install_numpy(runtime: InstalledRuntime, environment: Mapping[str, str], say: Say) -> None:
-    """numpy of the lock: a wheel, or for Python 3.13 compiled from its source."""
+    """Installs numpy from the lock file: a wheel, or for Python 3.13 compiled from source."""
     pip = Pip(runtime.python, environment)
     with _recording(runtime):
         if runtime.python_version != _COMPILES_NUMPY:
@@ -264,33 +265,33 @@ def _install_numpy(runtime: InstalledRuntime, environment: Mapping[str, str], sa
 
 @contextmanager
 def _recording(runtime: InstalledRuntime) -> Iterator[None]:
-    """Records as verified what is installed in here."""
-    before = runtime.packages
+    """A block that records the packages installed in it as verified."""
+    earlier = runtime.packages
     yield
-    runtime.record_verified(runtime.packages - before)
+    runtime.record_verified(runtime.packages - earlier)
 
 
 def _library_from_package(
     runtime: InstalledRuntime, interpreter: Interpreter, environment: Mapping[str, str]
 ) -> Path:
-    """Takes libpython out of its Debian package, which needs no root."""
+    """Unpacks libpython from its Debian package, without root."""
     package = interpreter.package
     unpacked = runtime.root / package
     unpacked.mkdir()
-    mend = f"install it with: sudo apt-get install {package}"
+    fix = f"install it with: sudo apt-get install {package}"
     fetch = ["apt-get", "download", package]
-    succeed(f"fetch {package} ({mend})", fetch, environment=environment, directory=unpacked)
+    succeed(f"fetch {package} ({fix})", fetch, environment=environment, directory=unpacked)
     for file in unpacked.glob("*.deb"):
         unpack = ["dpkg-deb", "-x", str(file), str(unpacked)]
         succeed(f"unpack {file.name}", unpack, environment=environment)
         file.unlink()
     for library in unpacked.rglob(f"libpython{interpreter.version}.so.1.0"):
         return Path("..", library.relative_to(runtime.root))
-    raise RuntimeNotFound(f"package {package} holds no shared library; {mend}")
+    raise RuntimeNotFound(f"package {package} has no shared library; {fix}")
 
 
 def _unpack(wheel: Path, root: Path, python: str) -> None:
-    """Takes the binaries and licences out of a wheel, writable for the owner alone."""
+    """Unpacks the binaries and licences of a wheel, writable only for the owner."""
     wanted = (
         "nvidia_pytriton.libs/",
         "pytriton/tritonserver/bin/",
@@ -319,7 +320,7 @@ def _unpack(wheel: Path, root: Path, python: str) -> None:
 
 
 def _finish(runtime: InstalledRuntime, interpreter: Interpreter) -> None:
-    """Puts the stub and the libraries where the server looks for them."""
+    """Moves the stub and the libraries to the places where the server looks for them."""
     stubs = runtime.server.parent.parent / "python_backend_stubs"
     (stubs / interpreter.version / runtime.stub.name).rename(runtime.stub)
     shutil.rmtree(stubs)

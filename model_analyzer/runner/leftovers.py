@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What stays behind when a guard is killed: processes that never end, and their shared memory.
+"""Removes leftovers of killed guards: processes that never end, and their shared memory.
 
-Every process that runs behind a guard has a variable that names the guard, and so has what it
-starts: Triton's stubs too. Shared memory has the process of its run in its name. What names a
-process that has ended is ours, and of no use to anybody: it is removed.
+Every process behind a guard, and every process that it starts (Triton's stubs too), has a variable
+that names the guard. Names of shared memory contain the process of the run. If the named process
+has ended, the leftover belongs to a killed run and is removed.
 """
 
 from __future__ import annotations
@@ -30,14 +30,13 @@ _REGION = re.compile(r"ma_([0-9]+-[0-9]+-[0-9]+)_.+")
 
 
 def shm_prefix(token: str) -> str:
-    """What the names of a server's shared memory begin with: they say whose it is."""
+    """The prefix of the names of a server's shared memory; it contains the owner."""
     return f"ma_{name_of_this_process()}_{token}_"
 
 
 def remove_leftovers(prefix: str = "") -> None:
-    """Ends processes whose guard was killed, and removes shared memory that they have left; also
-    that with a `prefix` which nobody uses any more. A guard that was stopped goes on: it ends its
-    processes itself, if it has to.
+    """Ends processes whose guard was killed, and removes their shared memory; also shared memory
+    with an unused `prefix`. Wakes guards that were stopped, so that they end their processes.
     """
     _wake_guards()
     for process in _without_guard():
@@ -47,7 +46,7 @@ def remove_leftovers(prefix: str = "") -> None:
             process.kill()
         except psutil.Error:
             continue  # it has just ended
-        log.info("Ended process %d (%s) that a killed run has left", process.pid, name)
+        log.info("Ended process %d (%s), a leftover of a killed run", process.pid, name)
         remove_shared_memory("", regions)
     remove_shared_memory(prefix, {name for name in shared_memory() if _is_left(name)})
 
@@ -66,7 +65,7 @@ def _wake_guards() -> None:
 
 
 def _without_guard() -> Iterator[psutil.Process]:
-    """Processes of this user that a guard which has ended was to end."""
+    """Processes of this user whose guard has ended."""
     this = psutil.Process()
     spared = {this.pid, *(parent.pid for parent in this.parents())}
     for process in psutil.process_iter():

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Model configurations as files and servers have them: text to and from our mappings, and what
-makes one complete.
+"""Converts model configurations between text, JSON and our mappings, and checks that they are
+complete.
 
-The protobuf that tritonclient ships is the only parser: nothing here reads pbtxt by hand.
+The only parser is the protobuf of tritonclient.
 """
 
 from __future__ import annotations
@@ -23,13 +23,15 @@ _LONGEST_REASON = 300
 
 
 def parse_text(text: str, name: str) -> ModelConfig:
-    """The configuration in protobuf `text`; `name` stands for the file in messages."""
+    """The configuration in protobuf `text`; `name` is the file in messages. Raises
+    RepositoryError.
+    """
     try:
         config = from_message(text_format.Parse(text, new_message()))
     except text_format.ParseError as error:
-        # protobuf says "LINE:COLUMN : reason", where it knows the place
-        found = re.match(r"(\d+:\d+) : (.*)", str(error), re.DOTALL)
-        where, reason = found.groups() if found else ("", str(error))
+        # protobuf says "LINE:COLUMN : reason" if it knows the place
+        match = re.match(r"(\d+:\d+) : (.*)", str(error), re.DOTALL)
+        where, reason = match.groups() if match else ("", str(error))
         where = f"{name}:{where}" if where else name
         reason = (
             reason.strip()
@@ -42,7 +44,7 @@ def parse_text(text: str, name: str) -> ModelConfig:
         to_json(config)
     except ValueError as error:
         raise RepositoryError(
-            f"{name}: a number in it is infinite or not a number, which no load request can hold"
+            f"{name}: has an infinite number or NaN, which Triton cannot load: change it"
         ) from error
     return config
 
@@ -53,27 +55,29 @@ def is_complete(config: ModelConfig) -> bool:
 
 
 def completed(answer: ModelConfig, own: ModelConfig, where: str) -> ModelConfig:
-    """What a server made of `own`, fit to be varied; `where` stands for its file in messages.
+    """The configuration `own` as a server has completed it, ready for a search; `where` is its
+    file in messages. Raises RepositoryError if it is still incomplete.
 
-    A preferred batch size that the server has chosen would forbid smaller batch limits.
+    It leaves out a preferred batch size that the server has chosen, which would forbid a smaller
+    max_batch_size.
     """
     _check_tensors(answer, where)
     if not is_complete(answer):
         missing = " and no ".join(_missing(answer))
         raise RepositoryError(
-            f"{where}: the server could not complete the configuration: it has no {missing}; write"
-            " that into the file"
+            f"{where}: the server could not complete the configuration: it has no {missing}; add"
+            " it to the file"
         )
     batching = answer.get("dynamic_batching")
     if batching is None or "preferred_batch_size" in own.get("dynamic_batching", {}):
         return answer
-    kept = {key: value for key, value in batching.items() if key != "preferred_batch_size"}
-    config: ModelConfig = freeze({**answer, "dynamic_batching": kept})
+    batching = {key: value for key, value in batching.items() if key != "preferred_batch_size"}
+    config: ModelConfig = freeze({**answer, "dynamic_batching": batching})
     return config
 
 
 def _check_tensors(config: ModelConfig, where: str) -> None:
-    """Refuses an input or output without a name; `where` stands for the file in messages."""
+    """Refuses an input or output without a name; `where` is the file in messages."""
     for side in ("input", "output"):
         if not all(tensor.get("name") for tensor in config.get(side, ())):
             raise RepositoryError(f"{where}: an {side} has no name")
@@ -100,8 +104,8 @@ def to_text(config: ModelConfig) -> str:
 
 
 def to_json(config: ModelConfig) -> str:
-    """The configuration as the server takes it in a load request.
+    """The configuration in the form of a load request.
 
-    Raises ValueError for numbers that JSON cannot hold.
+    Raises ValueError for numbers that JSON cannot represent.
     """
     return json.dumps(thaw(config), allow_nan=False)

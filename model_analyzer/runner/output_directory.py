@@ -108,7 +108,8 @@ def _check_ours(path: Path, spared: Collection[Path]) -> None:
         if not (is_ours(entry) or place in spared or _is_above(place, spared)):
             raise RepositoryError(
                 f"output model repository {path} contains {entry.name}, which no run created",
-                f"move it away, give --override-output-model-repository to replace it, or {_ANOTHER}",
+                "move it away, give --override-output-model-repository to replace it, or"
+                f" {_ANOTHER}",
             )
 
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""To which process something belongs, as text that can be left beside it and judged later.
+"""Identifies a process by a text that can be stored and checked later.
 
-A process number alone will not do: numbers are used again, start anew at each boot, and mean
-something else in each container.
+The process number alone is not enough: numbers are reused, start again at each boot, and differ in
+each container.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ def this_process() -> str:
 
 
 def owner_of(pid: int) -> str:
-    """The owner text of a process that runs."""
+    """The owner text of a running process."""
     return " ".join((_boot(), _namespace(), str(pid), _start(pid)))
 
 
 def has_ended(owner: str) -> bool:
-    """Whether that process is over; False where it cannot be known from here."""
+    """Whether the process of an owner text has ended; False if unknown."""
     words = owner.split()
     if len(words) != 4 or not words[2].isdecimal():
         return False
@@ -37,12 +37,12 @@ def has_ended(owner: str) -> bool:
 
 
 def name_of_this_process() -> str:
-    """The same for names of files in a place that is empty after a boot."""
+    """A shorter owner text for file names in a directory that is empty after a boot."""
     return "-".join((_digits(_namespace()), str(os.getpid()), _start(os.getpid())))
 
 
 def name_has_ended(name: str) -> bool:
-    """Whether the process with this name is over; False where it cannot be known from here."""
+    """Whether the process of a name from `name_of_this_process` has ended; False if unknown."""
     namespace, pid, start = name.split("-")
     return namespace == _digits(_namespace()) and start != _start(int(pid))
 
@@ -60,11 +60,11 @@ def _namespace() -> str:
 
 
 def _start(pid: int) -> str:
-    """When the process started, in clock ticks since boot; "" where it is over."""
+    """The start of the process in clock ticks since boot; "" if it has ended."""
     try:
         stat = (_PROC / str(pid) / "stat").read_text()
     except OSError:
         return ""
-    # the name before the last parenthesis may hold anything
+    # the name before the last parenthesis may contain any character
     fields = stat.rpartition(")")[2].split()
     return "" if fields[0] in _OVER else fields[19]

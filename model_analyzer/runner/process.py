@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Child processes: started behind a guard, waited for without polling, gone when we are."""
+"""Child processes behind a guard: waiting needs no polling, and they end when we end."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ import psutil
 from model_analyzer.runner.leftovers import GUARD, VARIABLE, remove_leftovers
 from model_analyzer.runner.owner import owner_of
 
-# Of a command that is only asked something.
+# The limit for the output of short commands.
 _MOST_OUTPUT = 16 * 2**20
 
 
 class Process:
-    """A running child, with everything that it starts in its process group.
+    """A running child with all processes in its process group.
 
-    Its output (both streams) goes to the end of `output`. A context manager: leaving it kills
-    what still runs. Shared memory whose name begins with `shm_prefix` is removed at the end.
-    A child that is killed, or that we leave alone, first gets SIGHUP and `farewell_s` seconds.
+    Its output (both streams) is appended to `output`. A context manager: leaving it kills running
+    processes. At the end, shared memory whose name begins with `shm_prefix` is removed. Before the
+    child is killed, or if model-analyzer ends, it gets SIGHUP and `farewell_s` seconds.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Process:
         self._ended, ended = os.pipe()
         try:
             with open(output, "ab") as log:
-                # -I and -S: no site-packages and no PYTHON* variables, so that it starts at once
+                # -I and -S: without site-packages and PYTHON* variables, so it starts fast
                 self._guard = subprocess.Popen(
                     [sys.executable, "-I", "-S", str(GUARD), str(lifeline), str(ended)],
                     stdin=subprocess.DEVNULL,
@@ -97,7 +97,7 @@ class Process:
         self.send(signal.SIGTERM)
 
     def stop(self, grace_s: float) -> int | None:
-        """Asks it to end, and kills it if that has not happened after `grace_s` seconds."""
+        """Asks it to end, and kills it after `grace_s` seconds if it still runs."""
         if self.is_running:
             self.terminate()
             self.wait(grace_s)
@@ -109,22 +109,22 @@ class Process:
         if self._lifeline >= 0:
             os.close(self._lifeline)
             self._lifeline = -1
-        self._guard.send_signal(signal.SIGCONT)  # somebody may have stopped it
-        if self._guard.wait() < 0:  # somebody has killed the guard: nobody else cleans up
+        self._guard.send_signal(signal.SIGCONT)  # it may be stopped
+        if self._guard.wait() < 0:  # the guard was killed, so it did not clean up
             remove_leftovers(self._shm_prefix)
         if self._ended >= 0:
             os.close(self._ended)
             self._ended = -1
 
     def tree(self) -> Sequence[psutil.Process]:
-        """The child and all its descendants, as far as they run."""
+        """The child and all its running descendants."""
         try:
             return psutil.Process(self._guard.pid).children(recursive=True)
         except psutil.NoSuchProcess:
             return []
 
     def _has_ended(self) -> bool:
-        """Whether the other end of the `ended` pipe, which only the guard holds, is closed."""
+        """Whether the guard has closed its end of the `ended` pipe."""
         return self._ended < 0 or bool(select.select([self._ended], [], [], 0)[0])
 
     def _tell(self, words: Sequence[str], environment: Mapping[str, str]) -> None:
@@ -135,7 +135,7 @@ class Process:
             while message:
                 message = message[os.write(self._lifeline, message) :]
         except BrokenPipeError:
-            pass  # the guard could not start: its exit status tells
+            pass  # the guard could not start: its exit status shows it
 
 
 def describe_status(status: int) -> str:
@@ -155,9 +155,9 @@ def run(
     directory: Path | None = None,
     timeout_s: float,
 ) -> tuple[int, str]:
-    """Runs a command to its end; its exit status and both its streams as text.
+    """Runs a command to its end; returns its exit status and both streams as text.
 
-    A command that cannot be started, does not end in time, or prints without end gives 127 and why.
+    If it cannot be started, does not end in time, or prints too much: 127 and the reason.
     """
     try:
         with subprocess.Popen(
@@ -183,11 +183,11 @@ def run(
 
 
 class _Endless(Exception):
-    """A program prints more than anybody reads."""
+    """A program prints too much."""
 
 
 def _output_of(child: subprocess.Popen[bytes], deadline: float) -> bytes:
-    """What the child prints until it ends."""
+    """The complete output of the child."""
     assert child.stdout is not None, "its output is a pipe"
     output = bytearray()
     while select.select([child.stdout], [], [], max(deadline - time.monotonic(), 0))[0]:

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Model repositories: reads models, writes variants, and stages what the server is given.
+"""Model repositories: reads models, writes variants, and stages models for the server.
 
-The user's repository is only read. The server gets a staged copy of it, made of directories
-and symbolic links, because the Python backend writes byte code next to a model.
+The user's repository is only read. The server gets a staged copy made of directories and symbolic
+links, because the Python backend writes byte code beside a model.
 """
 
 from __future__ import annotations
@@ -30,17 +30,16 @@ from model_analyzer.runner.file_trees import (
 from model_analyzer.runner.model_config import is_complete, parse_text, to_text
 from model_analyzer.runner.output_directory import note_entry
 
-# Gives the whole configuration of a model that leaves some of it to the server: its name and what
-# its file says.
+# Completes the configuration of a model, from its name and the content of its file.
 Complete = Callable[[str, ModelConfig], ModelConfig]
 
-# The parser takes seconds for it; a usual one has some KiB.
+# The parser needs seconds for this size; usual files have some KiB.
 _MOST_CONFIG_BYTES = 2**19
 _TOO_LARGE = " (put long values of parameters into files)"
 
 
 class ModelRepository:
-    """The user's repository. `fingerprint` tells the files of a model from others."""
+    """The user's repository. `fingerprint` identifies the files of a model."""
 
     def __init__(
         self, path: Path, *, fingerprint: Callable[[Path], str] = fingerprint_files
@@ -62,9 +61,9 @@ class ModelRepository:
     def facts(
         self, name: str, *, complete: Complete | None = None, calls: Sequence[str] = ()
     ) -> ModelFacts:
-        """What the model is. `calls` names models that a BLS model calls.
+        """The facts of a model. `calls` are the models that a BLS model calls.
 
-        Raises RepositoryError where the model is missing or could not be served.
+        Raises RepositoryError if the model is missing or invalid.
         """
         return self._facts(name, complete, calls, above=())
 
@@ -75,19 +74,19 @@ class ModelRepository:
             raise RepositoryError(f"ensemble {name} contains itself: {' > '.join((*above, name))}")
         directory = self._model(name)
         for _ in files_under(directory):
-            pass  # refuses what nobody could read
+            pass  # raises for unreadable files
         config = self._config(name)
         steps = step_models(config)
         if "" in steps:
             raise RepositoryError(
-                f"{directory / CONFIG}: a step of the ensemble contains no model name"
+                f"{directory / CONFIG}: a step of the ensemble has no model_name: add it"
             )
         if not steps:
             self._check_files(directory, config)
         if not is_complete(config):
             if complete is None:
                 raise RepositoryError(
-                    f"{directory / CONFIG}: does not say backend, inputs and outputs"
+                    f"{directory / CONFIG}: backend, inputs or outputs are missing: add them"
                 )
             config = complete(name, config)
         parts = [
@@ -101,16 +100,17 @@ class ModelRepository:
     def _model(self, name: str) -> Path:
         directory = self.path / name
         with _readable(directory):
-            is_there = os.path.isdir(directory)
+            exists = os.path.isdir(directory)
             models = sorted(path.name for path in self.path.iterdir() if os.path.isdir(path))
-        if not is_there:
-            near = get_close_matches(name, models, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"available: {', '.join(models[:12])}"
+        if not exists:
+            matches = get_close_matches(name, models, n=1)
+            available = f"available: {', '.join(models[:12])}"
+            hint = f"did you mean {matches[0]!r}?" if matches else available
             raise RepositoryError(f"no model {name!r} in {self.path} ({hint})")
         return directory
 
     def _config(self, name: str) -> ModelConfig:
-        """What the file says, which may be nothing."""
+        """The configuration in the file; only the name if there is no file."""
         path = self.path / name / CONFIG
         try:
             text = read_regular(path, most_bytes=_MOST_CONFIG_BYTES).decode("utf-8")
@@ -131,14 +131,14 @@ class ModelRepository:
 
     @staticmethod
     def _check_files(directory: Path, config: ModelConfig) -> None:
-        """Refuses what would make the server hang rather than fail."""
+        """Refuses models that would make the server hang instead of fail."""
         if config.get("backend") == "python" and not directory.name.isascii():
             raise RepositoryError(
-                f"{directory}: the Python backend only takes names of ASCII characters: rename it"
+                f"{directory}: the Python backend needs a name of ASCII characters: rename it"
             )
         if config.get("backend") == "python" and " " in directory.name:
             raise RepositoryError(
-                f"{directory}: the Python backend does not take names with blanks: rename it"
+                f"{directory}: the Python backend needs a name without blanks: rename it"
             )
         versions = [path for path in directory.iterdir() if path.is_dir() and path.name.isdecimal()]
         if not versions:
@@ -149,12 +149,12 @@ class ModelRepository:
             file = config.get("default_model_filename") or "model.py"
             if not any((version / file).exists() for version in versions):
                 raise RepositoryError(
-                    f"{directory}: no version holds {file}, which the Python backend needs"
+                    f"{directory}: no version contains {file}, which the Python backend needs"
                 )
 
 
 def model_names(path: Path) -> Sequence[str]:
-    """The directories of a repository, or nothing where it cannot be read."""
+    """The directories of a repository; empty if it cannot be read."""
     try:
         with os.scandir(path) as entries:
             return sorted(one.name for one in entries if one.is_dir() and one.name[0] != ".")
@@ -163,10 +163,9 @@ def model_names(path: Path) -> Sequence[str]:
 
 
 class OutputRepository:
-    """The directory that receives one sub-directory for each variant, ready to deploy.
+    """The output directory, with a subdirectory for each variant, ready to deploy.
 
-    Where the models' files are somebody else's (`source` is None), only configurations are
-    written.
+    For a remote server (`source` is None), only configurations are written.
     """
 
     def __init__(self, path: Path, source: ModelRepository | None) -> None:
@@ -176,8 +175,8 @@ class OutputRepository:
         self._written: set[str] = set()
 
     def write(self, variant: ModelVariant) -> None:
-        """Writes the variant unless that was done: a full copy the first time a model is
-        written, symbolic links to that copy afterwards, and its own config.pbtxt.
+        """Writes the variant, unless it exists: its config.pbtxt, and the files of the model. The
+        first variant of a model gets a copy of the files, later ones get links to that copy.
         """
         try:
             self._write(variant, variant.name)
@@ -212,10 +211,10 @@ class OutputRepository:
 
 
 def check_apart(output: Path, repository: Path) -> None:
-    """Refuses an output repository that is a model, is inside one, or holds one (where the
-    repository only links to it): models would be deleted with old variants.
+    """Refuses an output repository that is a model, is inside one, or contains one (to which the
+    repository only links): old variants are deleted, and the model with them.
     """
-    # Path.resolve raises RuntimeError for links that go round
+    # Path.resolve raises RuntimeError for cyclic links
     real = Path(os.path.realpath(output))
     for entry in repository.iterdir():
         model = Path(os.path.realpath(entry))
@@ -231,14 +230,14 @@ def check_apart(output: Path, repository: Path) -> None:
 def _is_model(path: Path) -> bool:
     if not os.path.isdir(path):
         return False
-    return any(one == CONFIG or one.isdecimal() for one in os.listdir(path))
+    return any(name == CONFIG or name.isdecimal() for name in os.listdir(path))
 
 
 def stage(source: ModelRepository, models: Iterable[ModelFacts], target: Path) -> Path:
-    """A repository in `target` through which the server sees `source` without writing to it.
+    """Creates a repository in `target` through which the server reads `source` and cannot write.
 
-    Models to be served become real directories with links to files; everything else in the
-    repository is linked as a whole, for models that look beside themselves.
+    The `models` become real directories with links to files. All other entries become links, for
+    models that read files outside their directory.
     """
     served = {part.name for model in models for part in model.with_parts()}
     target.mkdir(parents=True, exist_ok=True)
@@ -251,31 +250,31 @@ def stage(source: ModelRepository, models: Iterable[ModelFacts], target: Path) -
 
 
 def links_outside(path: Path) -> dict[Path, Path]:
-    """Where symbolic links below `path` point at something that is not below it: the place as
-    seen from the link, and the file or directory that is really there.
+    """The targets of symbolic links below `path` that are outside of it: each place as the link
+    names it, with the real file or directory.
 
-    Whoever shows the repository at the same path somewhere else has to show these too.
+    A container that mounts the repository at the same path must mount these, too.
     """
-    found: dict[Path, Path] = {}
+    outside: dict[Path, Path] = {}
     pending = [(path, path)]
     while pending:
-        seen, real = pending.pop()
+        place, real = pending.pop()
         for root, directories, files in os.walk(real):
             for entry in (Path(root, name) for name in (*directories, *files)):
                 if not entry.is_symlink():
                     continue
-                beside = seen / entry.relative_to(real).parent
+                beside = place / entry.relative_to(real).parent
                 target = Path(os.path.normpath(beside / os.readlink(entry)))
-                known = any(target.is_relative_to(place) for place in (path, *found))
-                if entry.exists() and not known:
-                    found[target] = Path(os.path.realpath(entry))
-                    pending.append((target, found[target]))
-    return found
+                is_covered = any(target.is_relative_to(covered) for covered in (path, *outside))
+                if entry.exists() and not is_covered:
+                    outside[target] = Path(os.path.realpath(entry))
+                    pending.append((target, outside[target]))
+    return outside
 
 
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
-    """Turns what the file system says against reading `path` into one line."""
+    """Turns an OSError about `path` into a RepositoryError with one line."""
     try:
         yield
     except OSError as error:

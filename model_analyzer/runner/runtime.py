@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the tritonserver and the perf_analyzer to use, and checks that they really start."""
+"""Finds tritonserver and perf_analyzer, and checks that they start."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CHECK_S = 20.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """An executable, the flags and variables that it needs here, and how it was found."""
+    """An executable, its required flags and variables, and how it was found."""
 
     path: Path
     origin: str
@@ -36,7 +36,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class InstalledRuntime:
-    """What `model-analyzer runtime install` has put into the cache directory."""
+    """The runtime that `model-analyzer runtime install` writes into the cache directory."""
 
     root: Path
 
@@ -62,17 +62,17 @@ class InstalledRuntime:
 
     @property
     def python(self) -> Path:
-        """The interpreter of the models, in an environment of its own."""
+        """The interpreter of the models, in a separate environment."""
         return self.root / "python" / "bin" / "python3"
 
     @property
     def libpython(self) -> Path:
-        """A directory, or a link to one, that holds the shared libpython of the models."""
+        """The directory (or a link to it) of the models' shared libpython."""
         return self.root / "libpython"
 
     @property
     def exists(self) -> bool:
-        # what may not be looked at is not there for us, either
+        # an unreadable directory counts as missing
         return all(map(os.path.exists, (self.server, self.perf_analyzer, self.python)))
 
     @property
@@ -82,7 +82,7 @@ class InstalledRuntime:
 
     @property
     def packages(self) -> frozenset[str]:
-        """What the models can import, as NAME-VERSION."""
+        """The packages that the models can import, as NAME-VERSION."""
         return frozenset(
             path.name.removesuffix(".dist-info")
             for library in self._python_libraries()
@@ -91,7 +91,7 @@ class InstalledRuntime:
 
     @property
     def numpy_version(self) -> str:
-        """The version of numpy that the models get, or "" if they have none."""
+        """The version of the models' numpy, or "" if they have none."""
         versions = (
             name.removeprefix("numpy-") for name in self.packages if name.startswith("numpy-")
         )
@@ -99,11 +99,13 @@ class InstalledRuntime:
 
     @property
     def unverified(self) -> Sequence[str]:
-        """Packages that were installed without a look at their hashes, as NAME-VERSION."""
+        """Packages whose hashes were not verified at installation, as NAME-VERSION."""
         return sorted(self.packages - self._verified)
 
     def record_verified(self, packages: Iterable[str]) -> None:
-        """Records `packages` as verified, and forgets those that are gone."""
+        """Records `packages` as verified, and removes records of packages that do not exist any
+        more.
+        """
         names = sorted((self._verified | frozenset(packages)) & self.packages)
         self._record.write_text("".join(f"{name}\n" for name in names))
 
@@ -112,7 +114,7 @@ class InstalledRuntime:
         try:
             return frozenset(self._record.read_text().splitlines())
         except OSError:
-            return frozenset()  # installed by a version that recorded nothing
+            return frozenset()  # the version that installed it had no record
 
     @property
     def _record(self) -> Path:
@@ -122,12 +124,14 @@ class InstalledRuntime:
         return (self.root / "python" / "lib").glob("python3*")
 
     def server_environment(self, base: Mapping[str, str]) -> Mapping[str, str]:
-        """`base` such that the server's first python3 is that of the models."""
+        """`base`, with a PATH whose first python3 is the interpreter of the models."""
         path = os.pathsep.join(filter(None, (str(self.python.parent), base.get("PATH", ""))))
         return {**base, "PATH": path, **_library_path(base, self.libpython)}
 
     def lay_out_library(self, directory: Path) -> Path:
-        """Links to the server's library and backends, as in a container, in `directory`."""
+        """Creates links to the server's library and backends in `directory`, laid out as in a
+        container; returns that directory.
+        """
         (library,) = self.libraries.glob("libtritonserver-*.so")
         place = directory / _LIBRARY
         place.parent.mkdir(parents=True)
@@ -136,7 +140,7 @@ class InstalledRuntime:
         return directory
 
     def load_generator(self, base: Mapping[str, str]) -> Program:
-        """perf_analyzer, with `base` such that it finds its libraries."""
+        """perf_analyzer, with a library path in `base` for its libraries."""
         return Program(
             path=self.perf_analyzer,
             origin="installed runtime",
@@ -150,23 +154,23 @@ def _library_path(base: Mapping[str, str], directory: Path) -> Mapping[str, str]
 
 
 def installed_runtime(environment: Mapping[str, str]) -> InstalledRuntime:
-    """The place of the installed runtime, whether or not anything is there."""
+    """The installed runtime, which need not exist."""
     return InstalledRuntime(cache_directory(environment) / f"runtime-{VERSION}")
 
 
 def describe_packages(runtime: InstalledRuntime) -> str:
-    """Which packages of the models were verified when they were installed."""
+    """A text that says which packages of the models were verified at installation."""
     if runtime.unverified:
         return f"not verified by hashes: {', '.join(runtime.unverified)}"
     return "all verified by hashes"
 
 
-def find_tritonserver(given: str | None, environment: Mapping[str, str]) -> Program:
-    """The server to start: the `given` one, or the first that starts of those on the PATH, in
-    /opt/tritonserver/bin and in the installed runtime.
+def find_tritonserver(name: str | None, environment: Mapping[str, str]) -> Program:
+    """The server with this `name` or path; if None, the first that starts: on the PATH, in
+    /opt/tritonserver/bin, or in the installed runtime. Raises ConfigError or RuntimeNotFound.
     """
-    if given is not None:
-        path = _given("triton_server_path", given, environment)
+    if name is not None:
+        path = _executable("triton_server_path", name, environment)
         return _server(path, "--triton-server-path", environment)
     reasons: list[str] = []
     for program in _server_candidates(environment):
@@ -177,12 +181,12 @@ def find_tritonserver(given: str | None, environment: Mapping[str, str]) -> Prog
     raise _not_found("tritonserver", "on the PATH, /opt/tritonserver/bin", reasons)
 
 
-def find_perf_analyzer(given: str | None, environment: Mapping[str, str]) -> Program:
-    """The load generator: the `given` one, or the first that starts of those on the PATH and in
-    the installed runtime. Its version is filled in.
+def find_perf_analyzer(name: str | None, environment: Mapping[str, str]) -> Program:
+    """The load generator with this `name` or path, and its version; if None, the first that starts:
+    on the PATH or in the installed runtime. Raises ConfigError or RuntimeNotFound.
     """
-    if given is not None:
-        path = _given("perf_analyzer_path", given, environment)
+    if name is not None:
+        path = _executable("perf_analyzer_path", name, environment)
         program = Program(path=path, origin="--perf-analyzer-path", environment=environment)
         runtime = installed_runtime(environment)
         if os.path.realpath(path) == os.path.realpath(runtime.perf_analyzer):
@@ -200,21 +204,21 @@ def find_perf_analyzer(given: str | None, environment: Mapping[str, str]) -> Pro
     raise _not_found("perf_analyzer", "on the PATH", reasons)
 
 
-def find_server_library(given: Path | None, environment: Mapping[str, str], work: Path) -> Program:
-    """The directory from which perf_analyzer loads the server: the `given` one, or the first of
-    /opt/tritonserver and the installed runtime, laid out in `work` as perf_analyzer wants it.
+def find_server_library(path: Path | None, environment: Mapping[str, str], work: Path) -> Program:
+    """The directory from which perf_analyzer loads the server: `path`; if None, /opt/tritonserver
+    or the installed runtime, laid out in `work`. Raises ConfigError or RuntimeNotFound.
     """
-    if given is not None:
-        reason = _why_no_library(given)
+    if path is not None:
+        reason = _why_no_library(path)
         if reason:
             raise ConfigError(
                 Problem(
                     where="triton_install_path",
-                    what=f"{given} {reason}",
-                    hint=f"or remove it and run `{INSTALL}`",
+                    what=f"{path} {reason}",
+                    hint=f"correct it, or remove it and run `{INSTALL}`",
                 )
             )
-        return _library(given, "--triton-install-path", environment)
+        return _library(path, "--triton-install-path", environment)
     container = _CONTAINER_SERVER.parent.parent
     if not _why_no_library(container):
         return _library(container, str(container), environment)
@@ -237,18 +241,18 @@ def _library(path: Path, origin: str, environment: Mapping[str, str]) -> Program
 def _why_no_library(path: Path) -> str:
     if not path.is_dir():
         return "is not a directory" if path.exists() else "does not exist"
-    return "" if (path / _LIBRARY).exists() else f"holds no {_LIBRARY}"
+    return "" if (path / _LIBRARY).exists() else f"does not contain {_LIBRARY}"
 
 
 def find_genai_perf(perf_analyzer: Program) -> Program | None:
-    """genai-perf on the PATH, which then finds this perf_analyzer first, or None."""
+    """genai-perf on the PATH, set up to run this perf_analyzer; None if it is not installed."""
     environment = perf_analyzer.environment
-    found = shutil.which("genai-perf", path=environment.get("PATH"))
-    if found is None:
+    executable = shutil.which("genai-perf", path=environment.get("PATH"))
+    if executable is None:
         return None
     places = filter(None, (str(perf_analyzer.path.parent), environment.get("PATH", "")))
     return Program(
-        path=Path(found).absolute(),
+        path=Path(executable).absolute(),
         origin="PATH",
         environment={**environment, "PATH": os.pathsep.join(places)},
     )
@@ -265,18 +269,18 @@ def why_server_fails(program: Program) -> str:
 
 
 def perf_analyzer_version(program: Program) -> tuple[str, str]:
-    """The version of this perf_analyzer, and why it does not start or "" if it does."""
+    """The version of this perf_analyzer, and the reason why it does not start or ""."""
     status, output = run(
         [str(program.path), "--version"], environment=program.environment, timeout_s=_CHECK_S
     )
-    found = re.search(r"[Vv]ersion\s+(\S+)", output)
-    if status == 0 and found:
-        return found[1], ""
+    match = re.search(r"[Vv]ersion\s+(\S+)", output)
+    if status == 0 and match:
+        return match[1], ""
     return "", f"{program.path} does not start: {_reason(status, output)}"
 
 
 def check_models_python(program: Program, environment: Mapping[str, str]) -> None:
-    """Refuses an installed runtime whose models would answer with empty tensors."""
+    """Raises RuntimeNotFound if models of the runtime would answer with empty tensors."""
     runtime = installed_runtime(environment)
     python = shutil.which("python3", path=program.environment.get("PATH"))
     version = runtime.numpy_version if python == str(runtime.python) else "1"
@@ -284,7 +288,7 @@ def check_models_python(program: Program, environment: Mapping[str, str]) -> Non
         have = f"numpy {version}" if version else "no numpy"
         raise RuntimeNotFound(
             f"the Python of the models ({runtime.python}) has {have}, but this server needs"
-            f" numpy 1: with another, models answer with empty tensors; run `{INSTALL}`"
+            f" numpy 1: with other versions, models answer with empty tensors; run `{INSTALL}`"
         )
 
 
@@ -300,9 +304,8 @@ def _server_candidates(environment: Mapping[str, str]) -> Iterator[Program]:
 
 
 def _server(path: Path, origin: str, environment: Mapping[str, str]) -> Program:
-    """The server at `path`, with the backends and caches that lie beside it.
-
-    A server looks for them in /opt/tritonserver, wherever it is itself.
+    """The server at `path`, with flags for the backends and caches beside it: without the flags, it
+    looks for them in /opt/tritonserver.
     """
     runtime = installed_runtime(environment)
     if os.path.realpath(path) == os.path.realpath(runtime.server):
@@ -325,20 +328,20 @@ def _perf_analyzer_candidates(environment: Mapping[str, str]) -> Iterator[Progra
         yield runtime.load_generator(environment)
 
 
-def _given(option: str, given: str, environment: Mapping[str, str]) -> Path:
-    """The executable that the user named by a path, or by a name on the PATH."""
-    given = os.path.expanduser(given)
-    found = shutil.which(given, path=environment.get("PATH"))
-    if found:
-        return Path(found).absolute()
-    path = Path(given)
-    if not os.path.exists(given):
-        what = f"{given} does not exist" if "/" in given else f"no {given!r} on the PATH"
-    elif path.is_dir():
-        what = f"{given} is a directory"
+def _executable(option: str, name: str, environment: Mapping[str, str]) -> Path:
+    """The executable with this path, or with this name on the PATH."""
+    name = os.path.expanduser(name)
+    executable = shutil.which(name, path=environment.get("PATH"))
+    if executable:
+        return Path(executable).absolute()
+    if not os.path.exists(name):
+        reason = f"{name} does not exist" if "/" in name else f"no {name!r} on the PATH"
+    elif os.path.isdir(name):
+        reason = f"{name} is a directory"
     else:
-        what = f"{given} is not executable"
-    raise ConfigError(Problem(where=option, what=what, hint=f"or remove it and run `{INSTALL}`"))
+        reason = f"{name} is not executable"
+    hint = f"correct it, or remove it and run `{INSTALL}`"
+    raise ConfigError(Problem(where=option, what=reason, hint=hint))
 
 
 def _not_found(name: str, places: str, reasons: list[str]) -> ModelAnalyzerError:
@@ -348,7 +351,7 @@ def _not_found(name: str, places: str, reasons: list[str]) -> ModelAnalyzerError
 
 
 def _reason(status: int, output: str) -> str:
-    """The line of a program's output that says why it did not start."""
+    """The line of a program's output with the reason why it did not start."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     telling = [line for line in lines if "error" in line.lower() or "not found" in line.lower()]
     return (telling or lines or [f"exit status {status}"])[0][:300]

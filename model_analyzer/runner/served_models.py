@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a server says about its models, where their files are out of reach."""
+"""Facts of models from their server, if their files are not accessible."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from model_analyzer.runner.model_config import completed
 def served_facts(
     client: ServerClient, name: str, *, calls: Sequence[str] = (), timeout_s: float
 ) -> ModelFacts:
-    """What the model is, from the server; it is loaded for that, unless it is. `calls` names
-    models that a BLS model calls.
+    """The facts of a model, from the server, which loads it if necessary. `calls` are the models
+    that a BLS model calls.
 
-    Of its files only the numbers of the loaded versions are known: they stand for the content.
-    Raises RepositoryError where the server has no such model, ServerError where it does not load.
+    The numbers of the loaded versions are its fingerprint, since its files are unknown. Raises
+    RepositoryError if the server does not have the model, ServerError if it does not load.
     """
     return _facts(client, name, calls, timeout_s, above=())
 
@@ -34,7 +34,7 @@ def _facts(
     config = served_config(client, name, timeout_s=timeout_s)
     steps = step_models(config)
     if "" in steps:
-        raise RepositoryError(f"ensemble {name} of the server has a step that names no model")
+        raise RepositoryError(f"ensemble {name} of the server has a step without a model name")
     return ModelFacts(
         name=name,
         config=config,
@@ -47,7 +47,7 @@ def _facts(
 
 
 def served_config(client: ServerClient, name: str, *, timeout_s: float) -> ModelConfig:
-    """The model's configuration, as the server has completed it; the model stays loaded."""
+    """The model's configuration as the server has completed it. The model stays loaded."""
     try:
         models = client.models()
         if name not in models:
@@ -56,19 +56,20 @@ def served_config(client: ServerClient, name: str, *, timeout_s: float) -> Model
             client.load(name, None, timeout_s)
         answer = client.model_config(name)
     except ServerCallError as error:
-        raise ServerError(f"{name}: the server does not load it: {error}") from error
-    # what its file says is not known from here
+        raise ServerError(f"the server could not load {name}: {error}") from error
+    # the content of its file is unknown
     return completed(answer, {}, f"{name}/{CONFIG}")
 
 
 def other_models(client: ServerClient, profiled: Iterable[ModelFacts]) -> Sequence[str]:
-    """Models that the server has loaded beside those that are to be profiled."""
-    own = {part.name for model in profiled for part in model.with_parts()}
+    """Loaded models of the server that are not profiled."""
+    names = {part.name for model in profiled for part in model.with_parts()}
     return sorted(
-        name for name, versions in client.models().items() if versions and name not in own
+        name for name, versions in client.models().items() if versions and name not in names
     )
 
 
 def _hint(name: str, models: Iterable[str]) -> str:
-    near = get_close_matches(name, models, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"available: {', '.join(sorted(models)[:12])}"
+    matches = get_close_matches(name, models, n=1)
+    available = f"available: {', '.join(sorted(models)[:12])}"
+    return f"did you mean {matches[0]!r}?" if matches else available

@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The stubs: the processes in which Triton's Python backend runs its models, and their deaths.
+"""Stubs: the processes in which Triton's Python backend runs models. Detects their deaths.
 
-A stub that dies is never started again. Its requests fail after a second each, or hang for ever,
-depending on what the server waits for, and the model is called ready all the same. Triton collects
-the exit status of a stub when it unloads the model, and at no other time: a stub that died
-otherwise stays a zombie.
+A dead stub is never restarted. Each of its requests fails after a second, or hangs forever, but the
+server still reports the model as ready. Triton collects the exit status of a stub only when it
+unloads the model: any other dead stub stays a zombie.
 """
 
 from __future__ import annotations
@@ -20,20 +19,19 @@ import psutil
 
 from model_analyzer.runner.process import describe_status
 
-# as the kernel cuts it
+# shortened by the kernel
 _NAME = "triton_python_backend_stub"[:15]
 
-# So long a stub that is unloaded may wait for its server. It takes milliseconds, also where a
-# machine has many more programs than cores.
+# The time that an unloaded stub may wait for its server. It takes milliseconds, even on a machine
+# with many more programs than cores.
 _COLLECTED_S = 4.0
 _LOOK_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What the kernel says of a process: `started` in ticks since boot, `status` as of wait(2).
-
-    The status is 0 where it is not ours to see.
+    """The state of a process: `started` in clock ticks since boot, `status` as in wait(2), or 0 if
+    we may not see it.
     """
 
     started: int
@@ -42,12 +40,12 @@ class State:
 
 
 def read_state(pid: int) -> State | None:
-    """The state of a process; None if there is none with this number."""
+    """The state of the process with this number; None if there is none."""
     try:
         text = Path("/proc", str(pid), "stat").read_text(errors="replace")
     except OSError:
         return None
-    # the name before the last parenthesis may hold anything
+    # the name before the last parenthesis may contain any character
     fields = text.rpartition(")")[2].split()
     return State(started=int(fields[19]), is_zombie=fields[0] == "Z", status=int(fields[-1]))
 
@@ -57,9 +55,7 @@ def stubs_among(processes: Iterable[psutil.Process]) -> list[psutil.Process]:
 
 
 def model_of(pid: int) -> str:
-    """The model that a stub runs, from its first argument, MODEL/VERSION/model.py; "" if it has
-    ended.
-    """
+    """The model of a stub, from its first argument MODEL/VERSION/model.py; "" if it has ended."""
     try:
         return Path(psutil.Process(pid).cmdline()[1]).parts[-3]
     except (psutil.Error, IndexError):
@@ -67,9 +63,9 @@ def model_of(pid: int) -> str:
 
 
 class StubWatch:
-    """Looks after the stubs with these process numbers; of later ones it knows nothing.
+    """Watches the stubs with these process numbers, but not stubs that start later.
 
-    A look reads one small file for each stub.
+    Each check reads one small file for each stub.
     """
 
     def __init__(
@@ -92,18 +88,18 @@ class StubWatch:
         self._uncollected: dict[int, float] = {}
 
     def death(self) -> str:
-        """Which stub has died, in words; "" as long as none is known to have."""
-        now = self._clock()
+        """A text about a dead stub; "" if none has died."""
+        time_s = self._clock()
         for stub in self._stubs:
             state = self._read(stub.pid)
             if state is None or state.started != stub.started or not state.is_zombie:
                 self._uncollected.pop(stub.pid, None)
-            elif now - self._uncollected.setdefault(stub.pid, now) > _COLLECTED_S:
+            elif time_s - self._uncollected.setdefault(stub.pid, time_s) > _COLLECTED_S:
                 return stub.obituary(state.status)
         return ""
 
     def final_death(self) -> str:
-        """The same, after a wait for the server to collect stubs that have ended."""
+        """As `death`, after waiting for the server to collect stubs that have ended."""
         while not (death := self.death()) and self._uncollected:
             self._sleep(_LOOK_S)
         return death
@@ -111,7 +107,7 @@ class StubWatch:
 
 @dataclass(frozen=True, slots=True)
 class _Stub:
-    """`model` is "" where the stub was dead when the watch began."""
+    """A watched stub. `model` is "" if it was dead when the watch began."""
 
     pid: int
     started: int

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""One trial: variants in place, load on, monitors around it, and an outcome at the end."""
+"""Runs one trial: loads the variants, starts monitors and load, and returns the outcome."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from model_analyzer.runner.repository import OutputRepository
 
 log = logging.getLogger(__name__)
 
-# After these the server may be in any state: a crashed model process is never started again.
+# After these failures, the state of the server is unknown: a crashed model process is never
+# restarted.
 _SPOILS_SERVER = frozenset(
     {
         FailureReason.REQUEST_FAILED,
@@ -31,7 +32,8 @@ _SPOILS_SERVER = frozenset(
 )
 
 
-# Somebody may have killed the process. If it happens again, it is the variant.
+# Failures to try again: somebody may have killed the process. The second time, the variant is the
+# cause.
 _MAY_BE_CHANCE = frozenset(
     {
         FailureReason.SERVER_DIED,
@@ -44,9 +46,8 @@ _MAY_BE_CHANCE = frozenset(
 class TrialRunner:
     """Measures trials on one server with one load generator.
 
-    `monitors` makes fresh monitors for a trial. `interruptible` is entered while a trial runs:
-    only then may an interrupt raise. What others say of a trial passes through `conceal`, which
-    takes secrets out of it.
+    `monitors` creates new monitors for a trial. `interruptible` is the block around a trial, in
+    which an interrupt may raise. `conceal` removes secrets from messages of other programs.
     """
 
     def __init__(
@@ -78,12 +79,12 @@ class TrialRunner:
                 outcome = self._measure(trial, clock)
         if isinstance(outcome, Failure) and outcome.reason in _SPOILS_SERVER:
             self._server.discard()
-        # as it is kept, so that a search that is continued sees the same
+        # as in the checkpoint, so that a resumed search sees the same
         duration_s = round(time.monotonic() - clock, 3)
         return replace(outcome, started=started, duration_s=duration_s)
 
     def _measure(self, trial: Trial, clock: float) -> Outcome:
-        """What comes of the trial that was begun when it was `clock`, without secrets."""
+        """The outcome, without secrets, of a trial that began at `clock`."""
         return concealed(self._tried(trial, clock), self._conceal)
 
     def _tried(self, trial: Trial, clock: float) -> Outcome:
@@ -98,20 +99,20 @@ class TrialRunner:
             readings = self._load_generator.generate(trial.workloads, self._server)
         if isinstance(readings, Failure):
             return readings
-        seen = _together(monitor.observation for monitor in monitors)
+        observed = _merged(monitor.observation for monitor in monitors)
         return Measurement(
             models=readings.models,
-            gpus=seen.gpus,
-            host=seen.host,
+            gpus=observed.gpus,
+            host=observed.host,
             statistics=readings.statistics,
-            notices=(*readings.notices, *seen.notices),
+            notices=(*readings.notices, *observed.notices),
             commands=readings.commands,
             loading_s=loading_s,
         )
 
 
 def concealed(outcome: Outcome, conceal: Callable[[str], str]) -> Outcome:
-    """The outcome with its texts as `conceal` leaves them."""
+    """The outcome with `conceal` applied to its texts."""
     if isinstance(outcome, Failure):
         return replace(
             outcome,
@@ -123,13 +124,13 @@ def concealed(outcome: Outcome, conceal: Callable[[str], str]) -> Outcome:
     return replace(outcome, notices=tuple(notices))
 
 
-def _together(observations: Iterable[Observation]) -> Observation:
-    """What several monitors saw, no two of them the same."""
+def _merged(observations: Iterable[Observation]) -> Observation:
+    """The observations of several monitors in one; each monitor observes different metrics."""
     host: dict[str, float] = {}
     gpus: dict[str, Values] = {}
     notices: list[Notice] = []
-    for one in observations:
-        host |= one.host
-        gpus |= one.gpus
-        notices += one.notices
+    for observation in observations:
+        host |= observation.host
+        gpus |= observation.gpus
+        notices += observation.notices
     return Observation(host=host, gpus=gpus, notices=tuple(notices))

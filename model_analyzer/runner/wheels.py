@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fetches wheels by pip, which refuses every file whose hash is not in a lock file.
+"""Fetches wheels with pip, which refuses every file whose hash is not in a lock file.
 
-pip reads the user's own configuration (index, mirror, proxy, certificates): with hashes it does
-not matter where a file comes from. Nothing in the current directory or in PYTHON* variables can
-replace a module of pip.
+pip reads the user's configuration (index, mirror, proxy, certificates). This is safe: hashes verify
+files from any source. Modules in the current directory or in PYTHON* variables cannot replace
+modules of pip.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from model_analyzer.runner.process import run
 
 _LOCKS = Path(__file__).with_name("lock")
 
-# Written by tools/lock_runtime.py. BUILD is what compiles numpy where it has no wheel.
+# Written by tools/lock_runtime.py. BUILD has the tools to compile numpy if it has no wheel.
 SERVER, MODELS, BUILD = (_LOCKS / name for name in ("server.txt", "models.txt", "build.txt"))
 
 _WHEELS_ONLY = "--only-binary=:all:"
@@ -33,12 +33,14 @@ _MISMATCH = re.compile(
 
 
 def isolated(python: str | Path, *arguments: str) -> list[str]:
-    """A command of this Python that takes no modules from the current directory."""
+    """A command of this Python that imports no modules from the current directory."""
     return [str(python), "-I", *arguments]
 
 
 def without_python_variables(environment: Mapping[str, str]) -> Mapping[str, str]:
-    """What Pythons that a child starts need to be isolated, too: `-I` is not handed on."""
+    """The environment without PYTHON* variables: it isolates Pythons that a child starts, which do
+    not inherit `-I`.
+    """
     return {key: value for key, value in environment.items() if not key.startswith("PYTHON")}
 
 
@@ -54,14 +56,14 @@ class Pip:
         self._run("install", _WHEELS_ONLY, *_verified_by(locks))
 
     def install_unverified(self, *requirements: str) -> None:
-        """Installs packages, and all that they need, whatever their hashes are."""
+        """Installs packages and their dependencies without verifying hashes."""
         self._run("install", *requirements)
 
     def install_wheel(self, wheel: Path) -> None:
         self._run("install", "--no-index", "--no-deps", str(wheel))
 
     def fetch_server(self, directory: Path) -> Sequence[Path]:
-        """The wheels with tritonserver and perf_analyzer, whatever Python this is."""
+        """Fetches the wheels with tritonserver and perf_analyzer, for any version of Python."""
         platforms = [word for name in _SERVER_PLATFORMS for word in ("--platform", name)]
         self._run(
             "download", "--no-deps", _WHEELS_ONLY, *platforms, *_verified_by([SERVER]),
@@ -70,7 +72,7 @@ class Pip:
         return sorted(directory.glob("*.whl"))
 
     def compile(self, lock: Path, directory: Path) -> Sequence[Path]:
-        """Wheels from the sources of `lock`, made by what is installed in this environment."""
+        """Builds wheels from the sources in `lock`, with the tools in this environment."""
         self._run(
             "wheel", "--no-deps", "--no-binary=:all:", "--no-build-isolation",
             *_verified_by([lock]), "--wheel-dir", str(directory),
@@ -100,7 +102,7 @@ def succeed(
     environment: Mapping[str, str],
     directory: Path | None = None,
 ) -> None:
-    """Runs a command of the installation; one line with the reason if it fails."""
+    """Runs a command of the installation. Raises RuntimeNotFound with one line if it fails."""
     status, output = run(command, environment=environment, timeout_s=_LONG_S, directory=directory)
     if status != 0:
         raise RuntimeNotFound(f"cannot {action}: {reason_in(output) or f'exit status {status}'}")

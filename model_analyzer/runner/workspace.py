@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""A temporary directory for one run, swept up by the next run if this one cannot."""
+"""A temporary directory for one run; if the run cannot remove it, the next run does."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ _LOCK = "in-use"
 
 
 class Workspace:
-    """A context manager that gives the path of a new directory and removes it at the end.
+    """A context manager that returns the path of a new directory and removes it at the end.
 
-    After kill -9 there is no end. So the directory is kept locked while it is used, and
-    directories of ours that nobody locks are removed at the next start, and with them processes and
-    shared memory of killed runs.
+    It cannot remove it after kill -9. So a run locks its directory, and the next run removes
+    directories without a lock, and processes and shared memory of killed runs.
     """
 
     def __enter__(self) -> Path:
@@ -44,18 +43,20 @@ class Workspace:
 
 
 def _parent() -> Path:
-    """The directory for temporary files; the Python backend never loads from one with blanks."""
-    given = Path(tempfile.gettempdir())
-    return Path("/tmp") if " " in str(given) else given
+    """The directory for temporary files, without blanks: the Python backend cannot load from a path
+    with blanks.
+    """
+    directory = Path(tempfile.gettempdir())
+    return Path("/tmp") if " " in str(directory) else directory
 
 
 def _sweep() -> None:
-    """Removes what killed runs of this user have left behind."""
+    """Removes leftovers of killed runs of this user."""
     for path in _parent().glob(f"{_PREFIX}*/{_LOCK}"):
         try:
             lock = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         except OSError:
-            continue  # somebody else's, or just removed
+            continue  # of a different user, or just removed
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

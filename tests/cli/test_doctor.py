@@ -222,7 +222,7 @@ def test_a_server_elsewhere_has_to_listen(examine, elsewhere) -> None:
 
     status, found = examine(**remote, triton_grpc_endpoint=server.grpc)
     assert status == WORKS
-    assert "accepts connections" in found["server elsewhere"]["found"]
+    assert "accepts connections" in found["remote server"]["found"]
 
     server.process.kill()
     server.process.wait()

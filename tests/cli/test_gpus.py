@@ -185,7 +185,7 @@ def test_a_gpu_that_is_not_there_is_a_usage_error_that_lists_those_that_are(
     assert status == 2
     error = [line for line in output.splitlines() if "model-analyzer:" in line]
     assert error == [
-        f"model-analyzer: gpus: there is no GPU {wanted} here (there are 0: NVIDIA Pretend"
+        f"model-analyzer: gpus: there is no GPU {wanted} here (available: 0: NVIDIA Pretend"
         " GPU-0000, 1: NVIDIA Pretend GPU-1111)"
     ]
     assert pretend.server_calls == []
@@ -338,7 +338,7 @@ def test_gpus_of_the_server_can_be_chosen(served, table) -> None:
 
     status, output = served.profile("--gpus", "GPU-0000", "-s", "other")
     assert status == 2
-    assert "there is no GPU GPU-0000 here (there are 0: GPU GPU-x, 1: GPU GPU-y)" in output
+    assert "there is no GPU GPU-0000 here (available: 0: GPU GPU-x, 1: GPU GPU-y)" in output
 
 
 def test_a_machine_without_gpus_keeps_its_variable_and_has_no_gpu_tables(

@@ -46,7 +46,7 @@ def server_setups(
 
 
 def _server_flags(model: ModelSettings, settings: ProfileSettings) -> Mapping[str, Any]:
-    """The flags of the model's server; it updates its metrics as often as the monitors read them."""
+    """The flags of the model's server, which updates its metrics as often as the monitors read."""
     interval_ms = max(1, round(settings.monitors.interval_s * 1000))
     return {"metrics-interval-ms": interval_ms, **model.server_flags}
 

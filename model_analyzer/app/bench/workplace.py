@@ -86,9 +86,8 @@ def prepare(job: Job, checked: Preflight, stack: ExitStack) -> Workplace:
 
 
 def create_log(settings: ProfileSettings, work: Path) -> Path:
-    """The path of the server's log, emptied for this run. Raises OutputError if it cannot be written.
-
-    A remote server has none: then the path does not exist.
+    """The path of the server's log, emptied for this run. A remote server has none: then the path
+    does not exist. Raises OutputError if the log cannot be written.
     """
     if settings.server.launch is LaunchMode.REMOTE:
         return work / "none"

@@ -12,8 +12,8 @@ from model_analyzer.state.checkpoint import Checkpoint
 
 
 def measured_subjects(checkpoint: Checkpoint) -> Mapping[str, int]:
-    """The name of each subject with its number of models. If a group was measured in several orders,
-    its last order counts.
+    """The name of each subject with its number of models. If a group was measured in several
+    orders, its last order counts.
     """
     last = {record.trial.models: place for place, record in enumerate(checkpoint.records)}
     newest = {

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What `doctor` looks at, a file for each subject.
+"""The checks of `doctor`, one file for each subject.
 
-A check reads, which touches the world, and judges, which does not: tests give the judges readings
-of machines that nobody has at hand.
+A check has two parts: `read_…` inspects the machine, and `judge_…` is pure. So tests can judge
+readings of any machine.
 """

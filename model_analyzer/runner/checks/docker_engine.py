@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The Docker engine, where it is needed or at least there."""
+"""The Docker engine, if the run needs it or the machine has it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _SOCKET = Path("/var/run/docker.sock")
 def check_docker(
     environment: Mapping[str, str], *, image: str, is_needed: bool, socket: Path = _SOCKET
 ) -> Finding:
-    is_there = "DOCKER_HOST" in environment or socket.exists()
-    if not is_needed and not is_there:
+    has_engine = "DOCKER_HOST" in environment or socket.exists()
+    if not is_needed and not has_engine:
         return ok("Docker", "none, and only launch mode docker needs it")
     try:
         return judge_engine(look_at_engine(image), image=image, is_needed=is_needed)
@@ -27,14 +27,14 @@ def check_docker(
 
 
 def judge_engine(engine: Engine, *, image: str, is_needed: bool) -> Finding:
-    found = f"{engine.version} answers"
+    state = f"{engine.version} answers"
     if not is_needed:
-        return ok("Docker", found)
+        return ok("Docker", state)
     if engine.has_image:
-        return ok("Docker", f"{found}, and has {image}")
+        return ok("Docker", f"{state} and has {image}")
     return warning(
         "Docker",
-        f"{found}, but has no image {image}: the run will pull it first",
+        f"{state} but does not have the image {image}: the run will pull it first",
         f"`docker pull {image}`",
     )
 
@@ -46,7 +46,7 @@ def judge_silence(reason: str, *, is_needed: bool) -> Finding:
         return problem(
             "Docker",
             reason,
-            "`sudo usermod -aG docker $USER`, then log in again; or set DOCKER_HOST to your own"
-            " engine",
+            "`sudo usermod -aG docker $USER`, then log in again; or set DOCKER_HOST to an engine"
+            " that you may use",
         )
-    return problem("Docker", reason, "`systemctl start docker`, or fix what it reports")
+    return problem("Docker", reason, "`systemctl start docker`, or fix the error that it reports")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a check comes to."""
+"""The result of a check."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from enum import Enum
 
 
 class Level(Enum):
-    """How bad it is. Only a problem keeps a run from working; a warning makes its numbers worse, or
-    may stop it later.
+    """The severity of a finding. Only a problem prevents a run. A warning makes its measurements
+    less reliable, or may stop it later.
     """
 
     OK = "ok"
@@ -20,8 +20,8 @@ class Level(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What was looked at, what was found, and what to do about it, each in a line; `details` are
-    lines of logs that say more. Commands are between backticks.
+    """The name of the check, the state that it found, and what to do, each in one line. `details`
+    are log lines with more information. Commands are between backticks.
     """
 
     check: str

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""GPUs: the driver, what CUDA programs see, MIG, persistence, who else uses them."""
+"""GPUs: the driver, the GPUs that CUDA programs see, MIG, and other programs that use them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from model_analyzer.runner.monitors.gpu import Nvml
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuState:
-    """A GPU; `programs` is how many compute on it now, None where the driver does not say."""
+    """A GPU, and the number of `programs` that compute on it now; None if unknown."""
 
     gpu: Gpu
     programs: int | None
@@ -26,8 +26,8 @@ class GpuState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Driver:
-    """The NVIDIA driver as NVML shows it. Without NVML (`is_missing`), `on_host` says whether the
-    kernel has the driver all the same. `error` is why NVML does not start, or "".
+    """The NVIDIA driver according to NVML. If NVML is missing (`is_missing`), `on_host` says
+    whether the kernel has the driver. `error` is the reason why NVML does not start, or "".
     """
 
     version: str = ""
@@ -38,7 +38,7 @@ class Driver:
 
 
 def read_driver(root: Path = Path("/")) -> Driver:
-    import pynvml  # at the moment of use, as in the monitor
+    import pynvml  # only when used, as in the monitor
 
     try:
         pynvml.nvmlInit()
@@ -69,7 +69,7 @@ def _state(gpu: Gpu) -> GpuState:
 
 
 def _answer(ask: Callable[..., Any], *arguments: Any) -> Any:
-    """What NVML says, or None where it has no answer."""
+    """The answer of NVML, or None if it has none."""
     import pynvml
 
     try:
@@ -81,50 +81,51 @@ def _answer(ask: Callable[..., Any], *arguments: Any) -> Any:
 def judge_driver(
     driver: Driver, *, requested: Sequence[str], variable: str | None
 ) -> Iterator[Finding]:
-    """`requested` are the GPUs of the options, `variable` is CUDA_VISIBLE_DEVICES, if it is set."""
+    """`requested` are the GPUs of the options; `variable` is CUDA_VISIBLE_DEVICES, if set."""
     if driver.error:
         yield warning(
             "GPU driver",
             f"does not answer: {driver.error}",
-            "see what `nvidia-smi` says; after an update of the driver, reboot",
+            "check the output of `nvidia-smi`; reboot after an update of the driver",
         )
     elif driver.on_host:
         yield warning(
             "GPU driver",
-            "the kernel has an NVIDIA driver, but its libraries are not here",
+            "the kernel has an NVIDIA driver, but its libraries are missing",
             "start the container with `docker run --gpus all` (NVIDIA Container Toolkit)",
         )
     elif driver.gpus:
         yield ok("GPU driver", driver.version)
     for state in driver.gpus:
         yield _gpu(state)
-    yield _seen([state.gpu for state in driver.gpus], requested, variable)
+    yield _chosen([state.gpu for state in driver.gpus], requested, variable)
 
 
 def _gpu(state: GpuState) -> Finding:
     gpu = state.gpu
     name = "GPU"
     mig = "" if gpu.slices is None else f", MIG mode with {len(gpu.slices)} devices"
-    found = f"{gpu.device.name}, {gpu.device.uuid}{mig}"
+    text = f"{gpu.device.name}, {gpu.device.uuid}{mig}"
     if gpu.slices == ():
         return warning(
             name,
-            f"{found}: nothing can be computed on it",
-            "`nvidia-smi mig -cgi PROFILE -C` makes one, `nvidia-smi -mig 0` ends the mode",
+            f"{text}: programs cannot use it",
+            "`nvidia-smi mig -cgi PROFILE -C` creates a device, `nvidia-smi -mig 0` ends MIG mode",
         )
     if state.programs:
         count = counted(state.programs, "program")
         return warning(
-            name, f"{found}, in use by {count}", "see `nvidia-smi`: measurements will be noisy"
+            name,
+            f"{text}, in use by {count}: measurements will be noisy",
+            "`nvidia-smi` lists the programs; stop them",
         )
-    return ok(name, found)
+    return ok(name, text)
 
 
-def _seen(present: Sequence[Gpu], requested: Sequence[str], variable: str | None) -> Finding:
+def _chosen(present: Sequence[Gpu], requested: Sequence[str], variable: str | None) -> Finding:
     name = "GPUs of a run"
-    seen = visible(present, variable)
     try:
-        chosen = select(seen, requested)
+        chosen = select(visible(present, variable), requested)
     except ConfigError as error:
         (first, *_) = error.problems
         return problem(name, first.what, first.hint)
@@ -133,10 +134,10 @@ def _seen(present: Sequence[Gpu], requested: Sequence[str], variable: str | None
     if requested and any(gpu.usable for gpu in present) and variable is not None:
         return warning(
             name,
-            f"none: {VISIBLE_DEVICES}={variable!r} leaves none",
-            f"`unset {VISIBLE_DEVICES}`, or name GPUs that are here",
+            f"none: {VISIBLE_DEVICES}={variable!r} hides all GPUs",
+            f"`unset {VISIBLE_DEVICES}`, or name existing GPUs in it",
         )
-    return ok(name, "none: instances of KIND_CPU are searched")
+    return ok(name, "none: the search uses instances of KIND_CPU")
 
 
 def check_gpus(requested: Sequence[str], variable: str | None) -> Iterator[Finding]:

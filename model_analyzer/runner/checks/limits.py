@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What this process and its children may use: control groups (containers) and ulimits."""
+"""Limits for this process and its children: control groups (containers) and ulimits."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from model_analyzer.runner.checks.finding import Finding, ok, warning
 _GIB = 2**30
 _LEAST_MEMORY = 2 * _GIB
 _LEAST_TASKS = 500  # threads of a server, its models and a load generator
-_NO_LIMIT = 2**60  # version 1 has a number for it, a little smaller on each machine
-_BASIC_FILES = 256  # what server and load generator open anyway
+_NO_LIMIT = 2**60  # version 1 uses a larger number for "no limit"
+_BASIC_FILES = 256  # files that the server and the load generator always open
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """The tightest limits of the control groups that we are in, None where there is none.
+    """The tightest limits of our control groups; None means no limit.
 
-    `cores` is CPU time in cores, `memory` and `memory_used` are bytes, `tasks` counts processes
-    and threads, `throttled` how often CPU time had run out.
+    `cores` is CPU time in cores. `memory` and `memory_used` are in bytes. `tasks` counts processes
+    and threads. `throttled` is how often the processes were stopped at the CPU limit.
     """
 
     cores: float | None = None
@@ -38,7 +38,7 @@ class Group:
 
 
 def read_group(root: Path = Path("/")) -> Group:
-    """Reads both versions of control groups, from our own group up to the topmost that we see."""
+    """Reads control groups of both versions, from our own group up to the topmost visible one."""
     cores: list[float] = []
     memory: list[tuple[int, int]] = []
     tasks: list[tuple[int, int]] = []
@@ -48,16 +48,16 @@ def read_group(root: Path = Path("/")) -> Group:
         if quota is not None:
             cores.append(quota)
             throttled += _pairs(directory / "cpu.stat").get("nr_throttled", 0)
-        for limit, used, found in (
+        for limit, used, values in (
             ("memory.max", "memory.current", memory),
             ("memory.limit_in_bytes", "memory.usage_in_bytes", memory),
             ("pids.max", "pids.current", tasks),
         ):
             number = _number(directory / limit)
             if number is not None and number < _NO_LIMIT:
-                found.append((number, _number(directory / used) or 0))
-    least_memory = min(memory, default=(None, 0), key=lambda one: one[0] - one[1])
-    least_tasks = min(tasks, default=(None, 0), key=lambda one: one[0] - one[1])
+                values.append((number, _number(directory / used) or 0))
+    least_memory = min(memory, default=(None, 0), key=lambda limit: limit[0] - limit[1])
+    least_tasks = min(tasks, default=(None, 0), key=lambda limit: limit[0] - limit[1])
     return Group(
         cores=min(cores, default=None),
         memory=least_memory[0],
@@ -69,16 +69,17 @@ def read_group(root: Path = Path("/")) -> Group:
 
 
 def _directories(root: Path) -> Iterator[Path]:
-    """Of each controller our group and those above it.
+    """For each controller, our group and its parents.
 
-    In a container the path may be that of the host, which is not there: then its top is ours.
+    In a container, the path may be the path of the host, which does not exist: then our group is
+    the top.
     """
     base = root / "sys/fs/cgroup"
     for line in _text(root / "proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         top = base / controllers.removeprefix("name=") if controllers else base
-        own = top / path.lstrip("/")
-        directory = own if own.is_dir() else top
+        group = top / path.lstrip("/")
+        directory = group if group.is_dir() else top
         while directory != top:
             yield directory
             directory = directory.parent
@@ -110,40 +111,40 @@ def _number(path: Path) -> int | None:
 
 
 def judge_group(group: Group, *, cores: int, memory: int) -> Iterator[Finding]:
-    """`cores` and `memory` (bytes) are the machine's."""
+    """`cores` and `memory` (bytes) are those of the machine."""
     if group.cores is not None and group.cores < cores:
-        found = f"{group.cores:g} of {cores} cores"
+        text = f"{group.cores:g} of {cores} cores"
         if group.throttled:
-            found += f", used up {group.throttled} times so far"
+            text += f", reached {group.throttled} times so far"
         yield warning(
             "CPU limit",
-            f"{found}: server and perf_analyzer are stopped for moments when it is used up",
+            f"{text}: at the limit, the server and perf_analyzer are paused",
             "raise the limit of the container (`docker run --cpus`, resources.limits.cpu), or"
             " reserve whole cores (`--cpuset-cpus`)",
         )
     if group.memory is not None and group.memory < memory:
         free = group.memory - group.memory_used
-        found = f"{group.memory / _GIB:.1f} GiB, of which {free / _GIB:.1f} GiB are free"
+        text = f"{group.memory / _GIB:.1f} GiB, of which {free / _GIB:.1f} GiB are free"
         if free < _LEAST_MEMORY:
             yield warning(
                 "memory limit",
-                f"{found}: what goes above is killed",
+                f"{text}: processes that need more are killed",
                 "raise the limit of the container (`docker run --memory`, resources.limits.memory)",
             )
         else:
-            yield ok("memory limit", found)
+            yield ok("memory limit", text)
     if group.tasks is not None and group.tasks - group.tasks_used < _LEAST_TASKS:
         yield warning(
             "process limit",
-            f"{group.tasks - group.tasks_used} more processes and threads are allowed",
+            f"only {group.tasks - group.tasks_used} more processes and threads are allowed",
             "raise the limit of the container (`docker run --pids-limit`)",
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ulimits:
-    """Files and processes that each process, or this user, may have, now and if raised; -1 is any
-    number.
+    """Limits of open files for each process (`files`; it can be raised to `most_files`) and of
+    processes for this user; -1 means no limit.
     """
 
     files: int
@@ -161,28 +162,28 @@ def read_ulimits() -> Ulimits:
 
 
 def judge_ulimits(limits: Ulimits, *, connections: int) -> Finding:
-    """`connections` is how many a load generator may open at once."""
+    """`connections` is the number that the load generator may open at once."""
     needed = connections + _BASIC_FILES
     if 0 <= limits.files < needed:
         can = limits.most_files < 0 or limits.most_files >= needed
         return warning(
             "ulimits",
-            f"{limits.files} open files, but {connections} connections at once may be tried",
+            f"{limits.files} open files, but the search may open {connections} connections",
             f"`ulimit -n {needed}`" if can else f"as root, raise nofile to {needed} or more",
         )
     if 0 <= limits.processes < _LEAST_TASKS:
         return warning(
             "ulimits",
-            f"{limits.processes} processes and threads for this user",
-            f"`ulimit -u {8 * _LEAST_TASKS}`, as root if it is refused",
+            f"only {limits.processes} processes and threads for this user",
+            f"`ulimit -u {8 * _LEAST_TASKS}` (as root if it is refused)",
         )
     return ok("ulimits", f"{limits.files} open files")
 
 
 def check_group() -> Iterator[Finding]:
     cores, memory = len(os.sched_getaffinity(0)), psutil.virtual_memory().total
-    found = list(judge_group(read_group(), cores=cores, memory=memory))
-    yield from found or [ok("container limits", "none on CPU time and memory")]
+    findings = list(judge_group(read_group(), cores=cores, memory=memory))
+    yield from findings or [ok("container limits", "none on CPU time and memory")]
 
 
 def _text(path: Path) -> str:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The machine while it should be quiet: load, memory, clock rates of processors, time of day."""
+"""The machine while it should be idle: load, memory, CPU frequencies, time of day."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _TIMEX_BYTES = 512  # more than its struct has on any platform
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineLoad:
-    """Cores that we may use, average load of the last minute, the share of the CPU time (0 to 1)
-    that is used right now, and who uses it: names with cores.
+    """The cores that we may use, the average load of the last minute, the share of the CPU time
+    (0 to 1) in use now, and its users: program names with cores.
     """
 
     cores: int
@@ -37,8 +37,8 @@ class MachineLoad:
 
 
 def read_load() -> MachineLoad:
-    """Looks for a third of a second."""
-    processes = [one for one in psutil.process_iter() if one.pid != os.getpid()]
+    """Observes the machine for a third of a second."""
+    processes = [process for process in psutil.process_iter() if process.pid != os.getpid()]
     for process in processes:
         _percent(process)
     share = psutil.cpu_percent(interval=_LOOK_S) / 100
@@ -55,7 +55,9 @@ def read_load() -> MachineLoad:
 
 
 def _percent(process: psutil.Process) -> tuple[str, float]:
-    """Name and CPU percent since the last look; nothing of one that has ended."""
+    """The name of a process and its CPU use in percent since the last call; ("", 0.0) if it has
+    ended.
+    """
     try:
         return process.name(), process.cpu_percent()
     except psutil.Error:
@@ -63,29 +65,29 @@ def _percent(process: psutil.Process) -> tuple[str, float]:
 
 
 def judge_load(load: MachineLoad) -> Finding:
-    found = f"{load.cores} cores, load {load.average:.1f}, {load.share:.0%} of the CPU time used"
+    state = f"{load.cores} cores, load {load.average:.1f}, {load.share:.0%} of the CPU time used"
     if load.share <= _BUSY_SHARE and load.average <= 0.5 * load.cores:
-        return ok("load", found)
+        return ok("load", state)
     users = ", ".join(f"{name} ({cores:.1f} cores)" for name, cores in load.users if cores >= 0.1)
     if users:
-        found = f"{found}, most of it by {users}"
-    return warning("load", found, "stop what else runs here: measurements will be noisy")
+        state = f"{state}, most of it by {users}"
+    return warning("load", state, "stop other programs: measurements will be noisy")
 
 
 def read_memory() -> float:
-    """Memory that can be had without swapping, in GiB."""
+    """Memory that is available without swapping, in GiB."""
     return psutil.virtual_memory().available / _GIB
 
 
 def judge_memory(available_gib: float) -> Finding:
-    found = f"{available_gib:.1f} GiB available"
+    state = f"{available_gib:.1f} GiB available"
     if available_gib < _LEAST_MEMORY_GIB:
-        return warning("memory", found, "models may not load: stop what else runs here")
-    return ok("memory", found)
+        return warning("memory", f"{state}: models may not load", "stop other programs")
+    return ok("memory", state)
 
 
 def read_governors(root: Path = Path("/")) -> frozenset[str]:
-    """The governors of the processors; none where they cannot be seen."""
+    """The frequency governors of the processors; none if they are not visible."""
     cpus = root / "sys/devices/system/cpu"
     governors = map(_text, cpus.glob("cpu[0-9]*/cpufreq/scaling_governor"))
     return frozenset(filter(None, governors))
@@ -94,21 +96,19 @@ def read_governors(root: Path = Path("/")) -> frozenset[str]:
 def judge_governors(governors: frozenset[str]) -> Finding:
     name = "CPU frequency"
     if not governors:
-        return ok(name, "cannot be seen from here (virtual machine or container)")
-    found = f"governor {', '.join(sorted(governors))}"
+        return ok(name, "unknown (virtual machine or container)")
+    state = f"governor {', '.join(sorted(governors))}"
     if governors == {"performance"}:
-        return ok(name, found)
+        return ok(name, state)
     return warning(
         name,
-        f"{found}: clock rates follow the load, and latencies with them",
+        f"{state}: the frequency follows the load, which changes latencies",
         "`cpupower frequency-set -g performance` (as root)",
     )
 
 
 def read_synchronised() -> bool | None:
-    """Whether NTP keeps the time of day right, as the kernel says when asked without changing
-    anything; None where it does not say.
-    """
+    """Whether NTP synchronizes the clock, according to the kernel; None if unknown."""
     try:
         state = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(_TIMEX_BYTES))
     except (OSError, AttributeError):
@@ -117,19 +117,19 @@ def read_synchronised() -> bool | None:
 
 
 def judge_time_of_day(synchronised: bool | None) -> Finding:
-    """For runs that compare it with that of other machines."""
+    """A finding for runs that compare the time with other machines."""
     if synchronised is False:
         return warning(
             "clock",
-            "no NTP keeps the time of day right: certificates may be refused, and times in shared"
-            " checkpoints may be out of order",
+            "not synchronized by NTP: certificates may be refused, and times in shared checkpoints"
+            " may be out of order",
             "`timedatectl set-ntp true` (as root, on the host)",
         )
-    return ok("clock", "kept right by NTP" if synchronised else "cannot be seen from here")
+    return ok("clock", "synchronized by NTP" if synchronised else "synchronization is unknown")
 
 
 def _text(path: Path) -> str:
-    """What a file of the kernel says; "" if there is none, or if it is not for us."""
+    """The text of a file of the kernel; "" if it does not exist or is not readable."""
     try:
         return path.read_text().strip()
     except OSError:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Models on a real server: each loads once and answers a request; and a tiny one is measured."""
+"""Models on a real server: loads each once and sends a request; measures a tiny model."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _ANSWER_S = 60.0
 _UNKNOWN_BACKEND = "find backend library"
 
 _FIX_MODEL = "fix the model, or remove it from profile_models"
-_FIX_WAITING = "check what initialize waits for, or give it more time with --model-load-timeout"
+_FIX_WAITING = "check what initialize waits for, or raise --model-load-timeout"
 _FIX_PYTHON = "`model-analyzer runtime install` installs a server whose Python models work"
 _FIX_MEASURING = "`model-analyzer runtime install`, or choose another with --perf-analyzer-path"
 
-# What a Python model says of its process that has ended.
+# The server's error message for a Python model whose process has ended.
 _DEAD = "is not healthy"
 
 
@@ -39,9 +39,9 @@ def check_model(
     setup: ServerSetup,
     shapes: Mapping[str, tuple[int, ...]],
 ) -> Finding:
-    """Loads the model as it is on a server of its own, and asks it once.
+    """Loads the original model on a separate server, and sends one request.
 
-    `shapes` are sizes of inputs that the configuration leaves open.
+    `shapes` are the sizes of inputs with variable dimensions.
     """
     name = f"model {facts.name}"
     variant = VariantNames().default(facts)
@@ -56,9 +56,7 @@ def check_model(
         return problem(name, failure.message, mend, telling(failure.log))
     request = sized(facts.config, shapes)
     if not has_fixed_shapes(request):
-        return ok(
-            name, "loads; no request sent, since its requests are sequences, streams or unknown"
-        )
+        return ok(name, "loads; no request sent: its requests are sequences, streams or unknown")
     try:
         server.client(setup).infer_zeros(request, timeout_s=_ANSWER_S)
     except ServerCallError as error:
@@ -70,61 +68,61 @@ def check_model(
 def judge_refusal(
     name: str, error: ServerCallError, *, is_alive: bool, log: tuple[str, ...]
 ) -> Finding:
-    """What it means that a loaded model does not answer a request of zeros."""
+    """The finding for a loaded model that does not answer a request of zeros."""
     reason = (str(error).splitlines() or ["no reason given"])[0][:300]
     if error.timed_out:
-        found = f"loads, but did not answer a request within {_ANSWER_S:.0f} s"
-        return problem(name, found, _FIX_MODEL, log)
+        text = f"loads, but did not answer a request within {_ANSWER_S:.0f} s"
+        return problem(name, text, _FIX_MODEL, log)
     if not is_alive or _DEAD in reason:
         return problem(name, f"loads, but crashes on a request: {reason}", _FIX_MODEL, log)
     return warning(
         name,
         f"loads, but refuses a request of zeros: {reason}",
         hint(reason)
-        or "if it needs other input, give perf_analyzer_flags: {input-data: FILE} or {shape:"
+        or "if it needs different input, give perf_analyzer_flags: {input-data: FILE} or {shape:"
         " ['NAME:SIZE,…']}",
         log,
     )
 
 
 def telling(log: Sequence[str]) -> tuple[str, ...]:
-    """Lines of a log, each in one line and once; the log itself quotes and repeats them."""
+    """The lines of a log, unquoted and without duplicates."""
     lines = (" ".join(line.replace(r"\n", " ").strip('" ').split()) for line in log)
     return tuple(dict.fromkeys(line for line in lines if len(line) > 1))
 
 
 def sized(config: ModelConfig, shapes: Mapping[str, tuple[int, ...]]) -> ModelConfig:
-    """The configuration with every size fixed: those in `shapes` by input, 1 where any will do."""
+    """The configuration with fixed sizes: variable ones come from `shapes` (by input), or are 1."""
 
     def fixed(tensor: Mapping[str, Any]) -> Mapping[str, Any]:
         dims = shapes.get(tensor["name"], tuple(int(size) for size in tensor.get("dims", ())))
         return {**tensor, "dims": [1 if size < 0 else size for size in dims]}
 
     sides = {
-        side: [fixed(one) for one in config[side]] for side in ("input", "output") if side in config
+        side: [fixed(tensor) for tensor in config[side]]
+        for side in ("input", "output")
+        if side in config
     }
     return {**config, **sides}
 
 
 def shapes_of(flags: Mapping[str, Flag]) -> Mapping[str, tuple[int, ...]]:
-    """The sizes that perf_analyzer's flags give, by input."""
-    given = flags.get("shape", ())
-    found = {}
-    for text in (given,) if isinstance(given, str) else given:
+    """The sizes in perf_analyzer's flags, by input."""
+    texts = flags.get("shape", ())
+    sizes_by_input = {}
+    for text in (texts,) if isinstance(texts, str) else texts:
         name, _, sizes = text.rpartition(":")
         if all(size.isdecimal() for size in sizes.split(",")):
-            found[name] = tuple(map(int, sizes.split(",")))
-    return found
+            sizes_by_input[name] = tuple(map(int, sizes.split(",")))
+    return sizes_by_input
 
 
 def check_tiny_model(server: TritonServer, facts: ModelFacts) -> Iterator[Finding]:
-    """Starts the server, loads a model of ours, and asks it once."""
+    """Starts the server, loads the starter model, and sends one request."""
     try:
         version = server.version(ServerSetup())
     except ModelAnalyzerError as error:
-        yield problem(
-            "server starts", str(error), "see what it says; `model-analyzer runtime show`"
-        )
+        yield problem("server starts", str(error), "see its message; `model-analyzer runtime show`")
         return
     yield ok("server starts", f"tritonserver {version}")
     name = "a tiny model"
@@ -138,7 +136,9 @@ def check_tiny_model(server: TritonServer, facts: ModelFacts) -> Iterator[Findin
         yield ok(name, "loads, and its answer has the right size")
     elif _UNKNOWN_BACKEND in " ".join((failure.message, *failure.log)):
         yield warning(
-            name, "this server has no Python backend: nothing tried", "fine for other models"
+            name,
+            "not tested: this server has no Python backend",
+            "nothing, unless you profile Python models",
         )
     else:
         yield problem(name, failure.message, failure.hint or _FIX_PYTHON, failure.log)
@@ -147,7 +147,7 @@ def check_tiny_model(server: TritonServer, facts: ModelFacts) -> Iterator[Findin
 def check_measuring(
     load: Program, server: Server, facts: ModelFacts, work_directory: Path
 ) -> Finding:
-    """Lets perf_analyzer measure the model, which is loaded, for a moment."""
+    """Measures the loaded model with perf_analyzer for a short time."""
     name = "perf_analyzer measures"
     generator = PerfAnalyzer(
         load,

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Packages that models of the Python backend import, and whether their Python has them."""
+"""Packages that Python models import: whether their interpreter has them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from model_analyzer.runner.wheels import isolated
 _LOOK_S = 30.0
 _MOST_SOURCE_BYTES = 4 * 2**20
 
-# What the backend itself gives to models.
+# Modules that the backend provides.
 _GIVEN = frozenset({"triton_python_backend_utils", "c_python_backend_utils"})
 
-# Models that bring their own Python.
+# The parameter of models with their own Python.
 _OWN_PYTHON = "EXECUTION_ENV_PATH"
 
-# Names of packages that are not those of their modules.
+# Packages whose name differs from the name of their module.
 _PACKAGES = {"PIL": "pillow", "cv2": "opencv-python-headless", "sklearn": "scikit-learn"} | {
     "yaml": "pyyaml", "skimage": "scikit-image", "google": "protobuf",
 }  # fmt: skip
@@ -43,9 +43,9 @@ print(json.dumps([name for name in json.loads(sys.argv[1]) if not is_there(name)
 
 
 def imported(source: str) -> frozenset[str]:
-    """The modules that must be there to run this source, without their sub-modules.
+    """The top-level modules that this source needs. Empty if it cannot be parsed.
 
-    What is imported in functions, or in a `try`, may be missing. Nothing of what cannot be parsed.
+    It does not need modules that it imports inside functions or in a `try`.
     """
     try:
         tree = ast.parse(source)
@@ -63,7 +63,7 @@ def imported(source: str) -> frozenset[str]:
 def check_packages(
     repository: Path, models: Sequence[ModelFacts], server: Program
 ) -> Iterator[Finding]:
-    """For each Python model of the repository, whether what it imports is there."""
+    """Whether the modules that Python models import are installed."""
     python = shutil.which("python3", path=server.environment.get("PATH"))
     needed = {facts.name: _needed(repository / facts.name, facts) for facts in models}
     names = frozenset[str]().union(*needed.values())
@@ -79,20 +79,21 @@ def _needed(directory: Path, facts: ModelFacts) -> frozenset[str]:
     file = facts.config.get("default_model_filename") or "model.py"
     names: frozenset[str] = frozenset()
     for path in sorted(directory.glob(f"[0-9]*/{file}")):
-        beside = {one.stem if one.is_file() else one.name for one in path.parent.iterdir()}
+        entries = path.parent.iterdir()
+        beside = {entry.stem if entry.is_file() else entry.name for entry in entries}
         try:
             source = read_regular(path, most_bytes=_MOST_SOURCE_BYTES).decode("utf-8")
             names |= imported(source) - beside - _GIVEN
         except (OSError, UnicodeDecodeError):
-            continue  # what cannot be read is told by the check of the repository
+            continue  # the check of the repository reports unreadable files
     return names
 
 
 def _missing(
     python: str, names: frozenset[str], environment: Mapping[str, str]
 ) -> frozenset[str] | None:
-    """Those of the modules that this Python has not; None if it does not say."""
-    # isolated as the Python of the models is: without PYTHONPATH and the user's own packages
+    """The modules that this Python does not have; None if it does not start."""
+    # isolated like the Python of the models: without PYTHONPATH and the user's packages
     command = isolated(python, "-c", _PROBE, json.dumps(sorted(names)))
     status, output = run(command, environment=environment, timeout_s=_LOOK_S)
     try:
@@ -104,19 +105,19 @@ def _missing(
 def judge_packages(
     needed: Mapping[str, frozenset[str]], missing: frozenset[str] | None, python: str
 ) -> Iterator[Finding]:
-    """`needed` are modules by model; `missing` those that the models' Python has not."""
+    """`needed` are the modules of each model; `missing` are those that are not installed."""
     if missing is None:
         yield problem("packages of the models", f"{python} does not start", f"`{python} -V`")
         return
     lacking = {model: names & missing for model, names in needed.items() if names & missing}
     for model, names in lacking.items():
         packages = sorted(_PACKAGES.get(name, name) for name in names)
-        given = " ".join(f"--with {name}" for name in packages)
+        flags = " ".join(f"--with {name}" for name in packages)
         yield problem(
             "packages of the models",
             f"model {model} needs {', '.join(sorted(names))}, which {python} does not have",
-            f"`model-analyzer runtime install {given} --unverified`, or install it for that Python",
+            f"`model-analyzer runtime install {flags} --unverified`, or install it for that Python",
         )
     if not lacking:
         count = len(frozenset[str]().union(*needed.values()))
-        yield ok("packages of the models", f"the {count} modules that they import are there")
+        yield ok("packages of the models", f"all {count} imported modules are installed")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Addresses of the server: those that the options name."""
+"""The addresses of the server in the options."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from model_analyzer.runner.server.endpoints import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Port:
-    """An address that `option` names for our server. `reason` says why it cannot listen there, or
-    is ""; `user` who does, if that can be known.
+    """An address for our server from `option`. `reason` says why the server cannot listen there, or
+    is "". `user` is the process that listens there, if known.
     """
 
     option: str
@@ -47,19 +47,19 @@ def judge_port(port: Port) -> Finding:
     return problem(
         "port",
         f"{port.address} ({port.option}) cannot be used: {port.reason}{user}",
-        f"stop what uses it, or remove {port.option} to use a free port",
+        f"stop the program that uses it, or remove {port.option} to use a free port",
     )
 
 
 def check_ports(settings: ServerSettings) -> Iterator[Finding]:
-    """Ports that our own server will listen on, or that somebody else's does."""
+    """The ports of our own server, or of a remote one."""
     if settings.launch is LaunchMode.REMOTE:
         yield _remote(settings)
     elif settings.launch in (LaunchMode.LOCAL, LaunchMode.DOCKER):
-        found = [judge_port(port) for port in read_ports(settings)]
-        yield from found
-        if len(found) < 3:
-            yield ok("ports", "free ones are chosen on the loopback interface")
+        findings = [judge_port(port) for port in read_ports(settings)]
+        yield from findings
+        if len(findings) < 3:
+            yield ok("ports", "the server will use free ports on the loopback interface")
 
 
 def _remote(settings: ServerSettings) -> Finding:
@@ -67,9 +67,9 @@ def _remote(settings: ServerSettings) -> Finding:
     address = endpoints.of(settings.protocol)
     protocol = settings.protocol.value
     if address.accepts:
-        return ok("server elsewhere", f"{address} accepts connections ({protocol})")
+        return ok("remote server", f"{address} accepts connections ({protocol})")
     return problem(
-        "server elsewhere",
-        f"nobody listens on {address} ({protocol})",
+        "remote server",
+        f"no server listens on {address} ({protocol})",
         f"start the server, or give its address with --triton-{protocol}-endpoint",
     )

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""tritonserver and perf_analyzer: are they here, do they start, and if not, what is missing."""
+"""tritonserver and perf_analyzer: whether they are installed and start, and what is missing."""
 
 from __future__ import annotations
 
@@ -28,11 +28,14 @@ from model_analyzer.runner.runtime import (
 
 _LOOK_S = 20.0
 
-# What brings a library that may be missing.
+# How to install libraries that may be missing.
 _PACKAGES = (
     (r"libb64\.", "`apt install libb64-0d`"),
     (r"lib(ssl|crypto)\.so\.3", "`apt install libssl3`"),
-    (r"libcudart\.", "`pip install nvidia-cuda-runtime-cu12`, and its lib on LD_LIBRARY_PATH"),
+    (
+        r"libcudart\.",
+        "`pip install nvidia-cuda-runtime-cu12`, and add its lib directory to LD_LIBRARY_PATH",
+    ),
     (r"libnvidia-ml|libcuda\.", "the NVIDIA driver; in a container `docker run --gpus all`"),
     (r"libdcgm", "`apt install datacenter-gpu-manager`"),
     (r"libre2\.", "`apt install libre2-9`, or the libre2 of this system"),
@@ -44,7 +47,7 @@ _NO_LIBRARY = re.compile(r"^\s*(\S+) => not found|(\S+): cannot open shared obje
 def check_server(
     settings: ServerSettings, environment: Mapping[str, str], work: Path
 ) -> tuple[Finding, Program | None]:
-    """The server that a run would start, None where it starts none of its own, or cannot."""
+    """The server that a run would start; None if it starts none, or cannot."""
     name = "tritonserver"
     if settings.launch is LaunchMode.REMOTE:
         return ok(name, "the remote server is used (launch mode remote)"), None
@@ -63,7 +66,7 @@ def check_server(
 
 
 def _version(server: Program) -> str:
-    """The version that lies beside it in NVIDIA's images, or that of the installed runtime."""
+    """The version from the file in NVIDIA's images, or the version of the installed runtime."""
     if server.origin == "installed runtime":
         return f"{VERSION}, "
     try:
@@ -83,22 +86,22 @@ def _library(settings: ServerSettings, environment: Mapping[str, str], work: Pat
 
 
 def check_load_generator(
-    given: str | None, environment: Mapping[str, str]
+    option: str | None, environment: Mapping[str, str]
 ) -> tuple[Finding, Program | None]:
-    """perf_analyzer, None where there is none that starts."""
+    """perf_analyzer, from the `option` if set; None if none starts."""
     name = "perf_analyzer"
     try:
-        found = find_perf_analyzer(given, environment)
+        program = find_perf_analyzer(option, environment)
     except ModelAnalyzerError as error:
-        path = Path(os.path.expanduser(given)) if given is not None else None
+        path = Path(os.path.expanduser(option)) if option is not None else None
         return _absent(name, str(error), environment, path), None
-    return ok(name, f"{found.version}, {found.origin}: {found.path}"), found
+    return ok(name, f"{program.version}, {program.origin}: {program.path}"), program
 
 
 def _absent(
     name: str, reason: str, environment: Mapping[str, str], path: Path | None = None
 ) -> Finding:
-    """What is wrong with a program that is not there, or does not start."""
+    """The finding for a program that is missing or does not start."""
     output = ""
     if path is not None and os.path.isfile(path):
         _, output = run(["ldd", str(path)], environment=environment, timeout_s=_LOOK_S)
@@ -106,8 +109,8 @@ def _absent(
 
 
 def missing_libraries(output: str) -> Sequence[str]:
-    """The shared libraries that `ldd`, or the loader itself, did not find."""
-    return tuple(dict.fromkeys(found[0] or found[1] for found in _NO_LIBRARY.findall(output)))
+    """The shared libraries that `ldd` or the loader did not find."""
+    return tuple(dict.fromkeys(match[0] or match[1] for match in _NO_LIBRARY.findall(output)))
 
 
 def judge_absent(name: str, reason: str, libraries: Sequence[str]) -> Finding:
@@ -117,7 +120,7 @@ def judge_absent(name: str, reason: str, libraries: Sequence[str]) -> Finding:
     install = f"`{INSTALL}`, or choose another with {option}"
     if not libraries:
         return problem(name, re.sub(rf"[;:] run `{INSTALL}`$", "", reason), install)
-    brings = [
+    packages = [
         package
         for library in libraries
         for pattern, package in _PACKAGES
@@ -125,15 +128,15 @@ def judge_absent(name: str, reason: str, libraries: Sequence[str]) -> Finding:
     ]
     return problem(
         name,
-        f"{reason.partition(': ')[0]}: there is no {', '.join(libraries)}",
-        "; ".join([*dict.fromkeys(brings), install]),
+        f"{reason.partition(': ')[0]}: {', '.join(libraries)} missing",
+        "; ".join([*dict.fromkeys(packages), install]),
     )
 
 
 def check_models_interpreter(
     server: Program, runtime: InstalledRuntime, environment: Mapping[str, str]
 ) -> Finding | None:
-    """The Python of the models, where it is that of the installed runtime."""
+    """The Python of the models, if it belongs to the installed runtime."""
     if server.path != runtime.server:
         return None
     name = "Python of the models"
@@ -141,10 +144,10 @@ def check_models_interpreter(
         check_models_python(server, environment)
     except ModelAnalyzerError as error:
         return problem(name, str(error), f"`{INSTALL}`")
-    # A stub that cannot start would make every load hang; without arguments it only complains.
+    # If the stub cannot start, every load hangs. Without arguments, it only prints an error.
     _, output = run([str(runtime.stub)], environment=server.environment, timeout_s=_LOOK_S)
     if "arguments" not in output:
-        reason = output.strip().splitlines()[-1:] or ["it says nothing"]
+        reason = output.strip().splitlines()[-1:] or ["no output"]
         return problem(
             name,
             f"the model process does not start: {reason[0]}",

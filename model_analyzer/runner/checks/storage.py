@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Directories: is there room, and may we read and write; shared memory too."""
+"""Directories and shared memory: whether there is space, and whether we may read and write."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _LEAST_INODES = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A directory that is to be written, and the nearest one above it that exists.
+    """A directory to write to, and its nearest existing parent.
 
-    `free_mib` is room for us, `inodes` how many more files (None: the file system does not count
-    them). `reason` says why nothing can be written, or is "".
+    `free_mib` is the free space, `inodes` the number of files that can be added (None: not
+    limited). `reason` says why it is not writable, or is "".
     """
 
     path: Path
@@ -33,9 +33,9 @@ class Place:
 
 
 def read_place(path: Path) -> Place:
-    """Looks without writing anything."""
+    """Inspects the directory without writing to it."""
     path = Path(os.path.abspath(path))
-    existing = next((one for one in (path, *path.parents) if os.path.lexists(one)), path)
+    existing = next((place for place in (path, *path.parents) if os.path.lexists(place)), path)
     reason = ""
     try:
         system = os.statvfs(existing)
@@ -65,32 +65,34 @@ def read_place(path: Path) -> Place:
 
 
 def judge_place(name: str, option: str, place: Place, *, needed_mib: float = 0) -> Finding:
-    """`needed_mib` is what is sure to be written there; `option` names another place."""
-    found = f"{place.path}, {_room(place.free_mib)} free"
-    other = f"or choose another directory with {option}"
+    """`needed_mib` is the least space that the run needs there; `option` sets the directory."""
+    state = f"{place.path}, {_room(place.free_mib)} free"
+    choose = f"or choose another directory with {option}"
     if place.reason:
         return problem(
             name,
             f"{place.path} cannot be written: {place.reason}",
-            f"see `ls -ld {place.existing}`, {other}",
+            f"see `ls -ld {place.existing}`, {choose}",
         )
     if place.free_mib < needed_mib:
         return problem(
-            name, f"{found}, but the models alone take {_room(needed_mib)}", f"make room, {other}"
+            name,
+            f"{state}, but the models alone need {_room(needed_mib)}",
+            f"free some space, {choose}",
         )
     if place.free_mib < _LEAST_DISK_MIB:
-        return warning(name, found, f"make room, {other}")
+        return warning(name, state, f"free some space, {choose}")
     if place.inodes is not None and place.inodes < _LEAST_INODES:
         return warning(
             name,
-            f"{found}, but only {place.inodes} more files (inodes)",
-            f"remove files there, {other}",
+            f"{state}, but only for {place.inodes} more files (inodes)",
+            f"remove files there, {choose}",
         )
-    return ok(name, found)
+    return ok(name, state)
 
 
 def size_mib(directories: Sequence[Path]) -> float:
-    """What the files in these directories take together."""
+    """The total size of the files in these directories, in MiB."""
     total = 0
     for directory in directories:
         for root, _, files in os.walk(directory):
@@ -98,12 +100,12 @@ def size_mib(directories: Sequence[Path]) -> float:
                 try:
                     total += os.stat(os.path.join(root, name)).st_size
                 except OSError:
-                    continue  # what cannot be read is told by the check of the repository
+                    continue  # the check of the repository reports unreadable files
     return total / _MIB
 
 
 def check_readable(name: str, path: Path, models: Sequence[str] | None) -> Finding:
-    """Whether every file of these models (None: of all) can be read."""
+    """Whether every file of these models (None: of all models) is readable."""
     try:
         inside = sorted(entry for entry in os.listdir(path) if not entry.startswith("."))
     except OSError as error:
@@ -111,32 +113,32 @@ def check_readable(name: str, path: Path, models: Sequence[str] | None) -> Findi
             name, f"{path} cannot be read: {error.strerror}", "check --model-repository"
         )  # fmt: skip
     unreadable = [
-        found
+        file
         for model in (inside if models is None else models)
-        for found in _unreadable(path / model)
+        for file in _unreadable(path / model)
     ]
     if unreadable:
         more = f" and {len(unreadable) - 1} more" if len(unreadable) > 1 else ""
         return problem(
             name,
             f"user {os.geteuid()} may not read {unreadable[0]}{more}",
-            f"`chmod -R a+rX {path}`, as their owner",
+            f"`chmod -R a+rX {path}` (as their owner)",
         )
-    return ok(name, f"{path} can be read")
+    return ok(name, f"{path} is readable")
 
 
 def _unreadable(path: Path) -> Iterator[Path]:
     for root, directories, files in os.walk(path):
         for name in (*directories, *files):
-            found = Path(root, name)
+            entry = Path(root, name)
             needed = os.R_OK | os.X_OK if name in directories else os.R_OK
-            if found.exists() and not os.access(found, needed):
-                yield found
+            if entry.exists() and not os.access(entry, needed):
+                yield entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedMemory:
-    """/dev/shm: its size and what is free in MiB; `reason` why it cannot be used, or ""."""
+    """/dev/shm: its size and free space in MiB. `reason` says why it cannot be used, or is ""."""
 
     size_mib: float
     free_mib: float
@@ -165,14 +167,14 @@ def judge_shared_memory(memory: SharedMemory) -> Finding:
             f"cannot be used: {memory.reason}",
             "models of the Python backend need it: `mount -t tmpfs tmpfs /dev/shm` (as root)",
         )
-    found = f"{_room(memory.size_mib)}, of which {_room(memory.free_mib)} are free"
+    state = f"{_room(memory.size_mib)}, of which {_room(memory.free_mib)} are free"
     if memory.free_mib < _LEAST_SHM_MIB:
         return warning(
             name,
-            f"{found}: each instance of a Python model takes 1 MiB and its tensors",
-            "remove what others have left there; in a container: `docker run --shm-size 1g`",
+            f"{state}: each instance of a Python model needs 1 MiB plus its tensors",
+            "remove old files there; in a container: `docker run --shm-size 1g`",
         )
-    return ok(name, found)
+    return ok(name, state)
 
 
 def _room(mib: float) -> str:

@@ -108,7 +108,7 @@ def test_mig_devices_cannot_be_used_together(requested: tuple[str, ...]) -> None
 def test_unknown_gpus_are_all_named_with_those_that_are_there() -> None:
     with pytest.raises(ConfigError) as raised:
         select((A, C), ["GPU-zz", "1", "2"])
-    there = "(there are 0: H200 GPU-aaaa-1, 1: A100 GPU-cccc-3)"
+    there = "(available: 0: H200 GPU-aaaa-1, 1: A100 GPU-cccc-3)"
     assert str(raised.value).splitlines() == [
         f"gpus: there is no GPU GPU-zz here {there}",
         f"gpus: there is no GPU 2 here {there}",

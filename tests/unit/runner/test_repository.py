@@ -23,6 +23,7 @@ from model_analyzer.runner.repository import (
     check_apart,
     stage,
 )
+from tests.phrases import INCOMPLETE_CONFIGURATION, NO_MODEL_FILE
 
 ENSEMBLE = """
 platform: "ensemble"
@@ -131,10 +132,10 @@ def not_text(models: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (break_config, "config.pbtxt: does not say backend, inputs and outputs"),
+        (break_config, f"config.pbtxt: {INCOMPLETE_CONFIGURATION}"),
         (rename, "names the model 'other'"),
         (drop_versions, "no version directory"),
-        (drop_model_file, "no version holds model.py"),  # the server would hang on it
+        (drop_model_file, NO_MODEL_FILE),  # the server would hang on it
         (not_text, "cannot be read"),
     ],
 )

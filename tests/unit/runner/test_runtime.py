@@ -195,7 +195,7 @@ def test_a_given_library_is_used_as_it_is(tmp_path, environment) -> None:
     [
         (lambda path: None, "does not exist"),
         (lambda path: path.touch(), "is not a directory"),
-        (lambda path: path.mkdir(), "holds no lib/libtritonserver.so"),
+        (lambda path: path.mkdir(), "does not contain lib/libtritonserver.so"),
     ],
 )
 def test_a_given_place_without_the_library_is_a_configuration_error(

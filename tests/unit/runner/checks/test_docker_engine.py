@@ -21,7 +21,7 @@ def test_nobody_misses_what_nobody_needs(tmp_path: Path) -> None:
 def test_an_engine_with_the_image_is_fine() -> None:
     engine = Engine("Docker 27.1", has_image=True)
 
-    assert judge_engine(engine, image="i", is_needed=True).found == "Docker 27.1 answers, and has i"
+    assert judge_engine(engine, image="i", is_needed=True).found == "Docker 27.1 answers and has i"
 
 
 def test_an_image_that_will_be_pulled_gets_a_warning_where_it_is_needed() -> None:

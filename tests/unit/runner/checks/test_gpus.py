@@ -39,7 +39,7 @@ def test_no_gpu_is_fine_and_said() -> None:
     (finding,) = judge_driver(Driver(is_missing=True), requested=["all"], variable=None)
 
     assert finding.level is Level.OK
-    assert "none: instances of KIND_CPU" in finding.found
+    assert "instances of KIND_CPU" in finding.found
 
 
 def test_a_gpu_that_was_asked_for_and_is_not_there_is_a_problem() -> None:
@@ -105,7 +105,7 @@ def test_a_variable_that_leaves_no_gpu_gets_a_warning() -> None:
     finding = judged(state(), variable="7")[-1]
 
     assert finding.level is Level.WARNING
-    assert "CUDA_VISIBLE_DEVICES='7' leaves none" in finding.found
+    assert "CUDA_VISIBLE_DEVICES='7' hides all GPUs" in finding.found
 
 
 def test_gpus_that_nobody_wants_are_fine() -> None:

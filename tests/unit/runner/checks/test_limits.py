@@ -97,7 +97,7 @@ def test_less_cpu_time_than_cores_gets_a_warning() -> None:
     finding = judged(Group(cores=2.5, throttled=7))["CPU limit"]
 
     assert finding.level is Level.WARNING
-    assert finding.found.startswith("2.5 of 8 cores, used up 7 times so far")
+    assert finding.found.startswith("2.5 of 8 cores, reached 7 times so far")
 
 
 def test_limits_above_what_there_is_are_none() -> None:
@@ -112,7 +112,7 @@ def test_memory_that_is_nearly_used_up_gets_a_warning(used: int, level: Level) -
 def test_few_processes_get_a_warning() -> None:
     finding = judged(Group(tasks=600, tasks_used=200))["process limit"]
 
-    assert finding.found.startswith("400 more processes")
+    assert finding.found.startswith("only 400 more processes")
 
 
 @pytest.mark.parametrize(

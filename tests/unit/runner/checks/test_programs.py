@@ -46,7 +46,7 @@ def test_every_missing_library_is_named_with_what_brings_it() -> None:
 
     assert finding.level is Level.PROBLEM
     assert finding.found == (
-        "/x/perf_analyzer does not start: there is no libb64.so.0d, libssl.so.3, libcudart.so.12"
+        "/x/perf_analyzer does not start: libb64.so.0d, libssl.so.3, libcudart.so.12 missing"
     )
     assert "`apt install libb64-0d`; `apt install libssl3`" in finding.fix
     assert finding.fix.endswith(
@@ -72,4 +72,4 @@ def test_a_program_that_does_not_start_is_a_problem(tmp_path: Path) -> None:
 
     assert program is None
     assert finding.level is Level.PROBLEM
-    assert finding.found == f"{path} does not start: there is no libcudart.so.12"
+    assert finding.found == f"{path} does not start: libcudart.so.12 missing"

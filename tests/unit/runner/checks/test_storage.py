@@ -46,7 +46,7 @@ def test_a_place_with_room_is_fine() -> None:
     [
         ({"reason": "its file system is read-only"}, Level.PROBLEM, "read-only"),
         ({"free_mib": 20}, Level.WARNING, "20 MiB free"),
-        ({"inodes": 7}, Level.WARNING, "only 7 more files (inodes)"),
+        ({"inodes": 7}, Level.WARNING, "only for 7 more files (inodes)"),
         ({"inodes": None}, Level.OK, ""),
     ],
 )
@@ -64,7 +64,7 @@ def test_models_that_do_not_fit_are_a_problem() -> None:
     finding = judged(replace(ROOMY, free_mib=900), needed_mib=2048)
 
     assert finding.level is Level.PROBLEM
-    assert "the models alone take 2.0 GiB" in finding.found
+    assert "the models alone need 2.0 GiB" in finding.found
 
 
 def test_a_place_that_is_to_be_made_is_judged_by_the_directory_above(tmp_path: Path) -> None:
