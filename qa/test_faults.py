@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 
+from tests.phrases import died_during
+
 STUB = "triton_python_backend_stub"
 
 # Ten seconds on a machine at rest; 600 are the time limit of perf_analyzer.
@@ -80,7 +82,7 @@ def test_a_server_that_is_killed_in_a_trial_is_replaced(scene) -> None:
     output, _ = process.communicate(timeout=600)
 
     assert process.returncode == 0, output
-    assert "the server died while add_sub_config_default was measured" in output
+    assert died_during("add_sub_config_default") in output
     assert len(scene.rows) == 2
 
 

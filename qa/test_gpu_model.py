@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.phrases import NEEDS_LESS_MEMORY
+
 HERE = Path(__file__).parent
 
 
@@ -72,4 +74,4 @@ def test_it_says_when_there_is_no_room_for_it(pretend_cuda) -> None:
     assert status == 0, output
     assert "gpu_load_config_0 did not load" in output
     assert "out of memory" in output
-    assert "fewer instances or smaller batches need less memory" in output
+    assert NEEDS_LESS_MEMORY in output

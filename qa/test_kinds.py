@@ -8,6 +8,8 @@ import json
 
 import pytest
 
+from tests.phrases import NO_STREAMS_OVER_HTTP, VARIABLE_DIMENSION, too_large_batch
+
 ONE = ("--run-config-search-disable", "-c", "2")
 
 
@@ -133,8 +135,8 @@ def test_what_cannot_work_is_refused_before_a_server_starts(scene) -> None:
     )  # fmt: skip
 
     assert status == 2
-    assert "client batch size 16 is above what any variant takes (8)" in output
-    assert "input ROWS has a dimension of any size" in output
+    assert too_large_batch(16, largest=8) in output
+    assert VARIABLE_DIMENSION in output
     assert "missing.txt does not exist" in output
     assert "'INPUT0' is not NAME:SIZE,SIZE" in output
     assert not (scene.directory / "server.log").exists()
@@ -248,7 +250,7 @@ def test_a_stream_over_http_is_refused_before_it_is_tried(scene) -> None:
     status, output = scene.profile(*ONE, "--client-protocol", "http", profile_models=["sim_llm"])
 
     assert status == 2
-    assert "model sim_llm: it streams its answers, which HTTP cannot carry" in output
+    assert f"model sim_llm: {NO_STREAMS_OVER_HTTP}" in output
 
 
 # -- what perf_analyzer says, and what the server is told ------------------------------------------

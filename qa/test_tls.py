@@ -133,7 +133,7 @@ def test_a_broken_client_key_for_https_is_named(scene, remote, tls_proxy, certif
     )
 
     assert status == 2
-    assert f"ssl-https-private-key-file: {key} does not hold" in output
+    assert f"ssl-https-private-key-file: {key} does not contain" in output
 
 
 @pytest.mark.slow

@@ -15,11 +15,24 @@ ONLY_LOADED = "measuring only the configuration that the server has loaded"
 NO_VALUES_TO_TRY = "the list of values to try is empty"
 INCOMPLETE_CONFIGURATION = "backend, inputs or outputs are missing"
 NO_MODEL_FILE = "no version contains model.py"
+NO_STREAMS_OVER_HTTP = "it streams its responses, which HTTP does not support"
+VARIABLE_DIMENSION = "input ROWS has a variable dimension"
+NEEDS_LESS_MEMORY = "use fewer instances or smaller batches"
 NOT_DELETED = "it will not be deleted"
 FOREIGN_DIRECTORY = "is not empty, and no run created it"
 FOREIGN_ENTRY = "which no run created"
 ONLY_A_SERVER = "only a server can complete the configuration of"
 USING_ITS_MEASUREMENTS = "using its measurements"
+
+
+def died_during(variant: str) -> str:
+    """The message for a server that died under load."""
+    return f"the server died during the measurement of {variant}"
+
+
+def too_large_batch(size: int, *, largest: int) -> str:
+    """The message for a client batch size that no variant accepts."""
+    return f"the client batch size {size} is above the largest that a variant accepts ({largest})"
 
 
 def wrong_limit(tag: str, *, right: str, wrong: str) -> str:

@@ -25,6 +25,7 @@ from model_analyzer.runner.runtime import find_tritonserver
 from model_analyzer.runner.server.local import LocalLauncher
 from model_analyzer.runner.server.log import ServerLog
 from model_analyzer.runner.server.triton import TritonServer
+from tests.phrases import NEEDS_LESS_MEMORY
 
 MODELS = Path(__file__).parent / "models"
 HOLD_MB = 512 * 2**20 / 1e6  # what an instance of gpu_load holds
@@ -165,7 +166,7 @@ def test_an_instance_that_does_not_fit_fails_with_what_to_do(gpu_scene, chosen) 
 
     assert status == 0, output
     assert "gpu_load_config_0 did not load" in output
-    assert "fewer instances or smaller batches need less memory" in output
+    assert NEEDS_LESS_MEMORY in output
     assert [row[3] for row in gpu_scene.rows] == ["gpu_load_config_default"]
 
 

@@ -154,7 +154,7 @@ def test_the_container_is_created_with_what_a_run_needs(engine, make: Make, tmp_
     host = body["HostConfig"]
     models = str(tmp_path / "models")
     assert server._endpoints is not None
-    ports = {name: server._endpoints.of(kind).port for name, kind in
+    ports = {name: server._endpoints.for_protocol(kind).port for name, kind in
              (("http", Protocol.HTTP), ("grpc", Protocol.GRPC))}  # fmt: skip
     metrics = server._endpoints.metrics.port
     assert body["Image"] == IMAGE

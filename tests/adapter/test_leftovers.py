@@ -188,4 +188,4 @@ def test_who_holds_a_port_is_named() -> None:
             choose_endpoints(replace(SETTINGS, http_endpoint=f"localhost:{port}"))
 
     assert f"process {os.getpid()})" in str(caught.value)
-    assert "stop what uses it" in str(caught.value)
+    assert "stop the program that uses it" in str(caught.value)

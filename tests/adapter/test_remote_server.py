@@ -233,7 +233,7 @@ def test_with_tls_clients_get_the_name_on_the_certificate() -> None:
         SETTINGS, http_endpoint="https://models.example.com:443", protocol=Protocol.HTTP
     )
 
-    (http, grpc) = (RemoteLauncher(settings).endpoints().of(one) for one in Protocol)
+    (http, grpc) = (RemoteLauncher(settings).endpoints().for_protocol(one) for one in Protocol)
 
     assert http.as_written == "https://models.example.com:443"
     assert grpc.as_written == "localhost:8001"

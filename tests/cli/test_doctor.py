@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import gpu
-from tests.phrases import FOREIGN_DIRECTORY
+from tests.phrases import FOREIGN_DIRECTORY, too_large_batch
 
 WORKS, FAILS, USAGE = 0, 1, 2
 
@@ -118,7 +118,7 @@ def test_what_the_options_want_and_the_models_do_not_have_is_told_once(examine, 
     assert status == FAILS
     assert "no model 'mm' in " in found["model mm"]["found"]
     assert "config.yaml:" in found["option"]["found"]
-    assert "the client batch size 4 is above what any variant takes (2)" in found["option"]["found"]
+    assert too_large_batch(4, largest=2) in found["option"]["found"]
     assert not {"file", "defaults"} & set(found)  # it is not "valid"
 
 

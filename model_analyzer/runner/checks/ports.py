@@ -64,7 +64,7 @@ def check_ports(settings: ServerSettings) -> Iterator[Finding]:
 
 def _remote(settings: ServerSettings) -> Finding:
     endpoints = remote_endpoints(settings)
-    address = endpoints.of(settings.protocol)
+    address = endpoints.for_protocol(settings.protocol)
     protocol = settings.protocol.value
     if address.accepts:
         return ok("remote server", f"{address} accepts connections ({protocol})")

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Talks to a Triton server about itself and its models."""
+"""Clients of a Triton server: its state, its models and their statistics."""

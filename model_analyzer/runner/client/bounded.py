@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""A socket whose answers have an end: in time, and in bytes, whatever the other side sends."""
+"""A socket with limits for the time and the size of an answer."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 
 
 class TooLarge(Exception):
-    """The other side sends more than any answer takes."""
+    """The server sends more than `most_bytes`."""
 
 
 class BoundedSocket:
-    """What `http.client` needs of a socket. All of the exchange has to be over after `timeout_s`
-    seconds, with at most `most_bytes` received. Closing is left to whoever has the socket itself.
+    """The methods of a socket that `http.client` needs. The exchange must end within `timeout_s`
+    seconds, and receive at most `most_bytes`. The owner of the real socket closes it.
     """
 
     def __init__(self, connected: socket.socket, timeout_s: float, most_bytes: int) -> None:
@@ -40,7 +40,7 @@ class BoundedSocket:
         return count
 
     def close(self) -> None:
-        """The answer is still being read when `http.client` closes the connection."""
+        """Does nothing: `http.client` closes the connection while the answer is still read."""
 
     def _limit_wait(self) -> None:
         seconds = self._deadline - time.monotonic()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Opens the connection that the settings ask for."""
+"""Opens a connection to a server."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from model_analyzer.runner.server.endpoints import Address, Endpoints
 
 
 def connect(endpoints: Endpoints, protocol: Protocol, flags: Mapping[str, Any]) -> ServerClient:
-    """A connection over `protocol`, with TLS and headers as perf_analyzer's `flags` say.
+    """A connection over `protocol`, with TLS and headers from perf_analyzer's `flags`.
 
-    Nothing is sent yet. Raises ConfigError if a key or certificate cannot be used.
+    Sends nothing yet. Raises ConfigError if a key or certificate is invalid.
     """
-    address = endpoints.of(protocol)
+    address = endpoints.for_protocol(protocol)
     if protocol is Protocol.GRPC:
         return GrpcClient(
             str(address),
@@ -32,7 +32,7 @@ def connect(endpoints: Endpoints, protocol: Protocol, flags: Mapping[str, Any]) 
 
 
 def http_client(address: Address, flags: Mapping[str, Any]) -> HttpClient:
-    """A connection over HTTP, or HTTPS if the address says so."""
+    """A connection over HTTP, or over HTTPS if the address has that scheme."""
     tls = https_context(flags) if address.is_https else None
     host = address.name if address.is_https else address.host
     return HttpClient(host, address.port, tls=tls, headers=headers(flags))

@@ -32,31 +32,31 @@ from model_analyzer.runner.model_config import to_json
 T = TypeVar("T")
 
 _MOST_SENT_BYTES = 2**31 - 1
-# No answer takes more: the tensors of one inference.
+# The limit for an answer: the tensors of one inference.
 _MOST_BYTES = 2**29
 
-# gRPC would wait for up to two minutes before it tries again to connect.
+# Without this, gRPC waits up to two minutes before it reconnects.
 _RECONNECT_MS = 1000
 
-# So much of an error is told.
+# The longest part of an error to show.
 _MOST_CHARACTERS = 4000
 
 _DENIED = ("UNAUTHENTICATED", "PERMISSION_DENIED")
 
-# gRPC's words for a key that can be read and does not work
+# gRPC's message for a readable but invalid key
 _BAD_KEY = "Failed to create security handshaker"
 
 
 class GrpcClient:
-    """A `ServerClient` over gRPC. `tls` is None for a connection in the clear.
+    """A `ServerClient` over gRPC. `tls` is None for an unencrypted connection.
 
-    `name` is the server's name in its certificate, where it differs from the address.
+    `name` is the server's name in its certificate, which may differ from the address.
     """
 
     def __init__(
         self, address: str, *, tls: GrpcTls | None, name: str, headers: Mapping[str, str]
     ) -> None:
-        _keep_to_ourselves()
+        _silence_grpc()
         options: list[tuple[str, Any]] = [
             ("grpc.max_send_message_length", _MOST_SENT_BYTES),
             ("grpc.max_receive_message_length", _MOST_BYTES),
@@ -66,7 +66,7 @@ class GrpcClient:
             options.append(("grpc.ssl_target_name_override", name))
         files = {} if tls is None else {"ssl": True, **tls.files}
         self._client = grpcclient.InferenceServerClient(address, channel_args=options, **files)
-        # names of gRPC metadata are in lower case
+        # gRPC metadata needs names in lower case
         self._headers = {header.lower(): value for header, value in headers.items()}
 
     def close(self) -> None:
@@ -79,7 +79,7 @@ class GrpcClient:
 
     def models(self) -> Mapping[str, tuple[str, ...]]:
         index = self._call(self._client.get_model_repository_index)
-        return loaded_versions([(one.name, one.version, one.state) for one in index.models])
+        return loaded_versions([(row.name, row.version, row.state) for row in index.models])
 
     def model_config(self, name: str) -> ModelConfig:
         return config_of(name, from_message(self._call(self._client.get_model_config, name).config))
@@ -94,15 +94,15 @@ class GrpcClient:
     def statistics(self, name: str) -> ModelStatistics:
         answer = self._call(self._client.get_inference_statistics, name, timeout_s=STATISTICS_S)
         return model_statistics(
-            (one.inference_count, one.execution_count, map(_batch, one.batch_stats))
-            for one in answer.model_stats
+            (version.inference_count, version.execution_count, map(_batch, version.batch_stats))
+            for version in answer.model_stats
         )
 
     def infer_zeros(self, config: ModelConfig, timeout_s: float) -> Answer:
         result = self._call(self._client.infer, config["name"], _zeros(config), timeout_s=timeout_s)
         response = result.get_response()
         names = [output.name for output in response.outputs]
-        # raw bytes: to make an array of too few of them is an error
+        # raw bytes: converting too few of them to an array raises
         return Answer(dict(zip(names, map(len, response.raw_output_contents), strict=False)))
 
     def _call(
@@ -114,8 +114,8 @@ class GrpcClient:
             raise _call_error(error) from error
 
 
-def _keep_to_ourselves() -> None:
-    """What gRPC logs of a wrong answer, a traceback, is not for users: the call raises, too."""
+def _silence_grpc() -> None:
+    """Suppresses the traceback that gRPC logs for an invalid answer: the call also raises."""
     logger = logging.getLogger("grpc")
     if not logger.handlers:
         logger.addHandler(logging.NullHandler())
@@ -145,7 +145,7 @@ def _call_error(error: InferenceServerException) -> ServerCallError:
             "gRPC cannot use the private key or the certificate of the client", denied=True
         )
     return ServerCallError(
-        message or f"the server gives no reason ({status})",
+        message or f"the server gave no reason ({status})",
         timed_out="DEADLINE_EXCEEDED" in status,
         lost="UNAVAILABLE" in status,
         denied="handshake failed" in message or any(word in status for word in _DENIED),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""A Triton server over HTTP, or HTTPS where a proxy in front of it speaks that."""
+"""A client of a Triton server over HTTP, or over HTTPS through a proxy."""
 
 from __future__ import annotations
 
@@ -36,26 +36,26 @@ from model_analyzer.runner.model_config import to_json
 
 _DENIED = (401, 403, 407)
 
-# What a proxy answers while there is nothing behind it.
+# The statuses of a proxy without a server behind it.
 _GATEWAY = (502, 503, 504)
 
 _HEADER_LENGTH = "Inference-Header-Content-Length"
 
-# No answer of a server takes more: text, and all with the tensors behind it, which are not kept.
+# The limits for an answer: for its text, and for all with its tensors, which are not stored.
 _MOST_TEXT_BYTES = 64 * 2**20
 _MOST_BYTES = 2**30
 _PIECE_BYTES = 2**16
 
-# So much of an error is told.
+# The longest part of an error to show.
 _MOST_CHARACTERS = 4000
 
-# What taking apart an answer of another shape runs into.
+# The exceptions for an answer with an unexpected structure.
 _ODD = (KeyError, TypeError, AttributeError, ValueError, OverflowError, RecursionError)
 
 
 class HttpClient:
-    """A `ServerClient` over HTTP; each call has a connection of its own. `tls` is None for
-    connections in the clear.
+    """A `ServerClient` over HTTP, with a new connection for each call. `tls` is None for
+    unencrypted connections.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class HttpClient:
         self._headers = headers
 
     def close(self) -> None:
-        """Nothing stays open between calls."""
+        """Does nothing: no connection is open between calls."""
 
     def version(self) -> str:
         self._live()
@@ -99,11 +99,11 @@ class HttpClient:
         with _expected(f"the statistics of {name}"):
             return model_statistics(
                 (
-                    int(one["inference_count"]),
-                    int(one["execution_count"]),
-                    map(_batch, one["batch_stats"]),
+                    int(version["inference_count"]),
+                    int(version["execution_count"]),
+                    map(_batch, version["batch_stats"]),
                 )
-                for one in answer["model_stats"]
+                for version in answer["model_stats"]
             )
 
     def infer_zeros(self, config: ModelConfig, timeout_s: float) -> Answer:
@@ -122,7 +122,7 @@ class HttpClient:
             )
 
     def text(self, path: str, timeout_s: float = QUICK_S) -> str:
-        """What is found at `path`, which need not be JSON."""
+        """The text at `path`, which need not be JSON. Raises ServerCallError."""
         return self._exchange("GET", path, None, timeout_s).decode(errors="replace")
 
     def _live(self) -> None:
@@ -172,7 +172,7 @@ class HttpClient:
 
 
 def _answer(connection: http.client.HTTPConnection) -> bytes:
-    """The body of the answer; of tensors only the JSON that describes them."""
+    """The body of the answer; without the tensors, only the JSON that describes them."""
     response = connection.getresponse()
     length = response.getheader(_HEADER_LENGTH)
     text = _text(response, _MOST_TEXT_BYTES if length is None else int(length))
@@ -184,18 +184,18 @@ def _answer(connection: http.client.HTTPConnection) -> bytes:
     if 200 <= response.status < 300:
         return text
     try:
-        told = text_of(json.loads(text)["error"])[:_MOST_CHARACTERS]
+        message = text_of(json.loads(text)["error"])[:_MOST_CHARACTERS]
     except _ODD:
-        told = ""  # not from a Triton server
+        message = ""  # not from a Triton server
     raise ServerCallError(
-        told or f"HTTP status {response.status} {response.reason[:_MOST_CHARACTERS]}",
-        lost=not told and response.status in _GATEWAY,
+        message or f"HTTP status {response.status} {response.reason[:_MOST_CHARACTERS]}",
+        lost=not message and response.status in _GATEWAY,
         denied=response.status in _DENIED,
     )
 
 
 def _text(response: http.client.HTTPResponse, size: int) -> bytes:
-    """So many bytes of the body, at most; memory is taken for what comes, not for a promise."""
+    """At most `size` bytes of the body. It allocates memory for received bytes only."""
     if not 0 <= size <= _MOST_TEXT_BYTES:
         raise TooLarge
     pieces, left = [], size
@@ -206,17 +206,17 @@ def _text(response: http.client.HTTPResponse, size: int) -> bytes:
 
 
 @contextmanager
-def _expected(what: str) -> Iterator[None]:
-    """Inside, an answer is taken apart that may have any shape."""
+def _expected(content: str) -> Iterator[None]:
+    """A block that parses an answer; raises ServerCallError if its structure is unexpected."""
     try:
         yield
     except _ODD as error:
         reason = f"{type(error).__name__}: {error}"[:200]
-        raise ServerCallError(f"the server's answer is not {what} ({reason})") from error
+        raise ServerCallError(f"the server's answer is not {content} ({reason})") from error
 
 
 def _row(entry: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Name, version and state of a model."""
+    """The name, version and state of a model."""
     return (
         text_of(entry["name"]), text_of(entry.get("version", "")), text_of(entry.get("state", ""))
     )  # fmt: skip
@@ -229,19 +229,19 @@ def _batch(batch: Mapping[str, Any]) -> tuple[int, int, int]:
 
 
 def _zeros(config: ModelConfig) -> tuple[bytes, bytes]:
-    """The JSON part of a request and the tensors behind it."""
+    """The JSON part of a request, and the tensors after it."""
     inputs, size = [], 0
     for tensor in input_tensors(config):
-        bytes_here = math.prod(tensor.shape) * _item_bytes(tensor.kind)
+        tensor_bytes = math.prod(tensor.shape) * _item_bytes(tensor.kind)
         inputs.append(
             {
                 "name": tensor.name,
                 "datatype": tensor.kind,
                 "shape": tensor.shape,
-                "parameters": {"binary_data_size": bytes_here},
+                "parameters": {"binary_data_size": tensor_bytes},
             }
         )
-        size += bytes_here
+        size += tensor_bytes
     request = {"inputs": inputs, "parameters": {"binary_data_output": True}}
     return json.dumps(request).encode(), bytes(size)
 
@@ -256,7 +256,7 @@ def _call_error(
     error: OSError | ValueError | http.client.HTTPException | TooLarge,
 ) -> ServerCallError:
     if isinstance(error, TooLarge):
-        return ServerCallError("the answer is larger than that of a Triton server can be")
+        return ServerCallError("the answer is too large for a Triton server")
     if isinstance(error, TimeoutError):
         return ServerCallError("no answer in time", timed_out=True)
     if isinstance(error, ssl.SSLError):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What can be asked of a Triton server, over whichever protocol, always with a deadline."""
+"""The interface of clients of a Triton server. All calls have a deadline."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from model_analyzer.domain.models import ModelConfig, is_decoupled
 from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics
 from model_analyzer.errors import ServerError
 
-# The deadline of calls that every server answers at once.
+# The deadline in seconds for calls that a server answers at once.
 QUICK_S = 10.0
 
-# That of statistics, which nothing depends on.
+# The deadline in seconds for statistics, which are optional.
 STATISTICS_S = 2.0
 
-# Larger tensors are not made up: such a request would be a load of its own.
+# Requests with larger tensors are not created: they would be a heavy load.
 _MOST_ELEMENTS = 2**24
 
-# What the repository index says of a model that is not there; "" if it never was.
+# The states of models that are not loaded; "" means never loaded.
 _NOT_LOADED = ("", "UNAVAILABLE")
 
 
 class ServerCallError(ServerError):
-    """The server refused, did not answer in time (`timed_out`) or went away (`lost`).
+    """The server refused a call, did not answer in time (`timed_out`), or has ended (`lost`).
 
-    `denied`: keys, certificates or passwords do not fit, so that trying again is useless. Where
-    nobody knows better what to do, it ends the run.
+    `denied`: keys, certificates or passwords are wrong, so another try is useless. It ends the run
+    if nothing catches it.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class ServerCallError(ServerError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The outputs of one inference: name to number of bytes."""
+    """The outputs of one inference: the number of bytes by name."""
 
     sizes: Mapping[str, int]
 
@@ -56,42 +56,41 @@ class Answer:
 
 
 class ServerClient(Protocol):
-    """A connection to one server; close it with the server's end.
+    """A connection to one server; close it when the server ends.
 
-    Every call raises ServerCallError where the server does not do as it is asked.
+    Every call raises ServerCallError if it fails.
     """
 
     def close(self) -> None: ...
 
     def version(self) -> str:
-        """The server's version; an error while it starts, and as soon as it is told to end."""
+        """The server's version. Raises while the server starts, and after it was asked to end."""
 
     def models(self) -> Mapping[str, tuple[str, ...]]:
-        """The models of its repository, each with the versions that are loaded."""
+        """The models of its repository, each with its loaded versions."""
 
     def model_config(self, name: str) -> ModelConfig:
         """The configuration of a loaded model, as the server has completed it."""
 
     def load(self, name: str, config: ModelConfig | None, timeout_s: float) -> None:
-        """Loads a model with this configuration, in place of what the repository says.
+        """Loads a model with this complete configuration instead of the one in the repository.
 
-        The whole configuration is sent: the server would not merge a part of one. Without one
-        the repository's counts, unless another is in force since an earlier load.
+        None means the configuration in the repository, or that of an earlier load, if any.
         """
 
     def unload(self, name: str) -> None:
-        """Has the server unload a model (not its parts), without waiting for that."""
+        """Starts to unload a model (not its composing models), without waiting for the end."""
 
     def statistics(self, name: str) -> ModelStatistics:
-        """What the server has counted of a loaded model, in all its versions."""
+        """The server's statistics of a loaded model, for all its versions together."""
 
     def infer_zeros(self, config: ModelConfig, timeout_s: float) -> Answer:
-        """The answer to a request of zeros (empty text) to a model whose shapes are all fixed."""
+        """The answer to a request of zeros (or empty texts). All shapes must be fixed."""
 
 
 @dataclass(frozen=True, slots=True)
 class InputTensor:
-    """An input of a request; `kind` is its data type without TYPE_."""
+    """An input of a request; `kind` is its data type without `TYPE_`."""
 
     name: str
     kind: str
@@ -99,7 +98,7 @@ class InputTensor:
 
 
 def input_tensors(config: ModelConfig) -> Iterator[InputTensor]:
-    """The inputs of a request of batch size 1 to a model whose shapes are all fixed."""
+    """The inputs of a request of batch size 1. All shapes of the model must be fixed."""
     batch = (1,) if config.get("max_batch_size", 0) else ()
     for tensor in config["input"]:
         shape = (*batch, *(int(size) for size in tensor["dims"]))
@@ -107,7 +106,7 @@ def input_tensors(config: ModelConfig) -> Iterator[InputTensor]:
 
 
 def has_fixed_shapes(config: ModelConfig) -> bool:
-    """Whether a request can be made up for the model without knowing more about it."""
+    """Whether a valid request follows from the configuration alone."""
     tensors: Sequence[Mapping[str, Any]] = (*config.get("input", ()), *config.get("output", ()))
     sizes = [
         math.prod(int(size) if int(size) > 0 else 0 for size in tensor.get("dims", (0,)))
@@ -122,14 +121,14 @@ def has_fixed_shapes(config: ModelConfig) -> bool:
     )
 
 
-# What a server counts of each batch size: the phases of an execution.
+# The phases of an execution that a server counts for each batch size.
 PHASES = ("compute_input", "compute_infer", "compute_output")
 
 
 def model_statistics(
     versions: Iterable[tuple[int, int, Iterable[tuple[int, int, int]]]],
 ) -> ModelStatistics:
-    """Of each version inferences, executions and batches (size, count, nanoseconds), as one."""
+    """The sum over versions, each with inferences, executions and batches (size, count, ns)."""
     total = ModelStatistics(inferences=0, executions=0)
     for inferences, executions, batches in versions:
         total += ModelStatistics(
@@ -141,25 +140,25 @@ def model_statistics(
 
 
 def config_of(name: str, config: ModelConfig) -> ModelConfig:
-    """The configuration that was asked for. Raises ServerCallError where it is of another model."""
+    """The configuration. Raises ServerCallError if it belongs to a different model."""
     if config.get("name") != name:
         raise ServerCallError(f"the server's answer is not the configuration of {name}")
     return config
 
 
 def text_of(value: Any) -> str:
-    """A text in an answer. Raises TypeError for anything else."""
+    """A text in an answer. Raises TypeError for any other type."""
     if isinstance(value, str):
         return value
-    raise TypeError(f"a {type(value).__name__} where a text should be")
+    raise TypeError(f"expected a text, found a {type(value).__name__}")
 
 
 def loaded_versions(index: Sequence[tuple[str, str, str]]) -> Mapping[str, tuple[str, ...]]:
-    """Rows of a repository index (name, version, state) as loaded versions by model."""
+    """The loaded versions by model, from rows (name, version, state) of a repository index."""
     loaded: dict[str, tuple[str, ...]] = {}
     for name, version, state in index:
-        here = () if state in _NOT_LOADED else (version,)
-        loaded[name] = (*loaded.get(name, ()), *here)
+        versions = () if state in _NOT_LOADED else (version,)
+        loaded[name] = (*loaded.get(name, ()), *versions)
     return loaded
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Keys, certificates and headers, as perf_analyzer is told about them, for our own clients too."""
+"""Keys, certificates and headers from perf_analyzer's flags, for our own clients."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _HTTPS_TYPES = ("ssl-https-private-key-type", "ssl-https-client-certificate-type
 
 @dataclass(frozen=True, slots=True)
 class GrpcTls:
-    """The files of an encrypted gRPC connection, under the names that tritonclient gives them."""
+    """The files of an encrypted gRPC connection, by their names in tritonclient."""
 
     files: Mapping[str, str]
 
 
 def access_flags(flags: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Those of perf_analyzer's flags that say how to get at the server."""
+    """The flags of perf_analyzer for the access to the server: TLS and headers."""
     return {
         name: value
         for name, value in flags.items()
@@ -42,16 +42,16 @@ def access_flags(flags: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def headers(flags: Mapping[str, Any]) -> Mapping[str, str]:
-    """The headers to send with every call. Raises ConfigError for one without a colon."""
-    given = flags.get("http-header", ())
-    found = {}
-    for text in (given,) if isinstance(given, str) else given:
+    """The headers to send with every call. Raises ConfigError for a header without a colon."""
+    texts = flags.get("http-header", ())
+    by_name = {}
+    for text in (texts,) if isinstance(texts, str) else texts:
         name, colon, value = text.partition(":")
         if not colon or not name.strip():
-            # not shown: it may be a secret
+            # the message does not show the text, which may be a secret
             raise _problem("http-header", "expected NAME:VALUE, found no name", "")
-        found[name.strip()] = value.strip()
-    return found
+        by_name[name.strip()] = value.strip()
+    return by_name
 
 
 def wants_grpc_tls(flags: Mapping[str, Any]) -> bool:
@@ -59,10 +59,10 @@ def wants_grpc_tls(flags: Mapping[str, Any]) -> bool:
 
 
 def grpc_tls(flags: Mapping[str, Any]) -> GrpcTls | None:
-    """The TLS of gRPC, or None. Raises ConfigError if a file cannot be used."""
+    """The TLS files of gRPC, or None. Raises ConfigError if a file is invalid."""
     if not wants_grpc_tls(flags):
         return None
-    # gRPC itself would only say that the handshake failed
+    # check the files first: gRPC would only say that the handshake failed
     _load(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), flags, _GRPC_CA, _GRPC_CERTIFICATE, _GRPC_KEY)
     names = {
         "root_certificates": _GRPC_CA,
@@ -73,8 +73,8 @@ def grpc_tls(flags: Mapping[str, Any]) -> GrpcTls | None:
 
 
 def https_context(flags: Mapping[str, Any]) -> ssl.SSLContext:
-    """The TLS of HTTPS, checked as perf_analyzer checks it: the server's certificate and its name,
-    unless a flag is 0. Raises ConfigError if a file cannot be used.
+    """The TLS context of HTTPS. Like perf_analyzer, it verifies the server's certificate and its
+    name, unless a flag is 0. Raises ConfigError if a file is invalid.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     verifies = _number(flags, "ssl-https-verify-peer", 1) != 0
@@ -84,8 +84,8 @@ def https_context(flags: Mapping[str, Any]) -> ssl.SSLContext:
         context.load_default_certs()
     if any(str(flags.get(name, "PEM")).upper() != "PEM" for name in _HTTPS_TYPES):
         log.warning(
-            "perf_analyzer uses the client certificate, but model-analyzer itself reads only PEM:"
-            " convert it with openssl if the server asks for one"
+            "only perf_analyzer uses the client certificate; model-analyzer itself reads only PEM"
+            " files: convert it with openssl if the server requires one"
         )
         flags = {name: value for name, value in flags.items() if name == _HTTPS_CA}
     _load(context, flags, _HTTPS_CA, _HTTPS_CERTIFICATE, _HTTPS_KEY)
@@ -95,7 +95,7 @@ def https_context(flags: Mapping[str, Any]) -> ssl.SSLContext:
 def _load(
     context: ssl.SSLContext, flags: Mapping[str, Any], ca: str, certificate: str, key: str
 ) -> None:
-    """Has `context` use the files that these flags name."""
+    """Loads the files in these flags into `context`."""
     if ca in flags:
         _must_be_readable(ca, flags[ca])
         try:
@@ -103,8 +103,8 @@ def _load(
         except (OSError, ssl.SSLError) as error:
             raise _unusable(ca, flags[ca], error, "certificates in PEM form") from error
     if (certificate in flags) != (key in flags):
-        given, other = (key, certificate) if key in flags else (certificate, key)
-        raise _problem(given, f"is of no use without {other}", "give both")
+        flag, missing = (key, certificate) if key in flags else (certificate, key)
+        raise _problem(flag, f"needs {missing}, too", "give both")
     if key not in flags:
         return
     _must_be_readable(certificate, flags[certificate])
@@ -113,8 +113,8 @@ def _load(
         # an empty password: never ask on the terminal
         context.load_cert_chain(flags[certificate], flags[key], password="")
     except (OSError, ssl.SSLError) as error:
-        what = f"an unencrypted private key in PEM form that fits {flags[certificate]}"
-        raise _unusable(key, flags[key], error, what) from error
+        content = f"an unencrypted private key in PEM form that fits {flags[certificate]}"
+        raise _unusable(key, flags[key], error, content) from error
 
 
 def _must_be_readable(flag: str, path: str) -> None:
@@ -124,14 +124,14 @@ def _must_be_readable(flag: str, path: str) -> None:
         raise _unusable(flag, path, error, "") from error
 
 
-def _unusable(flag: str, path: str, error: OSError, wanted: str) -> ConfigError:
+def _unusable(flag: str, path: str, error: OSError, content: str) -> ConfigError:
     if isinstance(error, ssl.SSLError):
-        return _problem(flag, f"{path} does not hold {wanted}", error.reason or "")
+        return _problem(flag, f"{path} does not contain {content}", error.reason or "")
     return _problem(flag, f"{path}: {error.strerror}", "")
 
 
-def _problem(flag: str, what: str, hint: str) -> ConfigError:
-    return ConfigError(Problem(where=f"perf_analyzer flag {flag}", what=what, hint=hint))
+def _problem(flag: str, message: str, hint: str) -> ConfigError:
+    return ConfigError(Problem(where=f"perf_analyzer flag {flag}", what=message, hint=hint))
 
 
 def _number(flags: Mapping[str, Any], name: str, default: int) -> int:

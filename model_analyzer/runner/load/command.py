@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The command line of perf_analyzer. Pure: values in, argument list out, no shell anywhere."""
+"""The command line of perf_analyzer. Pure: values in, a list of arguments out, no shell."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LOAD_FLAG = {
 }
 _VERBOSITY = {"verbose": ["-v"], "extra-verbose": ["-v", "-v"], "verbose-csv": ["--verbose-csv"]}
 
-# A rate is kept while warming up, too: more requests would take more than a second.
+# The warm-up also keeps the request rate: more requests would take more than a second.
 _MOST_WARM_UPS = {
     LoadKind.CONCURRENCY: 32,
     LoadKind.REQUEST_RATE: 8,
@@ -47,13 +47,13 @@ def build_command(
     window: Window,
     user_directory: Path,
 ) -> list[str]:
-    """The arguments that measure `workload`, reached by these flags, and write the CSV file
-    `table` and, where `export` is given, a JSON file with the times of all responses.
+    """The arguments that measure `workload` and write the CSV file `table` and, if `export` is set,
+    a JSON file with the times of all responses.
 
-    With `warm_up` the first requests, which a fresh model answers late, are left out.
-
-    `table` must be a bare name: perf_analyzer drops the tables of composing models otherwise.
-    Files that the user names are meant from `user_directory`.
+    `reached_by` are the flags for the connection. With `warm_up`, the first requests, which a new
+    model answers late, are not measured. `table` must be a name without a directory: otherwise
+    perf_analyzer writes no tables of composing models. The user's paths are relative to
+    `user_directory`.
     """
     variant, load = workload.variant, workload.load
     flags: dict[str, Flag] = {
@@ -65,7 +65,7 @@ def build_command(
         "verbose-csv": "true",
     }
     if is_decoupled(variant.config):
-        flags |= {"streaming": "true", "async": "true"}  # it refuses to measure one otherwise
+        flags |= {"streaming": "true", "async": "true"}  # required for decoupled models
     if load.kind in _LOAD_FLAG:
         flags[_LOAD_FLAG[load.kind]] = str(load.value)
     if variant.composing and "ensemble_scheduling" not in variant.config:
@@ -79,7 +79,7 @@ def build_command(
 
 
 def named_files(flags: Mapping[str, Flag]) -> Iterator[tuple[str, str]]:
-    """(flag, path) of every file that the flags name and whose content counts."""
+    """(flag, path) of every input file in the flags."""
     for name in ("input-data", "request-intervals"):
         value = flags.get(name, ())
         for path in (value,) if isinstance(value, str) else value:
@@ -88,7 +88,7 @@ def named_files(flags: Mapping[str, Flag]) -> Iterator[tuple[str, str]]:
 
 
 def render(flags: Mapping[str, Flag], user_directory: Path) -> Iterator[str]:
-    """The flags as arguments, in the order that perf_analyzer's users know."""
+    """The flags as arguments, in perf_analyzer's usual order."""
     for name, short in PERF_ANALYZER_SHORT_FLAGS.items():
         value = flags.get(name, ())
         for item in (value,) if isinstance(value, str) else value:

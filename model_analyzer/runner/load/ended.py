@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""A perf_analyzer that has ended: what it left behind, and the failure that it may stand for."""
+"""The results of a perf_analyzer that has ended, or its failure."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ TABLE = "results.csv"
 OUTPUT = "output.txt"
 EXPORT = "export.json"
 
-# What is kept of the output: beginning and end, which tell everything.
+# The size of the stored output: its beginning and its end are enough.
 _MOST_OUTPUT_BYTES = 8 * 2**20
-# Millions of responses; to parse them takes several times as much memory.
+# Enough for millions of responses; parsing needs several times as much memory.
 _MOST_EXPORT_BYTES = 512 * 2**20
-# A line for each load, and there is one; a table for each composing model.
+# A table has one line for each load, here one; each composing model has a table.
 _MOST_TABLE_BYTES = 2**20
 _MOST_TABLES = 1000
 
-_UNCOUNTED_HINT = "is each of bls_composing_models called? One that gets no request breaks it"
+_UNCOUNTED_HINT = "check that each of bls_composing_models gets requests; remove the others"
 
 _HEADLINE = " Perf Analyzer Launched ".center(80, "=")
 _GENAI_TABLE = "profile_export_genai_perf.csv"
@@ -53,11 +53,11 @@ _GENAI_TABLE = "profile_export_genai_perf.csv"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """One perf_analyzer that has ended, or was stopped: `stopped` says why. `death` tells of a
-    process of a model that died meanwhile, if any did.
+    """A perf_analyzer that has ended. `stopped` is the reason if we stopped it. `death` is a text
+    about a process of a model that died meanwhile, or "".
 
-    `tokens` holds the metrics of a language model. A server that was `embedded` in it has
-    written into the same output.
+    `tokens` are the token metrics of a language model. If a server was `embedded`, the output also
+    contains its log.
     """
 
     command: str
@@ -76,7 +76,7 @@ class Ended:
 
     @property
     def transcript(self) -> str:
-        """Command and output, under the headline by which scripts find them."""
+        """Command and output, under the headline that scripts look for."""
         return f"{_HEADLINE}\nCommand: {self.command}\n\n{self.output}"
 
     @property
@@ -93,8 +93,8 @@ def collect(
     stopped: FailureReason | None,
     death: str,
 ) -> Ended:
-    """What a perf_analyzer left in the directory in which it ran; of what it printed, the
-    beginning and the end.
+    """The results of a perf_analyzer in its working directory, with the beginning and the end of
+    its output.
     """
     table = directory / TABLE
     composing = {}
@@ -126,7 +126,7 @@ def _tokens(directory: Path) -> Values | None:
 
 
 def _text(path: Path, most_bytes: int) -> str:
-    """The content of a file; nothing of what is no regular file, or larger than that."""
+    """The content of a file; "" if it is not a regular file or larger than `most_bytes`."""
     try:
         return read_regular(path, most_bytes=most_bytes).decode(errors="replace")
     except OSError as error:
@@ -134,46 +134,46 @@ def _text(path: Path, most_bytes: int) -> str:
         return ""
 
 
-def failure_of(name: str, one: Ended) -> Failure:
-    """Why there is no measurement of the variant `name`, from what is known of one that failed."""
-    lines = deciding_lines(one.output)
-    if one.embedded and not is_loaded(one.output):
-        return _not_loaded(name, one)
-    if one.status > 128 or one.status < 0:
+def failure_of(name: str, ended: Ended) -> Failure:
+    """The failure of the variant `name`, from the perf_analyzer that failed."""
+    lines = deciding_lines(ended.output)
+    if ended.embedded and not is_loaded(ended.output):
+        return _not_loaded(name, ended)
+    if ended.status > 128 or ended.status < 0:
         return Failure(
             reason=FailureReason.LOAD_GENERATOR_DIED,
-            message=f"perf_analyzer was {describe_status(one.status)} while it measured {name}",
+            message=f"perf_analyzer was {describe_status(ended.status)} while it measured {name}",
             log=lines,
         )
-    if one.status == 0 and not requests_failed(one.output):
+    if ended.status == 0 and not requests_failed(ended.output):
         return Failure(
             reason=FailureReason.NO_RESULT,
             message=f"perf_analyzer ended without a result for {name}",
             log=lines,
-            hint="a latency-threshold that the load exceeds gives none",
+            hint="if perf_analyzer_flags has a latency-threshold, the load may exceed it: raise it",
         )
-    reason = (*lines, describe_status(one.status))[0]
+    reason = (*lines, describe_status(ended.status))[0]
     return Failure(
         reason=FailureReason.REQUEST_FAILED,
         message=f"{name}: perf_analyzer failed: {reason}",
         log=lines,
-        hint=_UNCOUNTED_HINT if one.verdict is OutputVerdict.UNCOUNTED else "",
+        hint=_UNCOUNTED_HINT if ended.verdict is OutputVerdict.UNCOUNTED else "",
     )
 
 
-def no_tokens(name: str, one: Ended) -> Failure:
-    """The export of the responses is empty, although the measurement itself succeeded."""
+def no_tokens(name: str, ended: Ended) -> Failure:
+    """The failure of a run that succeeded, but exported no responses."""
     return Failure(
         reason=FailureReason.NO_RESULT,
-        message=f"{name}: perf_analyzer exported no responses, so no token can be timed",
-        log=deciding_lines(one.output),
-        hint="random numbers may be what it cannot export: give input-data in perf_analyzer_flags",
+        message=f"{name}: perf_analyzer exported no responses, so there are no token metrics",
+        log=deciding_lines(ended.output),
+        hint="it may not be able to export random input: give input-data in perf_analyzer_flags",
     )
 
 
-def _not_loaded(name: str, one: Ended) -> Failure:
-    lines = error_lines(one.output.splitlines())
-    reason = why_not_loaded(one.output) or (lines or (describe_status(one.status),))[0]
+def _not_loaded(name: str, ended: Ended) -> Failure:
+    lines = error_lines(ended.output.splitlines())
+    reason = why_not_loaded(ended.output) or (lines or (describe_status(ended.status),))[0]
     return Failure(
         reason=FailureReason.MODEL_NOT_LOADED,
         message=f"{name} did not load: {reason[:300]}",

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What can be known not to work before anything is measured."""
+"""Detects options of a model that cannot work, before the first measurement."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def impossible(
     user_directory: Path,
     place: Callable[[str], str],
 ) -> Iterator[Problem]:
-    """Why no variant of the model could be measured, each reason with what to do. `place` says
-    where an option of the model was written.
+    """Problems that make all measurements of the model impossible. `place` returns the place of an
+    option of the model.
     """
     is_http = server.protocol is Protocol.HTTP and server.launch is not LaunchMode.C_API
     if is_decoupled(facts.config) and is_http:
         yield Problem(
             where=place("client_protocol"),
-            what=f"model {model.name}: it streams its answers, which HTTP cannot carry",
+            what=f"model {model.name}: it streams its responses, which HTTP does not support",
             hint="use client_protocol: grpc",
         )
     yield from _batch_sizes(place("batch_sizes"), model, facts, search)
@@ -62,20 +62,20 @@ def impossible(
 def _batch_sizes(
     where: str, model: ModelSettings, facts: ModelFacts, search: SearchSettings
 ) -> Iterator[Problem]:
-    """A client must not send more than a variant takes: some variant has to take the least."""
+    """At least one variant must accept the smallest client batch size."""
     largest = _largest_batch(model, facts, search)
-    least = min(model.batch_sizes)
-    if least > largest:
+    smallest = min(model.batch_sizes)
+    if smallest > largest:
         yield Problem(
             where=where,
-            what=f"model {model.name}: the client batch size {least} is above what any variant"
-            f" takes ({largest})",
+            what=f"model {model.name}: the client batch size {smallest} is above the largest"
+            f" that a variant accepts ({largest})",
             hint="lower batch_sizes, or try a larger max_batch_size",
         )
 
 
 def _largest_batch(model: ModelSettings, facts: ModelFacts, search: SearchSettings) -> int:
-    """What the variant with the largest batches takes."""
+    """The largest batch size that a variant accepts."""
     limits: list[int | None] = [
         max_batch_size(facts.config),
         *model.parameters.get("max_batch_size", ()),
@@ -88,15 +88,15 @@ def _largest_batch(model: ModelSettings, facts: ModelFacts, search: SearchSettin
 
 def _files(where: str, flags: Mapping[str, Flag], user_directory: Path) -> Iterator[Problem]:
     for name, path in named_files(flags):
-        found = user_directory / path
-        if not os.path.exists(found):
-            yield Problem(where=where, what=f"perf_analyzer flag {name}: {found} does not exist")
-        elif reason := why_unreadable(found):
+        file = user_directory / path
+        if not os.path.exists(file):
+            yield Problem(where=where, what=f"perf_analyzer flag {name}: {file} does not exist")
+        elif reason := why_unreadable(file):
             yield Problem(where=where, what=f"perf_analyzer flag {name}: {reason}")
-        elif name == "request-intervals" and not _are_intervals(found):
+        elif name == "request-intervals" and not _are_intervals(file):
             yield Problem(
                 where=where,
-                what=f"perf_analyzer flag {name}: {found} holds no times",
+                what=f"perf_analyzer flag {name}: {file} is not a list of times",
                 hint="each line is a time between two requests, in microseconds",
             )
 
@@ -111,7 +111,7 @@ def _are_intervals(path: Path) -> bool:
 
 def _shapes(where: str, flags: Mapping[str, Flag], facts: ModelFacts) -> Iterator[Problem]:
     inputs = _inputs(facts)
-    for text in _given_shapes(flags):
+    for text in _shape_texts(flags):
         if not _SHAPE.fullmatch(text):
             yield Problem(
                 where=where,
@@ -119,14 +119,14 @@ def _shapes(where: str, flags: Mapping[str, Flag], facts: ModelFacts) -> Iterato
                 hint=f"inputs are {_names(inputs)}",
             )
     if any(name == "input-data" for name, _ in named_files(flags)):
-        return  # the data may bring their shapes
+        return  # the data may define the shapes
     shaped = _shaped(flags)
     for tensor in inputs:
         is_free = any(int(size) < 0 for size in tensor.get("dims", ()))
         if is_free and not tensor.get("optional") and tensor["name"] not in shaped:
             yield Problem(
                 where=where,
-                what=f"input {tensor['name']} has a dimension of any size",
+                what=f"input {tensor['name']} has a variable dimension",
                 hint=f"give perf_analyzer_flags: {{shape: ['{tensor['name']}:SIZE,…']}}",
             )
 
@@ -134,8 +134,8 @@ def _shapes(where: str, flags: Mapping[str, Flag], facts: ModelFacts) -> Iterato
 def without_effect(
     model: ModelSettings, facts: ModelFacts, search: SearchSettings
 ) -> Iterator[str]:
-    """What was asked for and does nothing: client batches that no variant takes, beside others,
-    and flags that perf_analyzer ignores, such as shapes of other inputs.
+    """Remarks about options without effect: client batch sizes that no variant accepts, and shapes
+    of inputs that do not exist.
     """
     largest = _largest_batch(model, facts, search)
     left_out = [str(size) for size in model.batch_sizes if size > largest]
@@ -144,7 +144,7 @@ def without_effect(
         more = len(left_out) - _MOST_SHOWN
         yield (
             f"model {model.name}: batch_sizes {shown}{f' and {more} more' if more > 0 else ''} left"
-            f" out: no variant takes more than {largest}"
+            f" out: no variant accepts more than {largest}"
         )
     inputs = _inputs(facts)
     names = {tensor["name"] for tensor in inputs}
@@ -156,14 +156,14 @@ def without_effect(
             )
 
 
-def _given_shapes(flags: Mapping[str, Flag]) -> Sequence[str]:
-    given = flags.get("shape", ())
-    return (given,) if isinstance(given, str) else given
+def _shape_texts(flags: Mapping[str, Flag]) -> Sequence[str]:
+    texts = flags.get("shape", ())
+    return (texts,) if isinstance(texts, str) else texts
 
 
 def _shaped(flags: Mapping[str, Flag]) -> Sequence[str]:
-    """The inputs whose shapes are given."""
-    matches = map(_SHAPE.fullmatch, _given_shapes(flags))
+    """The inputs with a shape in the flags."""
+    matches = map(_SHAPE.fullmatch, _shape_texts(flags))
     return [match[1] for match in matches if match]
 
 

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The command line and the table of genai-perf, which makes prompts and counts tokens. Pure.
+"""The command line and the table of genai-perf, which creates prompts and counts tokens. Pure.
 
-It runs perf_analyzer itself, so its exit status, text and table are judged as perf_analyzer's.
+It runs perf_analyzer, so its exit status, output and table are judged like those of perf_analyzer.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ def build_genai_command(
     window: Window,
     user_directory: Path,
 ) -> list[str]:
-    """The arguments that measure `workload` by genai-perf; results go to the current directory.
+    """The arguments that measure `workload` with genai-perf; results go to the current directory.
 
-    Windows are of time: by a number of requests, perf_analyzer would round the time they took.
+    The windows are time windows: with a number of requests, perf_analyzer rounds their duration.
     """
-    variant, load, given = workload.variant, workload.load, workload.genai_perf
+    variant, load, user_flags = workload.variant, workload.load, workload.genai_perf
     words = [str(program), "profile", "-m", variant.model, "-u", reached_by["url"]]
-    for name, value in given.items():
+    for name, value in user_flags.items():
         if name not in ("url", "streaming"):
             words += [f"--{name}", str(value)]
-    if is_decoupled(variant.config) or str(given.get("streaming")).lower() == "true":
+    if is_decoupled(variant.config) or str(user_flags.get("streaming")).lower() == "true":
         words.append("--streaming")
     if load.kind in _LOAD_FLAG:
         words += [_LOAD_FLAG[load.kind], str(load.value)]
@@ -71,7 +71,7 @@ def build_genai_command(
 def parse_genai_table(text: str) -> Values | None:
     """The token metrics of genai-perf's table, or None if there are none.
 
-    Its headings tell the unit, which has changed from version to version.
+    Units come from its headings, since they differ between versions.
     """
     values: dict[str, float] = {}
     columns: list[str] = []
@@ -79,10 +79,10 @@ def parse_genai_table(text: str) -> Values | None:
         if not row or row[0] == "Metric":
             columns = row[1:]
             continue
-        found = _HEADING.fullmatch(row[0])
-        if found is None:
+        match = _HEADING.fullmatch(row[0])
+        if match is None:
             continue
-        name, unit = found.groups()
+        name, unit = match.groups()
         cells = {
             column: finite_number(cell.replace(",", ""))
             for column, cell in zip(columns, row[1:], strict=False)

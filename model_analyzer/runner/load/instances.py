@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Instances on GPUs where there is none: the server refuses to load them."""
+"""Detects GPU instances on a machine without GPUs, where the server refuses to load them."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ _GROUPS = "instance_group"
 _PARAMETERS = "model_config_parameters"
 _HINT = "use KIND_CPU, or remove kind to let the server choose"
 
-# Gives the place of an option of the model.
+# Returns the place of an option of the model.
 Place = Callable[[str], str]
 
 
 def without_any(
     model: ModelSettings, facts: ModelFacts, *, search: SearchSettings, place: Place
 ) -> Iterator[Problem]:
-    """Why nothing of the model could be measured on a machine without a GPU, if nothing could."""
-    own = facts.config.get(_GROUPS)
-    if not _on_gpu(own):
+    """A problem if no variant of the model can run on a machine without a GPU."""
+    original = facts.config.get(_GROUPS)
+    if not _on_gpu(original):
         return
     if not model.parameters and not search.disable:
-        return  # the search sets instances by itself, on CPUs
+        return  # the search itself sets instances, on CPUs
     listed = model.parameters.get(_GROUPS, (None,))
-    if all(_on_gpu(own if groups is None else groups) for groups in listed):
+    if all(_on_gpu(original if groups is None else groups) for groups in listed):
         yield Problem(
             where=place(_PARAMETERS),
             what=f"model {model.name}: all its instances are KIND_GPU, and this machine has no GPU",
@@ -39,7 +39,7 @@ def without_any(
 
 
 def without_some(model: ModelSettings, facts: ModelFacts, *, place: Place) -> Iterator[Problem]:
-    """What could not be measured of the model on a machine without a GPU."""
+    """Variants of the model that cannot run on a machine without a GPU."""
     listed = model.parameters.get(_GROUPS, ())
     refused = sum(map(_on_gpu, listed))
     if refused:
@@ -54,7 +54,7 @@ def without_some(model: ModelSettings, facts: ModelFacts, *, place: Place) -> It
             yield Problem(
                 where=place(""),
                 what=f"model {part.name}: its config.pbtxt has instances of KIND_GPU, and this"
-                " machine has no GPU: the server will refuse it as it is",
+                " machine has no GPU: the server will refuse this configuration",
                 hint=_HINT,
             )
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What perf_analyzer's table and text say. Pure, and the place where its units end."""
+"""Parses perf_analyzer's table and text, and converts its units to catalogue units. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from enum import Enum
 
 from model_analyzer.domain.measurements import Values
 
-# column -> (tag, what one unit of the catalogue is in the column's unit)
+# column -> (tag, the size of one catalogue unit in the unit of the column)
 _COLUMNS: Mapping[str, tuple[str, float]] = {
     "Inferences/Second": ("perf_throughput", 1),
     "Avg latency": ("perf_latency_avg", 1000),
@@ -32,12 +32,12 @@ _COLUMNS: Mapping[str, tuple[str, float]] = {
 
 _SERVER_SIDE = ("perf_throughput", "perf_server_")
 
-# perf_analyzer judges stability by its last three windows, and reports those.
+# perf_analyzer reports its last three windows, and judges stability by them.
 _WINDOWS_REPORTED = 3
 
 _PASS = re.compile(r"Pass \[\d+\] throughput: (\d+(?:\.\d*)?(?:e[+-]?\d+)?) infer/sec")
-_TELLING = re.compile(r"error|fail|unrecognized|invalid|unable|not found|No valid", re.IGNORECASE)
-_NOT_TELLING = re.compile(r"^Pass \[|initialize NVML")
+_IMPORTANT = re.compile(r"error|fail|unrecognized|invalid|unable|not found|No valid", re.IGNORECASE)
+_HARMLESS = re.compile(r"^Pass \[|initialize NVML")
 _UNCOUNTED = "failed to find the requested model version"
 _IS_LOADED = "*** Measurement Settings ***"
 _NOT_LOADED = re.compile(r"failed to load '[^']+' version \d+: (?:Internal: )?(.+?)(?:\\n|\"?\n)")
@@ -47,11 +47,11 @@ _REQUESTS = re.compile(r"^\s*Request count: (\d+)\s*$", re.MULTILINE)
 
 
 class OutputVerdict(Enum):
-    """How a run of perf_analyzer ended.
+    """The result of a run of perf_analyzer.
 
-    `UNCOUNTED`: the server's statistics know of no request in one of the windows. A model that is
-    never called has none; nor has one that answered just before the window ended, since the
-    server counts a request after its answer.
+    `UNCOUNTED`: the server's statistics have no request in one of the windows: the model is never
+    called, or it answered just before the end of the window, since the server counts a request
+    after its response.
     """
 
     DONE = "done"
@@ -63,10 +63,10 @@ class OutputVerdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What the text output tells beside the table.
+    """Values from the text output that are not in the table.
 
-    `requests` is behind the reported latencies; `windows` are the throughputs of the windows
-    looked at last, in inferences per second.
+    `requests` is the number of requests in the reported windows; `windows` are the throughputs of
+    these windows, in inferences per second.
     """
 
     requests: int | None
@@ -97,7 +97,7 @@ def parse_table(text: str) -> Values | None:
 
 
 def parse_composing_table(text: str) -> Values | None:
-    """The same for a composing model, whose table has server-side values only."""
+    """As `parse_table`, for a composing model, whose table has only server-side values."""
     values = parse_table(text)
     if values is None:
         return None
@@ -105,13 +105,13 @@ def parse_composing_table(text: str) -> Values | None:
 
 
 def composing_model(file: str, table: str) -> str | None:
-    """The model that a table beside `table` is about: it is called `MODEL_vVERSION.TABLE`."""
-    found = re.fullmatch(rf"(.+)_v\d+\.{re.escape(table)}", file)
-    return found[1] if found else None
+    """The composing model of a table with the name `MODEL_vVERSION.TABLE`; None for other files."""
+    match = re.fullmatch(rf"(.+)_v\d+\.{re.escape(table)}", file)
+    return match[1] if match else None
 
 
 def parse_report(text: str) -> Report:
-    """The number of requests and the windows that perf_analyzer's text tells about."""
+    """The number of requests and the windows in perf_analyzer's text."""
     requests = _REQUESTS.findall(text)
     windows = [float(rate) for rate in _PASS.findall(text)]
     return Report(
@@ -121,11 +121,11 @@ def parse_report(text: str) -> Report:
 
 
 def judge(status: int, text: str, *, has_table: bool) -> OutputVerdict:
-    """How the run ended. Exit status 0 without a table is a failure, and most of 99 are.
+    """The result of a run. Exit status 0 without a table is a failure, and usually 99.
 
-    So is a table with threads that had errors: perf_analyzer looks for them before each window,
-    and those of the last one change neither its status nor its table, in which the threads that
-    were left had the server for themselves.
+    Errors of threads are a failure, too, even with a table: perf_analyzer checks for them only
+    before each window. After an error in the last window, the remaining threads had the server for
+    themselves, which changes the table.
     """
     if requests_failed(text):
         return OutputVerdict.FAILED
@@ -142,43 +142,43 @@ def judge(status: int, text: str, *, has_table: bool) -> OutputVerdict:
 
 
 def requests_failed(text: str) -> bool:
-    """Whether at least one thread of perf_analyzer gave up, because a request of its failed."""
+    """Whether at least one thread of perf_analyzer stopped after a failed request."""
     return _REQUEST_FAILED.search(text) is not None
 
 
 def is_loaded(output: str) -> bool:
-    """Whether a perf_analyzer with a server inside has come so far that the model is served."""
+    """Whether the embedded server of perf_analyzer has loaded the model."""
     return _IS_LOADED in output
 
 
 def why_not_loaded(output: str) -> str:
-    """Why the model in perf_analyzer's own server does not load, or "" if nothing says so yet."""
-    found = _NOT_LOADED.search(output)
-    return found[1] if found else ""
+    """Why the embedded server of perf_analyzer could not load the model; "" if not known yet."""
+    match = _NOT_LOADED.search(output)
+    return match[1] if match else ""
 
 
 def deciding_lines(text: str) -> tuple[str, ...]:
-    """The lines of the output that tell why it failed, the first one deciding.
+    """The lines of the output that say why it failed, the most important first.
 
-    What a request met comes before all that was said around it, and once if many threads met it.
+    Errors of requests come first; the same error of several threads appears once.
     """
     different: dict[str, str] = {}
-    for line in sorted(_telling(text), key=lambda line: not requests_failed(line)):
+    for line in sorted(_error_lines(text), key=lambda line: not requests_failed(line)):
         different.setdefault(_THREAD.sub("", line), line)
     return tuple(line[:500] for line in [*different.values()][:8])
 
 
-def _telling(text: str) -> Iterator[str]:
+def _error_lines(text: str) -> Iterator[str]:
     for line in text.splitlines():
         line = line.strip()
         if line.startswith("Usage: "):
-            return  # the help text says nothing about what went wrong
-        if _TELLING.search(line) and not _NOT_TELLING.search(line):
+            return  # the help text does not explain the failure
+        if _IMPORTANT.search(line) and not _HARMLESS.search(line):
             yield line
 
 
 def finite_number(cell: str) -> float | None:
-    """The number in a cell of a table; None where there is none, or none that is finite."""
+    """The number in a cell of a table; None if it is not a finite number."""
     try:
         number = float(cell)
     except ValueError:

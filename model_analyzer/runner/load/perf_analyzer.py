@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs perf_analyzer until it gives a result worth keeping, or a reason why there is none."""
+"""Runs perf_analyzer until it gives a usable result, or fails."""
 
 from __future__ import annotations
 
@@ -60,26 +60,26 @@ log = logging.getLogger(__name__)
 _LOOK_S = 0.5
 _CPU_PERCENT = 80.0
 
-# Strict launches with larger and larger windows, before an unstable result is taken as it is.
+# The number of launches, each with a larger window, before an unstable result is accepted.
 _STRICT_LAUNCHES = 3
 
-# What a larger window is expected to mend.
+# Results that a larger window may fix.
 _TOO_SMALL = (OutputVerdict.TOO_SHORT, OutputVerdict.UNCOUNTED)
 
-# Of output, tables and exports of one launch: the longest ones, with verbose flags, take a tenth.
+# The limit for output, tables and exports of one launch: ten times the longest ones (verbose).
 _MOST_BYTES = 4 * 2**30
 
-# How much of the output is looked at in one piece, and how much of it again with the next piece.
+# The size of a piece of output to read at once, and its overlap with the next piece.
 _LOOKED_AT, _LONGEST_LINE = 2**20, 2**14
 
-# Launches whose requests the server may not have counted, before that is taken for what it says.
+# Launches with uncounted requests that may be an accident of timing; more of them are a failure.
 _UNCOUNTED_LAUNCHES = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a perf_analyzer run told: one measurement for each workload; and what the server counted
-    meanwhile.
+    """The result of a perf_analyzer run: a measurement for each workload, and the statistics of the
+    server.
     """
 
     models: tuple[ModelMeasurement, ...]
@@ -89,10 +89,10 @@ class Reading:
 
 
 class PerfAnalyzer:
-    """The load generator: one perf_analyzer for each workload, started together.
+    """The load generator: starts one perf_analyzer for each workload, at the same time.
 
-    Workloads that ask for it run by `genai_perf`. `transcript`, where given, gets the command and
-    the output of the last launch of each trial. A program that writes more than `most_bytes` is
+    Workloads with genai-perf flags run with `genai_perf`. `transcript` receives the command and the
+    output of the last launch of each trial. A program that writes more than `most_bytes` is
     stopped.
     """
 
@@ -117,44 +117,44 @@ class PerfAnalyzer:
         self._transcript = transcript
         self._most_bytes = most_bytes
         self._running: Sequence[_Child] = ()
-        # enlarged windows that proved stable, by what is loaded: the next load starts with them
+        # enlarged windows that were stable, by variant and batch size: later loads start with them
         self._learned: dict[tuple[str, int], Window] = {}
 
     def processes(self) -> Sequence[psutil.Process]:
-        """All that runs just now, with the server that may be inside."""
-        return [one for child in self._running for one in child.process.tree()]
+        """All running processes, with an embedded server."""
+        return [process for child in self._running for process in child.process.tree()]
 
     def generate(self, workloads: Sequence[Workload], server: Server) -> Reading | Failure:
         windows = [self._learned.get(_kind(work), Window.of(work.flags)) for work in workloads]
         variants = [work.variant for work in workloads]
         unstable = uncounted = 0
         for launch in range(1, self._settings.max_launches + 1):
-            before = server.statistics(variants)
+            earlier = server.statistics(variants)
             with self._in_place():
                 ended = self._launch(workloads, windows, server)
-            uncounted += any(one.verdict is OutputVerdict.UNCOUNTED for one in ended)
+            uncounted += any(run.verdict is OutputVerdict.UNCOUNTED for run in ended)
             may_be_late = uncounted < _UNCOUNTED_LAUNCHES
             outcome = self._outcome(workloads, windows, ended, server, may_be_late=may_be_late)
             if isinstance(outcome, Reading):
-                statistics = counted_between(before, server.statistics(variants))
+                statistics = counted_between(earlier, server.statistics(variants))
                 outcome = replace(outcome, statistics=statistics)
             if outcome is not None:
                 break
-            unstable += any(one.verdict is OutputVerdict.UNSTABLE for one in ended)
+            unstable += any(run.verdict is OutputVerdict.UNSTABLE for run in ended)
             is_last = launch + 1 == self._settings.max_launches or unstable >= _STRICT_LAUNCHES
-            for index, (work, one) in enumerate(zip(workloads, ended, strict=True)):
-                if one.verdict is not OutputVerdict.DONE:
-                    windows[index] = self._enlarge(work, windows[index], one, accept=is_last)
+            for index, (work, run) in enumerate(zip(workloads, ended, strict=True)):
+                if run.verdict is not OutputVerdict.DONE:
+                    windows[index] = self._enlarge(work, windows[index], run, accept=is_last)
         else:
             outcome = self._gave_up(workloads, ended)
         if self._transcript is not None:
-            for one in ended:
-                self._transcript(one.transcript)
+            for run in ended:
+                self._transcript(run.transcript)
         return outcome
 
     @contextmanager
     def _in_place(self) -> Iterator[None]:
-        """Raises OutputError where somebody removes the directory that launches work in."""
+        """A block that raises OutputError if the directory for temporary files is removed."""
         try:
             yield
         except FileNotFoundError as error:
@@ -179,7 +179,7 @@ class PerfAnalyzer:
         return replace(larger, accepting=accept and ended.verdict is OutputVerdict.UNSTABLE)
 
     def _learn(self, workloads: Sequence[Workload], windows: Sequence[Window]) -> None:
-        """Keeps the windows that gave stable results, and none that was taken as it was."""
+        """Stores the windows that gave stable results."""
         for work, window in zip(workloads, windows, strict=True):
             if not window.accepting:
                 self._learned[_kind(work)] = window
@@ -237,14 +237,14 @@ class PerfAnalyzer:
                 reached_by=route.flags,
                 table=TABLE,
                 export=EXPORT if work.times_tokens else None,
-                # others got requests of zeros after they were loaded; a server inside
-                # perf_analyzer 2.51 loses its model when it is warmed up
+                # models with fixed shapes were warmed up after loading; a server embedded in
+                # perf_analyzer 2.51 loses its model during a warm-up
                 warm_up=route.load_timeout_s is None and not has_fixed_shapes(work.variant.config),
                 window=window,
                 user_directory=self._user_directory,
             )
         log.debug("%s", masked_command(command))
-        # which program that is, the checkpoint says once
+        # the checkpoint has the path of the program once
         shown = masked_command([Path(command[0]).name, *command[1:]])
         process = Process(
             command,
@@ -263,7 +263,7 @@ class PerfAnalyzer:
         )
 
     def _wait(self, children: Sequence[_Child], server: Server) -> FailureReason | None:
-        """Waits for all to end; kills them when time is up or the server is gone."""
+        """Waits for all to end; kills them at the deadline, or if the server dies."""
         deadline = time.monotonic() + self._settings.timeout_s
         reason = None
         for child in children:
@@ -288,107 +288,107 @@ class PerfAnalyzer:
         *,
         may_be_late: bool,
     ) -> Reading | Failure | None:
-        """Readings, or the failure that no larger window would mend; None if one may.
+        """The reading, or a failure; None if a larger window may fix the result.
 
-        `may_be_late`: requests that the server did not count may have been counted too late.
+        `may_be_late`: the server may have counted uncounted requests too late.
         """
-        commands = tuple(one.command for one in ended)
-        hopeless = (
+        commands = tuple(run.command for run in ended)
+        final = (
             {OutputVerdict.FAILED}
             if may_be_late
             else {OutputVerdict.FAILED, OutputVerdict.UNCOUNTED}
         )
-        for work, one in zip(workloads, ended, strict=True):
-            if one.stopped is not None or one.death or one.verdict in hopeless:
-                return replace(self._failure(work.variant.name, one, server), commands=commands)
-            if one.verdict is OutputVerdict.DONE and work.times_tokens and one.tokens is None:
-                return replace(no_tokens(work.variant.name, one), commands=commands)
-        if all(one.verdict is OutputVerdict.DONE for one in ended):
+        for work, run in zip(workloads, ended, strict=True):
+            if run.stopped is not None or run.death or run.verdict in final:
+                return replace(self._failure(work.variant.name, run, server), commands=commands)
+            if run.verdict is OutputVerdict.DONE and work.times_tokens and run.tokens is None:
+                return replace(no_tokens(work.variant.name, run), commands=commands)
+        if all(run.verdict is OutputVerdict.DONE for run in ended):
             self._learn(workloads, windows)
             return self._reading(workloads, windows, ended)
         return None
 
-    def _failure(self, name: str, one: Ended, server: Server) -> Failure:
-        if one.stopped is FailureReason.SERVER_DIED or not server.is_alive:
+    def _failure(self, name: str, run: Ended, server: Server) -> Failure:
+        if run.stopped is FailureReason.SERVER_DIED or not server.is_alive:
             return Failure(
                 reason=FailureReason.SERVER_DIED,
-                message=f"the server died while {name} was measured",
+                message=f"the server died during the measurement of {name}",
                 log=server.log_tail(),
             )
-        if one.death:
+        if run.death:
             return Failure(
                 reason=FailureReason.MODEL_DIED,
-                message=one.death,
-                log=(*deciding_lines(one.output), *server.log_tail()),
+                message=run.death,
+                log=(*deciding_lines(run.output), *server.log_tail()),
                 hint="see the server's log (--triton-output-path); `dmesg` shows if memory ran out",
             )
-        if one.stopped is FailureReason.TIMEOUT:
+        if run.stopped is FailureReason.TIMEOUT:
             return Failure(
                 reason=FailureReason.TIMEOUT,
                 message=f"perf_analyzer did not finish within {self._settings.timeout_s} s",
-                log=deciding_lines(one.output),
-                hint="the model may hang; give it more time with --perf-analyzer-timeout",
+                log=deciding_lines(run.output),
+                hint="the model may hang; otherwise raise --perf-analyzer-timeout",
             )
-        if one.stopped is FailureReason.LOAD_TIMEOUT:
+        if run.stopped is FailureReason.LOAD_TIMEOUT:
             return Failure(
                 reason=FailureReason.LOAD_TIMEOUT,
                 message=f"{name} was not loaded in time",
-                log=error_lines(one.output.splitlines()),
-                hint="--model-load-timeout gives it more",
+                log=error_lines(run.output.splitlines()),
+                hint="raise --model-load-timeout",
             )
-        if one.stopped is FailureReason.NO_RESULT:
+        if run.stopped is FailureReason.NO_RESULT:
             size = f"{self._most_bytes / 2**30:.3g} GiB"
             return Failure(
                 reason=FailureReason.NO_RESULT,
                 message=f"perf_analyzer was stopped: it wrote more than {size} for {name}",
-                log=deciding_lines(one.output),
-                hint="fewer verbose flags, or a shorter measurement-interval, let it write less",
+                log=deciding_lines(run.output),
+                hint="use fewer verbose flags or a shorter measurement-interval",
             )
-        if one.stopped is FailureReason.LOAD_GENERATOR_BUSY:
+        if run.stopped is FailureReason.LOAD_GENERATOR_BUSY:
             return Failure(
                 reason=FailureReason.LOAD_GENERATOR_BUSY,
                 message=f"perf_analyzer used too much CPU while it measured {name}",
-                hint="--perf-analyzer-cpu-util allows it more",
+                hint="raise --perf-analyzer-cpu-util",
             )
-        return failure_of(name, one)
+        return failure_of(name, run)
 
     def _reading(
         self, workloads: Sequence[Workload], windows: Sequence[Window], ended: Sequence[Ended]
     ) -> Reading:
         models, notices = [], []
-        for work, window, one in zip(workloads, windows, ended, strict=True):
-            report = one.report
+        for work, window, run in zip(workloads, windows, ended, strict=True):
+            report = run.report
             models.append(
                 ModelMeasurement(
-                    values={**(one.table or {}), **(one.tokens or {})},
+                    values={**(run.table or {}), **(run.tokens or {})},
                     requests=report.requests,
                     windows=report.windows,
-                    composing=one.composing,
+                    composing=run.composing,
                 )
             )
             if window.accepting:
                 notices.append(_unstable(work, report))
             if report.requests is not None and report.requests < REQUESTS_FOR_P99:
                 notices.append(_few_requests(work, report.requests))
-        commands = tuple(one.command for one in ended)
+        commands = tuple(run.command for run in ended)
         return Reading(tuple(models), tuple(notices), commands)
 
     def _gave_up(self, workloads: Sequence[Workload], ended: Sequence[Ended]) -> Failure:
         names = ",".join(work.variant.name for work in workloads)
-        too_short = any(one.verdict in _TOO_SMALL for one in ended)
+        too_short = any(run.verdict in _TOO_SMALL for run in ended)
         return Failure(
             reason=FailureReason.NO_REQUESTS if too_short else FailureReason.UNSTABLE,
             message=f"{names}: no usable measurement in {self._settings.max_launches} launches",
             log=deciding_lines(ended[0].output),
             hint="set a larger measurement-interval in perf_analyzer_flags",
-            commands=tuple(one.command for one in ended),
+            commands=tuple(run.command for run in ended),
         )
 
 
 class _Child:
-    """A running perf_analyzer, and what may be wrong with it.
+    """A running perf_analyzer, and the reasons to stop it.
 
-    With a server inside, its CPU is the model's too: only a limit that the user gave counts.
+    With an embedded server, its CPU time includes the model: then there is no default CPU limit.
     """
 
     def __init__(
@@ -415,11 +415,11 @@ class _Child:
         self._used = (time.monotonic(), 0.0)
 
     def trouble(self) -> FailureReason | None:
-        """Why it is to be stopped, if it is."""
+        """The reason to stop it, or Nrun."""
         if _bytes_below(self.directory) > self._most_bytes:
             return FailureReason.NO_RESULT
         if self._is_loading:
-            if self._says_not_loaded():
+            if self._failed_to_load():
                 return FailureReason.MODEL_NOT_LOADED
             if self._is_loading and time.monotonic() > self._loads_until:
                 return FailureReason.LOAD_TIMEOUT
@@ -431,10 +431,8 @@ class _Child:
             return FailureReason.LOAD_GENERATOR_BUSY
         return None
 
-    def _says_not_loaded(self) -> bool:
-        """Whether what it has printed since the last look says that the model does not load; that
-        it has loaded is remembered.
-        """
+    def _failed_to_load(self) -> bool:
+        """Whether its new output says that the model could not be loaded; also notes if it is."""
         with open_regular(self.directory / OUTPUT) as file:
             size = os.fstat(file.fileno()).st_size
             while self._is_loading and self._looked_at < size:
@@ -447,17 +445,17 @@ class _Child:
         return False
 
     def _cpu_percent(self) -> float:
-        """Of it and its children, since the last look, if that was a second ago."""
-        now, (then, before) = time.monotonic(), self._used
-        if now - then < 1:
+        """The CPU use of the process tree since the last call, if at least a second has passed."""
+        time_s, (last_time_s, last_used_s) = time.monotonic(), self._used
+        if time_s - last_time_s < 1:
             return 0.0
-        used = sum(map(_cpu_seconds, self.process.tree()))
-        self._used = (now, used)
-        return (used - before) / (now - then) * 100
+        used_s = sum(map(_cpu_seconds, self.process.tree()))
+        self._used = (time_s, used_s)
+        return (used_s - last_used_s) / (time_s - last_time_s) * 100
 
 
 def _bytes_below(directory: Path) -> int:
-    """What the files below take on disk."""
+    """The size of the files below a directory on disk."""
     sizes = (
         os.lstat(os.path.join(root, name)).st_blocks * 512
         for root, _, names in os.walk(directory)
@@ -481,15 +479,15 @@ def _unstable(work: Workload, report: Report) -> Notice:
     return Notice(
         kind=NoticeKind.UNSTABLE,
         text=f"{work.variant.name} at {work.load}: windows differ by {report.spread:.0%};"
-        " the machine may be busy, or the window too small",
+        " the machine may be busy, or the window too short",
     )
 
 
 def _few_requests(work: Workload, requests: int) -> Notice:
     return Notice(
         kind=NoticeKind.FEW_REQUESTS,
-        text=f"{work.variant.name} at {work.load}: p99 rests on {requests} requests,"
-        f" {REQUESTS_FOR_P99} are needed to be 95 % sure of it",
+        text=f"{work.variant.name} at {work.load}: p99 is based on {requests} requests;"
+        f" {REQUESTS_FOR_P99} are needed for 95 % confidence",
     )
 
 

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""When each token came, from the times that perf_analyzer exports of every response. Pure.
+"""Token metrics from the times of every response that perf_analyzer exports. Pure.
 
-A response counts as one token. Where the request asks for it by `return_num_output_tokens`, as
-the vLLM backend lets it, the response says how many it holds. (Unasked, perf_analyzer exports
-whatever lies in memory there.) A last response without text closes the stream and is no token.
+A response counts as one token, unless the request sets `return_num_output_tokens` (vLLM backend):
+then the response contains its number of tokens. (Without it, perf_analyzer exports random memory
+there.) A last response without text closes the stream and is not a token.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ import numpy as np
 from model_analyzer.domain.measurements import Values
 
 _ASKED = "return_num_output_tokens"
-_TOLD = "num_output_tokens"
+_COUNT = "num_output_tokens"
 
 _PERCENTILES = (25, 50, 75, 90, 95, 99)
 _NS_PER_MS = 1e6
 _NS_PER_S = 1e9
 
-# What an export that is none runs into where it is taken apart.
+# The exceptions for an invalid export.
 _ODD = (KeyError, IndexError, TypeError, AttributeError, ValueError, RecursionError)
 
-# perf_analyzer judges stability by its last three windows, and reports those.
+# perf_analyzer reports its last three windows, and judges stability by them.
 _WINDOWS_REPORTED = 3
 
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """When a request was sent, and when its responses came (ns), with the tokens in each."""
+    """The times (ns) when a request was sent and its responses came, and the tokens in each."""
 
     sent: int
     came: Sequence[int]
@@ -42,15 +42,16 @@ class _Request:
 
 
 def token_metrics(text: str) -> Values | None:
-    """Times to the first token, times between tokens and the rate of tokens, in the windows that
-    perf_analyzer reports; None if the export holds no response there.
+    """The times to the first token and between tokens (ms), and the tokens per second, in the
+    windows that perf_analyzer reports; None if there is no response in them.
 
-    A model that answers with one response has no times between tokens.
+    A model with a single response for each request has no times between tokens.
     """
     try:
-        # perf_analyzer writes an empty file when it meets a number that JSON has no words for
+        # perf_analyzer writes an empty file if a number cannot be written as JSON
         experiment = json.loads(text)["experiments"][0]
-        requests = [_request(one) for one in experiment["requests"] if one["response_timestamps"]]
+        entries = [entry for entry in experiment["requests"] if entry["response_timestamps"]]
+        requests = [*map(_request, entries)]
         bounds = [*map(_whole, experiment["window_boundaries"][-_WINDOWS_REPORTED - 1 :])]
     except _ODD:
         return None
@@ -58,18 +59,20 @@ def token_metrics(text: str) -> Values | None:
         return None
     begin, end = bounds[0], bounds[-1]
     first = [
-        (one.came[0] - one.sent) / _NS_PER_MS for one in requests if begin <= one.came[0] < end
+        (request.came[0] - request.sent) / _NS_PER_MS
+        for request in requests
+        if begin <= request.came[0] < end
     ]
     between = [
         (later - earlier) / tokens / _NS_PER_MS
-        for one in requests
-        for earlier, later, tokens in zip(one.came, one.came[1:], one.tokens[1:], strict=False)
+        for came, counts in ((request.came, request.tokens) for request in requests)
+        for earlier, later, tokens in zip(came, came[1:], counts[1:], strict=False)
         if begin <= later < end
     ]
     tokens = sum(
         count
-        for one in requests
-        for came, count in zip(one.came, one.tokens, strict=True)
+        for request in requests
+        for came, count in zip(request.came, request.tokens, strict=True)
         if begin <= came < end
     )
     if not tokens:
@@ -86,10 +89,10 @@ def _request(entry: Mapping[str, Any]) -> _Request:
     outputs = entry.get("response_outputs") or [{}] * len(came)
     if len(came) > 1 and "" in outputs[-1].values():
         came, outputs = came[:-1], outputs[:-1]
-    is_told = entry.get("request_inputs", {}).get(_ASKED) is True
-    tokens = [max(_whole(output.get(_TOLD, 1)), 1) if is_told else 1 for output in outputs]
+    has_counts = entry.get("request_inputs", {}).get(_ASKED) is True
+    tokens = [max(_whole(output.get(_COUNT, 1)), 1) if has_counts else 1 for output in outputs]
     if len(tokens) != len(came):
-        raise ValueError("as many outputs as times")
+        raise ValueError("different numbers of outputs and times")
     return _Request(_whole(entry["timestamp"]), came, tokens)
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What perf_analyzer printed, kept in a file of the user's."""
+"""The user's file for the output of perf_analyzer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from model_analyzer.errors import OutputError
 
 
 class Transcript:
-    """A file to whose end texts are added. Raises OutputError where it cannot be written."""
+    """Appends texts to a file. Raises OutputError if it cannot be written."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

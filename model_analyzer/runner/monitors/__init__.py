@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Observers of the machine while a load is on."""
+"""Monitors that observe the machine during a load."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Memory of the server and of the processes of its models."""
+"""Memory of the server and of its model processes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _MB = 1e6
 
 
 class CpuMonitor(Sampler):
-    """Samples RAM while entered; `processes` gives the server's process tree.
+    """Samples RAM while entered; `processes` returns the server's process tree.
 
-    Used memory is what would be free without these processes (unique set size), so that
-    memory shared between the instances of a model is not counted several times.
+    Used memory is the memory that only these processes use (unique set size), so memory that
+    instances share is not counted several times.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""GPUs: who they are and how they do, by NVML; and what a trial makes of them."""
+"""Finds and samples GPUs through NVML, and reduces the samples of a trial to metrics."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MB = 1e6
 
 @dataclass(frozen=True, slots=True)
 class ObservedGpus:
-    """The GPUs of a run; `read` samples the GPUs that it is given."""
+    """The GPUs of a run; `read` samples given GPUs."""
 
     devices: tuple[Device, ...]
     read: Callable[[Sequence[Device]], Sample]
@@ -35,7 +35,7 @@ class ObservedGpus:
         return GpuMonitor(lambda: self.read(self.devices), interval_s)
 
     def unknown(self) -> str:
-        """The metrics that cannot be had, in one line, or ""."""
+        """The metrics that are not available, in one line, or ""."""
         return unknown_metrics(self.devices, self.read(self.devices))
 
 
@@ -52,7 +52,7 @@ class GpuMonitor(Sampler):
 
 
 def over_time(samples: Sequence[Sample]) -> Mapping[str, Values]:
-    """Samples in order of time to the values of each GPU."""
+    """The values of each GPU, from samples in order of time."""
     readings: dict[str, dict[str, list[float]]] = {}
     for sample in samples:
         for uuid, values in sample.items():
@@ -68,12 +68,12 @@ def over_time(samples: Sequence[Sample]) -> Mapping[str, Values]:
 def _reduced(tag: str, numbers: Sequence[float]) -> float:
     reduction = METRICS[tag].over_time
     if reduction is Reduction.MEAN and len(numbers) > 1:
-        numbers = numbers[1:]  # the first was taken before the load was on
+        numbers = numbers[1:]  # the first sample is from before the load
     return reduction.apply(numbers)
 
 
 def unknown_metrics(devices: Sequence[Device], sample: Sample) -> str:
-    """Which metrics of which devices `sample` lacks, in one line, or "" if it is complete."""
+    """The metrics that are missing in `sample`, by device, in one line; "" if it is complete."""
     missing: dict[tuple[str, ...], list[str]] = {}
     for device in devices:
         tags = tuple(
@@ -87,9 +87,8 @@ def unknown_metrics(devices: Sequence[Device], sample: Sample) -> str:
 
 
 class Nvml:
-    """The driver's view of the GPUs of this machine, while it is entered.
-
-    `gpus` are in the order of nvidia-smi; there are none without a driver.
+    """The GPUs of this machine according to the driver. A context manager: `gpus` is empty outside
+    of it, or without a driver; its order is that of nvidia-smi.
     """
 
     def __init__(self) -> None:
@@ -98,7 +97,7 @@ class Nvml:
         self._is_open = False
 
     def __enter__(self) -> Nvml:
-        import pynvml  # at the moment of use: most machines that run the tests have no driver
+        import pynvml  # only when used: most machines that run the tests have no driver
 
         log.info("Initializing GPUDevice handles")
         try:
@@ -125,7 +124,7 @@ class Nvml:
             pynvml.nvmlShutdown()
 
     def read(self, devices: Sequence[Device]) -> Sample:
-        """The values of each device at this moment; what cannot be read is left out."""
+        """The current values of each device; values that cannot be read are left out."""
         return {device.uuid: _values(self._handles[device.uuid]) for device in devices}
 
     def _find(self) -> Iterator[Gpu]:
@@ -161,18 +160,18 @@ def _slices(handle: Any) -> Sequence[Any] | None:
     modes = _answer(pynvml.nvmlDeviceGetMigMode, handle)
     if modes is None or modes[0] != pynvml.NVML_DEVICE_MIG_ENABLE:
         return None
-    found = (
+    handles = (
         _answer(pynvml.nvmlDeviceGetMigDeviceHandleByIndex, handle, index)
         for index in range(pynvml.nvmlDeviceGetMaxMigDeviceCount(handle))
     )
-    return [one for one in found if one is not None]
+    return [slice_handle for slice_handle in handles if slice_handle is not None]
 
 
 def _values(handle: Any) -> Values:
     import pynvml
 
     values: dict[str, float] = {}
-    # Version 2 leaves out what the driver itself has reserved, as nvidia-smi does.
+    # Version 2 leaves out memory that the driver has reserved, like nvidia-smi.
     memory = _answer(pynvml.nvmlDeviceGetMemoryInfo, handle, pynvml.nvmlMemory_v2) or _answer(
         pynvml.nvmlDeviceGetMemoryInfo, handle
     )
@@ -190,7 +189,7 @@ def _values(handle: Any) -> Values:
 
 
 def _answer(ask: Callable[..., Any], *arguments: Any) -> Any:
-    """What NVML says, or None where this device or driver has no answer."""
+    """The answer of NVML, or None if this device or driver has none."""
     import pynvml
 
     try:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Other work on this machine while a load is on: it makes measurements noisy, and worse."""
+"""CPU time of other programs during a load: it makes measurements noisy, and worse."""
 
 from __future__ import annotations
 
@@ -20,36 +20,37 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """CPU seconds used so far, on all cores, by everybody and by us; and the seconds of all cores
-    that went by.
+    """CPU seconds so far: used by all programs, used by our own processes, and available on all
+    cores.
     """
 
-    everybody: float
-    own: float
+    all_programs: float
+    own_processes: float
     available: float
 
 
 def read_usage() -> Usage:
-    """Interrupts count for nobody: those of our own connections are not told apart."""
+    """The current usage, without interrupts: our own connections cause some of them."""
     machine = psutil.cpu_times()
-    steal = getattr(machine, "steal", 0.0)  # taken by other virtual machines
+    steal = getattr(machine, "steal", 0.0)  # used by other virtual machines
     return Usage(
-        everybody=machine.user + machine.nice + machine.system + steal,
-        own=sum(map(_seconds, _own_processes())),
+        all_programs=machine.user + machine.nice + machine.system + steal,
+        own_processes=sum(map(_seconds, _own_processes())),
         available=time.monotonic() * (psutil.cpu_count() or 1),
     )
 
 
 def share_of_others(before: Usage, after: Usage) -> float:
-    """The share (0 to 1) of the CPU time in between that was used by others."""
+    """The share (0 to 1) of the CPU time between two usages that other programs used."""
     available = after.available - before.available
-    others = (after.everybody - before.everybody) - (after.own - before.own)
-    return min(max(others / available, 0.0), 1.0) if available > 0 else 0.0
+    own = after.own_processes - before.own_processes
+    other = after.all_programs - before.all_programs - own
+    return min(max(other / available, 0.0), 1.0) if available > 0 else 0.0
 
 
 class Neighbours:
-    """Looks after every load of a run, and logs the first that was disturbed: others used more
-    than `busy_share` of the CPU time.
+    """Creates a monitor for every load of a run, and warns once if other programs use more than
+    `busy_share` (0 to 1) of the CPU time.
     """
 
     def __init__(
@@ -57,41 +58,41 @@ class Neighbours:
     ) -> None:
         self._read = read
         self._busy_share = busy_share
-        self._is_told = False
+        self._has_warned = False
 
     def during(self, load: str) -> NeighbourMonitor:
-        """A monitor for one load, which is called so in messages."""
-        return NeighbourMonitor(self._read, load, self._tell, self._busy_share)
+        """A monitor for one load; `load` is its name in messages."""
+        return NeighbourMonitor(self._read, load, self._warn, self._busy_share)
 
-    def _tell(self, share: float) -> None:
-        if not self._is_told:
+    def _warn(self, share: float) -> None:
+        if not self._has_warned:
             log.warning(
                 "Other programs use %.0f %% of this machine's CPU time, so measurements are"
                 " noisy. Stop them; `model-analyzer doctor` lists them.",
                 share * 100,
             )
-        self._is_told = True
+        self._has_warned = True
 
 
 class NeighbourMonitor:
-    """Reads before and after one load. Whatever runs below this process is ours."""
+    """Reads the usage before and after one load. All children of this process are ours."""
 
     def __init__(
         self,
         read: Callable[[], Usage],
         load: str,
-        tell: Callable[[float], None],
+        warn: Callable[[float], None],
         busy_share: float,
     ) -> None:
         self._read = read
         self._load = load
-        self._tell = tell
+        self._warn = warn
         self._busy_share = busy_share
-        self._before: Usage | None = None
+        self._start: Usage | None = None
         self._share = 0.0
 
     def __enter__(self) -> NeighbourMonitor:
-        self._before = self._read()
+        self._start = self._read()
         return self
 
     def __exit__(
@@ -100,10 +101,10 @@ class NeighbourMonitor:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        assert self._before is not None, "it was entered"
-        self._share = share_of_others(self._before, self._read())
+        assert self._start is not None, "__enter__ sets it"
+        self._share = share_of_others(self._start, self._read())
         if self._share > self._busy_share:
-            self._tell(self._share)
+            self._warn(self._share)
 
     @property
     def observation(self) -> Observation:
@@ -123,7 +124,7 @@ def _own_processes() -> list[psutil.Process]:
 
 
 def _seconds(process: psutil.Process) -> float:
-    """Of a process and of its children that have ended."""
+    """The CPU seconds of a process and of its ended children."""
     try:
         times = process.cpu_times()
     except psutil.Error:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Calls a function again and again in a thread of its own: the only thread we start."""
+"""Calls a function periodically in a separate thread."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ S = TypeVar("S", bound="Sampler")
 
 
 class Sampler:
-    """While entered, calls `sample` at once and then every `interval_s` seconds; and once more
-    when the block is left in good order, so that short loads are seen too.
+    """While entered, calls `sample` at once and then every `interval_s` seconds; and once more when
+    the block ends without an error, so that short loads get a sample, too.
 
-    What `sample` raises ends the sampling and is raised again when the block is left.
+    An exception of `sample` ends the sampling and is raised at the end of the block.
     """
 
     def __init__(self, sample: Callable[[], None], interval_s: float) -> None:
@@ -50,5 +50,5 @@ class Sampler:
                 self._sample()
                 if self._stop.wait(self._interval_s):
                     return
-        except Exception as error:  # noqa: BLE001 (handed to the thread that asked for it)
+        except Exception as error:  # noqa: BLE001 (raised in the other thread)
             self._error = error

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""GPUs as a Triton server sees them, from its Prometheus metrics: for servers elsewhere."""
+"""GPU metrics of a remote server, from its Prometheus metrics."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 _TIMEOUT_S = 5.0
 
-# metric of the server -> (tag, what one unit of the catalogue is in the server's unit)
+# metric of the server -> (tag, the size of one catalogue unit in the server's unit)
 _METRICS: Mapping[str, tuple[str, float]] = {
     "nv_gpu_memory_used_bytes": ("gpu_used_memory", 1e6),
     "nv_gpu_memory_total_bytes": ("gpu_total_memory", 1e6),
@@ -31,10 +31,10 @@ _METRICS: Mapping[str, tuple[str, float]] = {
 
 
 class TritonMetrics:
-    """The metrics at `url`. A request that fails gives no values, and the next one may succeed.
+    """The metrics at `url`. A failed request gives no values; the next one may succeed.
 
-    Over HTTPS, with the keys, certificates and headers of perf_analyzer's `flags`. Raises
-    ConfigError if one of them cannot be used.
+    HTTPS uses the keys, certificates and headers in perf_analyzer's `flags`. Raises ConfigError if
+    one of them is invalid.
     """
 
     def __init__(self, url: str, flags: Mapping[str, Any]) -> None:
@@ -42,7 +42,7 @@ class TritonMetrics:
         is_https = address.scheme == "https"
         self._url = url
         self._path = address.path or "/"
-        # headers may be passwords: they go to nobody in the clear
+        # headers may contain passwords: they are only sent encrypted
         self._client = HttpClient(
             address.hostname or "",
             address.port or (443 if is_https else 80),
@@ -51,14 +51,14 @@ class TritonMetrics:
         )
 
     def gpus(self) -> tuple[Gpu, ...]:
-        """The GPUs that the server reports. It does not tell their names."""
+        """The GPUs that the server reports, without their names."""
         return tuple(
             Gpu(Device(uuid=uuid, name="GPU", memory=values.get("gpu_total_memory", 0.0)))
             for uuid, values in self._get().items()
         )
 
     def read(self, devices: Sequence[Device]) -> Mapping[str, Values]:
-        """The newest values of those devices that the server reports."""
+        """The newest values of these devices, as far as the server reports them."""
         values = self._get()
         return {device.uuid: values[device.uuid] for device in devices if device.uuid in values}
 
@@ -71,9 +71,9 @@ class TritonMetrics:
 
 
 def parse_gpu_metrics(text: str) -> Mapping[str, Values]:
-    """The values of each GPU, by UUID, in the text of a metrics endpoint.
+    """The values of each GPU, by UUID, from the text of a metrics endpoint.
 
-    Raises ValueError if the text is none.
+    Raises ValueError if it is not a metrics text.
     """
     from prometheus_client.parser import text_string_to_metric_families
 
@@ -87,7 +87,7 @@ def parse_gpu_metrics(text: str) -> Mapping[str, Values]:
             gpus.setdefault(uuid, {})[tag] = sample.value / unit
     for values in gpus.values():
         if not values.get("gpu_total_memory"):
-            # no GPU has none: the server has not looked yet
+            # a value of 0 means that the server has not measured yet
             values.pop("gpu_total_memory", None)
             values.pop("gpu_used_memory", None)
         elif "gpu_used_memory" in values:

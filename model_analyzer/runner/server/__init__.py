@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Triton servers, by the way they are launched."""
+"""Triton servers in all launch modes."""

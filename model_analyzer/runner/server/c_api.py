@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The server as a library inside perf_analyzer (launch mode c_api): no process of its own.
+"""The server as a library inside perf_analyzer (launch mode c_api), without a separate process.
 
-perf_analyzer loads every model of the repository that it is given, and tries again for ever
-where one does not load. So each variant gets a repository that holds nothing else.
+perf_analyzer loads every model of its repository, and retries forever if a model does not load. So
+each variant gets its own repository.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from model_analyzer.runner.server.command import server_environment
 
 
 class EmbeddedServer:
-    """Lays out what perf_analyzer's own server is to serve, in `directory`."""
+    """Prepares the repositories of perf_analyzer's embedded server in `directory`."""
 
     def __init__(
         self,
@@ -45,11 +45,11 @@ class EmbeddedServer:
         return f"{self._library.path}, inside perf_analyzer"
 
     def version(self, setup: ServerSetup) -> str:
-        """The library's version, as far as it is known."""
+        """The library's version, if known."""
         return self._library.version
 
     def serve(self, variants: Sequence[ModelVariant], setup: ServerSetup) -> None:
-        """Writes the repository of each variant; loading it is perf_analyzer's business."""
+        """Writes the repository of each variant, which perf_analyzer then loads."""
         self._environment = server_environment(self._library.environment, setup)
         for variant in variants:
             repository = self._repository(variant)
@@ -58,25 +58,25 @@ class EmbeddedServer:
                 self._write(part, repository / part.model)
 
     def discard(self) -> None:
-        """Nothing runs between trials."""
+        """Does nothing: no server runs between trials."""
 
     def begin_stop(self) -> None:
-        """Nothing runs between trials."""
+        """Does nothing: no server runs between trials."""
 
     def stop(self) -> None:
-        """Nothing runs between trials."""
+        """Does nothing: no server runs between trials."""
 
     @property
     def is_alive(self) -> bool:
-        """What dies is perf_analyzer."""
+        """Always True: only perf_analyzer can die."""
         return True
 
     def stubs(self) -> Sequence[int]:
-        """None: they are perf_analyzer's."""
+        """Empty: the stubs belong to perf_analyzer."""
         return ()
 
     def route(self, variant: ModelVariant, protocol: Protocol) -> Route:
-        """By the library and the variant's repository; no protocol is spoken."""
+        """The route: the library and the variant's repository, without a protocol."""
         return Route(
             flags={
                 "service-kind": "triton_c_api",
@@ -88,11 +88,11 @@ class EmbeddedServer:
         )
 
     def statistics(self, variants: Sequence[ModelVariant]) -> ServerStatistics:
-        """Nobody can ask a server inside perf_analyzer."""
+        """Empty: an embedded server cannot be queried."""
         return empty()
 
     def log_tail(self) -> tuple[str, ...]:
-        """Nothing: what the library says is in perf_analyzer's output."""
+        """Empty: the library logs to perf_analyzer's output."""
         return ()
 
     def _repository(self, variant: ModelVariant) -> Path:

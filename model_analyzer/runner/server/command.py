@@ -15,29 +15,31 @@ from model_analyzer.runner.timings import DEFAULT
 
 
 def server_command(
-    given: Mapping[str, object],
+    user_flags: Mapping[str, object],
     endpoints: Endpoints,
     repository: Path,
     extra: Mapping[str, str],
 ) -> list[str]:
     """The arguments that serve `repository` at `endpoints`.
 
-    The user's flags (`given`) win over `extra` and our defaults, but not over what a run needs:
-    ports, repository, explicit model control.
+    The user's flags override `extra` and our defaults, but not the flags that a run needs: ports,
+    repository, explicit model control.
     """
-    given = {name: value for name, value in given.items() if name not in TRITON_SERVER_OWNED}
+    flags_kept = {
+        name: value for name, value in user_flags.items() if name not in TRITON_SERVER_OWNED
+    }
     defaults: dict[str, str] = {
         **extra,
         "http-address": endpoints.http.bind,
         "grpc-address": endpoints.grpc.bind,
         "exit-timeout-secs": f"{DEFAULT.grace_s:.0f}",
     }
-    if "strict-model-config" not in given:
-        # a variant is a full configuration: completing it would cost a second each time
+    if "strict-model-config" not in flags_kept:
+        # a variant is already complete: completing it would take a second each time
         defaults["disable-auto-complete-config"] = "true"
     flags: dict[str, object] = {
         **defaults,
-        **given,
+        **flags_kept,
         "model-repository": str(repository),
         "model-control-mode": "explicit",
         "http-port": str(endpoints.http.port),
@@ -48,17 +50,17 @@ def server_command(
 
 
 def server_environment(base: Mapping[str, str], setup: ServerSetup) -> Mapping[str, str]:
-    """`base` with the user's variables, in whose values `$NAME` stands for one of `base`."""
+    """`base` with the user's variables; `$NAME` in their values is expanded from `base`."""
     return {**base, **expanded(setup.environment, base)}
 
 
 def expanded(variables: Mapping[str, str], base: Mapping[str, str]) -> dict[str, str]:
-    """`variables` with $NAME replaced where `base` has a value for it."""
+    """`variables` with each `$NAME` replaced by its value in `base`, if it has one."""
     return {name: string.Template(value).safe_substitute(base) for name, value in variables.items()}
 
 
 def _flag(name: str, value: object) -> list[str]:
-    """A server flag on the command line; one occurrence for each item of a tuple."""
+    """A server flag on the command line; a tuple gives one flag for each item."""
     if isinstance(value, tuple):
         return [f"--{name}={item}" for item in value]
     if name == "disable-auto-complete-config":

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one container from its creation to its removal: a program of its own.
+"""Runs one container from its creation to its removal: a separate program.
 
-docker.py starts it behind a guard, so that a container is to us what any child process is. Its
-output is the container's log, its exit status that of the container. SIGTERM asks the container
-to end. SIGHUP removes it at once: the guard sends that when model-analyzer wants the container
-gone, or is gone itself, kill -9 included.
+docker.py starts it behind a guard, so a container behaves like any child process. Its output is the
+log of the container, and its exit status that of the container. SIGTERM asks the container to end.
+SIGHUP removes it at once: the guard sends it if model-analyzer wants to remove the container or has
+ended itself, kill -9 included.
 
-The arguments come as JSON in a variable: they may hold secrets, and everybody can read command
-lines.
+The arguments are JSON in an environment variable: they may contain secrets, and command lines are
+public.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from urllib3.exceptions import HTTPError
 
 from model_analyzer.runner.server.container_arguments import OWNER_LABEL, VARIABLE
 
-# The exit status of `docker run` when the engine refuses.
+# The exit status of `docker run` if the engine refuses.
 _REFUSED = 125
 
 _SIGNALS = frozenset({signal.SIGHUP, signal.SIGTERM})
@@ -36,7 +36,7 @@ _SIGNALS = frozenset({signal.SIGHUP, signal.SIGTERM})
 _ADVICE = (
     (
         r"port is already allocated|address already in use",
-        "a port is already in use: stop what uses it, or give other values for"
+        "a port is already in use: stop the program that uses it, or change"
         " triton_http_endpoint, triton_grpc_endpoint and triton_metrics_url",
     ),
     (
@@ -45,8 +45,8 @@ _ADVICE = (
     ),
     (
         r"bind source path does not exist",
-        "the engine does not see the same files: run it on this machine, and if model-analyzer"
-        " is in a container itself, mount the models there at the path they have on the host",
+        "the engine does not see the same files: run it on this machine; if model-analyzer runs"
+        " in a container, mount the models there at their path on the host",
     ),
     (r"executable file not found", "the image has no such program: check triton_docker_image"),
 )
@@ -79,7 +79,7 @@ def _run(arguments: Mapping[str, Any]) -> int:
 
 
 def _create(arguments: Mapping[str, Any]) -> Container:
-    """Not to be interrupted: nobody would remove what is created after `_remove` has looked."""
+    """Creates the container. Not interruptible: `_remove` would miss a container created later."""
     signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     try:
         return docker.from_env().containers.create(**arguments)
@@ -88,22 +88,22 @@ def _create(arguments: Mapping[str, Any]) -> Container:
 
 
 def _copy_log(container: Container) -> None:
-    """Returns when the container has ended, or its log cannot be read."""
+    """Prints the log; returns when the container has ended, or if its log cannot be read."""
     try:
         for part in container.logs(stream=True, follow=True):
             sys.stdout.buffer.write(part)
             sys.stdout.buffer.flush()
-    except APIError as error:  # some log drivers do not give back what they were given
+    except APIError as error:  # some log drivers cannot read their log
         print(f"The container's log cannot be read: {error.explanation}", flush=True)
 
 
 def _ask_to_end(name: str) -> None:
-    # an engine of its own: this interrupts a call of the other one
+    # a separate client: this interrupts a call of the first one
     try:
         container = docker.from_env().containers.get(name)
         container.kill(container.attrs["Config"].get("StopSignal") or "SIGTERM")
     except (DockerException, OSError):
-        sys.exit(0)  # it does not run yet or any more, so it need not be asked
+        sys.exit(0)  # it does not run yet, or has ended
 
 
 def _remove(name: str, owner: str) -> None:

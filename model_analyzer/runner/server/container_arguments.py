@@ -16,13 +16,13 @@ from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.runner.server.command import expanded, server_command
 from model_analyzer.runner.server.endpoints import ANY, Endpoints
 
-# Names the process that started a container: see owner.py.
+# The label for the process that started a container: see owner.py.
 OWNER_LABEL = "model-analyzer.owner"
 
-# Carries the arguments to container.py.
+# The variable with the arguments for container.py.
 VARIABLE = "MODEL_ANALYZER_CONTAINER"
 
-# These say how to wait for a container and when to remove it, which is not the user's business.
+# User arguments that are ignored: container.py decides how to wait for the container and remove it.
 _WITHOUT_EFFECT = frozenset({"detach", "remove", "auto_remove", "stream", "stdout", "stderr"})
 
 
@@ -37,25 +37,26 @@ def container_arguments(
     name: str,
     owner: str,
 ) -> dict[str, Any]:
-    """What to create the container with, ready for JSON.
+    """The arguments to create the container, ready for JSON.
 
-    It sees `repository` at its own path, and `links` (path inside to path outside); `variables`
-    are the image's own. What the user said is merged with what a run needs: the user's mounts,
-    labels and variables win, and `command` stands in place of `tritonserver`.
+    The container sees `repository` at the same path, and `links` (path inside to path outside).
+    `variables` are those of the image. The user's arguments are merged with the arguments that a
+    run needs: the user's mounts, labels and variables override, and `command` replaces
+    `tritonserver`.
     """
-    given = {key: thaw(value) for key, value in setup.container.items()}
-    shares_network = "host" in (given.get("network"), given.get("network_mode"))
+    user = {key: thaw(value) for key, value in setup.container.items()}
+    shares_network = "host" in (user.get("network"), user.get("network_mode"))
     inside = endpoints if shares_network else _inside(endpoints)
-    program = shlex.split(given.get("command", "tritonserver"))
-    volumes = [*docker.mounts, *given.get("volumes", ())]
+    program = shlex.split(user.get("command", "tritonserver"))
+    volumes = [*docker.mounts, *user.get("volumes", ())]
     arguments = {
         "name": name,
         "init": True,
-        **{key: value for key, value in given.items() if key not in _WITHOUT_EFFECT},
+        **{key: value for key, value in user.items() if key not in _WITHOUT_EFFECT},
         "detach": True,
         "command": [*program, *server_command(setup.flags, inside, repository, {})],
-        "environment": _environment(setup, given.get("environment", ()), variables),
-        "labels": {**docker.labels, **_pairs(given.get("labels", ())), OWNER_LABEL: owner},
+        "environment": _environment(setup, user.get("environment", ()), variables),
+        "labels": {**docker.labels, **_pairs(user.get("labels", ())), OWNER_LABEL: owner},
         "volumes": volumes,
         "mounts": _mounts(repository, links, {_target(volume) for volume in volumes}),
     }
@@ -69,48 +70,51 @@ def container_arguments(
 
 
 def _inside(endpoints: Endpoints) -> Endpoints:
-    """The server's own view: whoever reaches it comes from outside of its network."""
-    return Endpoints(*(replace(address, bind=ANY) for address in endpoints.all))
+    """The addresses inside the container: its clients are outside of its network."""
+    return Endpoints(*(replace(address, bind=ANY) for address in endpoints.addresses))
 
 
 def _published(endpoints: Endpoints) -> dict[str, Any]:
-    """By port inside, which is the same outside, where clients find it."""
-    return {f"{a.port}/tcp": {"HostIp": a.bind, "HostPort": a.port} for a in endpoints.all}
+    """The published ports; the number inside and outside is the same."""
+    return {f"{a.port}/tcp": {"HostIp": a.bind, "HostPort": a.port} for a in endpoints.addresses}
 
 
 def _environment(
-    setup: ServerSetup, given: Sequence[str], variables: Mapping[str, str]
+    setup: ServerSetup, texts: Sequence[str], variables: Mapping[str, str]
 ) -> dict[str, str]:
-    """An empty CUDA_VISIBLE_DEVICES hides the GPUs that an image asks for by itself."""
-    own = _pairs(given)
+    """The container's variables; `texts` are the user's. An empty CUDA_VISIBLE_DEVICES hides GPUs
+    that the image requests.
+    """
+    pairs = _pairs(texts)
     return {
         "CUDA_VISIBLE_DEVICES": ",".join(setup.devices),
-        **own,
-        **expanded(setup.environment, {**variables, **own}),
+        **pairs,
+        **expanded(setup.environment, {**variables, **pairs}),
     }
 
 
 def _mounts(
-    repository: Path, links: Mapping[Path, Path], taken: set[PurePosixPath]
+    repository: Path, links: Mapping[Path, Path], user_mounts: set[PurePosixPath]
 ) -> list[dict[str, Any]]:
-    """The repository, and where its links lead, unless the user has mounted something there.
+    """The mounts of the repository and the targets of its links, except where the user mounts
+    something.
 
-    Mounts rather than volumes: the engine refuses a missing source instead of creating it.
+    They are mounts, not volumes: the engine refuses a missing source instead of creating it.
     """
-    wanted = {} if PurePosixPath(repository) in taken else {repository: repository}
-    wanted.update(
+    sources = {} if PurePosixPath(repository) in user_mounts else {repository: repository}
+    sources.update(
         (target, source)
         for target, source in links.items()
-        if not any(target.is_relative_to(mounted) for mounted in taken)
+        if not any(target.is_relative_to(mounted) for mounted in user_mounts)
     )
     return [
         {"Type": "bind", "Source": str(source), "Target": str(target), "ReadOnly": True}
-        for target, source in wanted.items()
+        for target, source in sources.items()
     ]
 
 
 def _target(volume: str) -> PurePosixPath:
-    """Where a volume (SOURCE:TARGET:MODE, or TARGET alone) is seen inside."""
+    """The path of a volume (SOURCE:TARGET:MODE, or only TARGET) inside the container."""
     return PurePosixPath((volume.split(":") * 2)[1])
 
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Servers in containers of the Docker engine.
 
-The container belongs to a child process, container.py, which follows its log, ends when it ends,
-and removes it. What even that could not remove is removed at the next start.
+The container belongs to a child process, container.py, which follows its log, ends with it, and
+removes it. If that fails, the next run removes the container.
 """
 
 from __future__ import annotations
@@ -44,19 +44,19 @@ log = logging.getLogger(__name__)
 
 INSTALL = "pip install docker"
 
-# How long the engine may take to remove a container; killing a server in it is quick.
+# The time for the engine to remove a container; killing its server is fast.
 _REMOVAL_S = 20.0
 _ROOT = Path(__file__).parents[3]
 
 
 def connect() -> DockerClient:
-    """The Docker engine that DOCKER_HOST or the current Docker context names, rid of what killed
-    runs have left there.
+    """The Docker engine of DOCKER_HOST or of the current Docker context. Removes leftovers of
+    killed runs there.
 
-    Raises RuntimeNotFound if there is none.
+    Raises RuntimeNotFound if no engine answers.
     """
     try:
-        import docker  # at the moment of use: it comes with an extra
+        import docker  # only when used: it is in an extra
     except ImportError:
         raise RuntimeNotFound(
             f"launch mode docker needs the Docker SDK for Python: run {INSTALL}"
@@ -71,25 +71,25 @@ def connect() -> DockerClient:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """A Docker engine that answers: its name and version, and whether it has the image."""
+    """A running Docker engine: its name and version, and whether it has the image."""
 
     version: str
     has_image: bool
 
 
 def look_at_engine(image: str) -> Engine:
-    """The engine that `connect` finds. Raises RuntimeNotFound if there is none."""
+    """The engine of `connect`. Raises RuntimeNotFound if no engine answers."""
     engine = connect()
     import docker
 
     try:
         version = engine.version()
-        found = _find(engine, image)
+        has_image = _find(engine, image) is not None
     except (docker.errors.DockerException, OSError) as error:
         raise _no_engine(error) from error
     finally:
         engine.close()
-    return Engine(f"Docker {version.get('Version', 'of unknown version')}", found is not None)
+    return Engine(f"Docker {version.get('Version', 'of unknown version')}", has_image)
 
 
 class ContainerLauncher:
@@ -113,7 +113,7 @@ class ContainerLauncher:
 
     @property
     def advice(self) -> str:
-        return "--triton-output-path FILE keeps its log"
+        return "--triton-output-path FILE stores its log"
 
     @property
     def ports_are_chosen(self) -> bool:
@@ -140,22 +140,22 @@ class ContainerLauncher:
         return _Container(self._engine, arguments, log_file.path)
 
     def _variables(self, image: str) -> Mapping[str, str]:
-        """The image's own variables. The image is pulled if it is not here."""
+        """The variables of the image, which is pulled if it is missing."""
         import docker
 
         try:
-            found = _find(self._engine, image)
-            if found is None:
+            local_image = _find(self._engine, image)
+            if local_image is None:
                 self._pull(image)
-                found = self._engine.images.get(image)
+                local_image = self._engine.images.get(image)
         except docker.errors.APIError as error:
             raise ServerError(
-                f"image {image} is not here and cannot be pulled: {_cause(error)}; check"
+                f"image {image} is missing and cannot be pulled: {_cause(error)}; check"
                 " triton_docker_image, and `docker login` if it is private"
             ) from error
         except OSError as error:
             raise _no_engine(error) from error
-        variables = found.attrs["Config"].get("Env") or ()
+        variables = local_image.attrs["Config"].get("Env") or ()
         return dict(text.split("=", 1) for text in variables if "=" in text)
 
     def _pull(self, image: str) -> None:
@@ -163,7 +163,7 @@ class ContainerLauncher:
 
         log.info("Pulling the image %s", image)
         for event in self._engine.api.pull(image, stream=True, decode=True):
-            if "error" in event:  # the status of the answer says nothing about it
+            if "error" in event:  # the HTTP status does not show it
                 raise docker.errors.APIError("not pulled", explanation=event["error"])
 
 
@@ -177,13 +177,13 @@ def _find(engine: DockerClient, image: str) -> Image | None:
 
 
 class _Container(Process):
-    """A container by the process that runs it."""
+    """A container, controlled through the process that runs it."""
 
     def __init__(self, engine: DockerClient, arguments: Mapping[str, Any], output: Path) -> None:
         self._engine = engine
         self._name = str(arguments["name"])
         super().__init__(
-            # in a directory of ours: the interpreter looks for modules where it is started
+            # in our own directory: the interpreter imports modules from its current directory
             [sys.executable, "-m", "model_analyzer.runner.server.container"],
             directory=_ROOT,
             environment={**os.environ, VARIABLE: json.dumps(arguments)},
@@ -192,7 +192,7 @@ class _Container(Process):
         )
 
     def tree(self) -> Sequence[psutil.Process]:
-        """The container's processes; none where the engine's process numbers are not ours."""
+        """The container's processes; empty if the engine's process numbers differ from ours."""
         import docker
 
         try:
@@ -204,7 +204,7 @@ class _Container(Process):
 
 
 def _processes(pid: int, name: str) -> Sequence[psutil.Process]:
-    """The process with this number, if it has this name too: else it is another one."""
+    """The process with this number, if it also has this name; empty if not."""
     try:
         process = psutil.Process(pid)
         return [process] if process.name()[:15] == name[:15] else []
@@ -213,18 +213,18 @@ def _processes(pid: int, name: str) -> Sequence[psutil.Process]:
 
 
 def _remove_orphans(engine: DockerClient) -> None:
-    """Removes containers whose owner has ended without doing so."""
+    """Removes containers whose owner has ended."""
     import docker
 
     for container in engine.containers.list(
         all=True, filters={"label": OWNER_LABEL}, ignore_removed=True
     ):
         if has_ended(container.labels[OWNER_LABEL]):
-            log.info("Removing the container %s that a killed run has left", container.name)
+            log.info("Removing container %s, a leftover of a killed run", container.name)
             try:
                 container.remove(force=True, v=True)
             except docker.errors.APIError as error:
-                log.debug("%s", error)  # somebody else was faster
+                log.debug("%s", error)  # a different run has removed it
 
 
 def _no_engine(error: Exception) -> RuntimeNotFound:
@@ -236,7 +236,7 @@ def _no_engine(error: Exception) -> RuntimeNotFound:
 
 
 def _cause(error: BaseException) -> str:
-    """What was wrong in the first place, in one line."""
+    """The root cause of an error, in one line."""
     inner: BaseException | None = error
     while inner is not None:
         words = getattr(inner, "explanation", None) or getattr(inner, "strerror", None)

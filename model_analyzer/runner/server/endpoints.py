@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Addresses of a server: given by the user, or chosen among the free ports of this machine."""
+"""The addresses of a server: from the user, or with free ports of this machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from model_analyzer.errors import ServerError
 LOOPBACK = "127.0.0.1"
 ANY = "0.0.0.0"
 
-# Triton's own ports, where a server that somebody else started is expected.
+# Triton's default ports, for remote servers.
 _TRITON_HTTP = "localhost:8000"
 _TRITON_GRPC = "localhost:8001"
 _TRITON_METRICS = "http://localhost:8002/metrics"
@@ -24,10 +24,10 @@ _TRITON_METRICS = "http://localhost:8002/metrics"
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a server listens (`bind`) and where clients find it (`host`).
+    """An address: the server listens on `bind`, and clients connect to `host`.
 
-    `name` is the host as it was written: what a certificate is made out to. `is_https` where the
-    address said so. `path` is what came behind the port.
+    `name` is the host as the user wrote it, which certificates contain. `is_https` is whether the
+    scheme was https. `path` is the part after the port.
     """
 
     bind: str
@@ -45,12 +45,12 @@ class Address:
 
     @property
     def as_written(self) -> str:
-        """For clients that compare names with certificates."""
+        """The address for clients that compare names with certificates."""
         return f"{'https://' if self.is_https else ''}{self.name}:{self.port}"
 
     @property
     def accepts(self) -> bool:
-        """Whether something listens there."""
+        """Whether a program listens there."""
         try:
             socket.create_connection((self.host, self.port), timeout=1).close()
         except OSError:
@@ -68,34 +68,34 @@ class Endpoints:
 
     @property
     def metrics_url(self) -> str:
-        """Triton's own path, where none was given."""
+        """The URL of the metrics, with Triton's default path if the user gave none."""
         address = self.metrics
         place = address.as_written if address.is_https else f"http://{address}"
         return f"{place}{address.path or '/metrics'}"
 
     @property
-    def all(self) -> tuple[Address, ...]:
+    def addresses(self) -> tuple[Address, ...]:
         return self.http, self.grpc, self.metrics
 
-    def of(self, protocol: Protocol) -> Address:
+    def for_protocol(self, protocol: Protocol) -> Address:
         return self.http if protocol is Protocol.HTTP else self.grpc
 
 
 def are_chosen(settings: ServerSettings) -> bool:
-    """Whether at least one port is ours to choose, so that another try may go better."""
+    """Whether we choose at least one port, so that a retry can use a different one."""
     return None in (settings.http_endpoint, settings.grpc_endpoint, settings.metrics_url)
 
 
 def given_addresses(settings: ServerSettings) -> Mapping[str, Address]:
-    """The addresses that the settings name, by option."""
-    given = {option: text for option, text in _texts(settings).items() if text is not None}
-    return {option: _parse(text) for option, text in given.items()}
+    """The addresses in the settings, by option."""
+    texts = _texts(settings).items()
+    return {option: _parse(text) for option, text in texts if text is not None}
 
 
 def choose_endpoints(settings: ServerSettings) -> Endpoints:
-    """The addresses given in the settings, and free ports for the others.
+    """The addresses in the settings; free ports for addresses that are not given.
 
-    Raises ServerError if something listens on a given port.
+    Raises ServerError if a program listens on a given port.
     """
     given = given_addresses(settings)
     options = _texts(settings)
@@ -108,7 +108,7 @@ def choose_endpoints(settings: ServerSettings) -> Endpoints:
         if reason:
             raise ServerError(
                 f"cannot listen on {address.bind}:{address.port} ({_with_user(reason, address)}):"
-                f" stop what uses it, or remove {option} to use a free port"
+                f" stop the program that uses it, or remove {option} to use a free port"
             )
     http, grpc, metrics = addresses
     return Endpoints(http, grpc, metrics)
@@ -128,7 +128,7 @@ def _texts(settings: ServerSettings) -> Mapping[str, str | None]:
 
 
 def remote_endpoints(settings: ServerSettings) -> Endpoints:
-    """The addresses given in the settings, and Triton's own ports for the others."""
+    """The addresses in the settings; Triton's default ports for addresses that are not given."""
     return Endpoints(
         http=_parse(settings.http_endpoint or _TRITON_HTTP),
         grpc=_parse(settings.grpc_endpoint or _TRITON_GRPC),
@@ -137,22 +137,22 @@ def remote_endpoints(settings: ServerSettings) -> Endpoints:
 
 
 def listening(endpoints: Endpoints, flags: Mapping[str, object]) -> bool:
-    """Whether the server listens wherever its flags let it."""
-    wanted = {
+    """Whether the server listens on all addresses that its flags allow."""
+    by_switch = {
         "allow-http": endpoints.http,
         "allow-grpc": endpoints.grpc,
         "allow-metrics": endpoints.metrics,
     }
     return all(
         address.accepts
-        for switch, address in wanted.items()
+        for switch, address in by_switch.items()
         if str(flags.get(switch, "true")).lower() not in ("false", "0")
     )
 
 
 def _parse(text: str) -> Address:
-    scheme, _, rest = text.rpartition("://")
-    place, slash, path = rest.partition("/")
+    scheme, _, location = text.rpartition("://")
+    place, slash, path = location.partition("/")
     host, _, port = place.rpartition(":")
     bind = LOOPBACK if host == "localhost" else host
     return Address(
@@ -176,23 +176,23 @@ def why_not_free(address: Address) -> str:
 
 
 def listener(port: int) -> str:
-    """Who listens on this port, by name and number of the process."""
+    """The process that listens on this port: its name and number, or "" if unknown."""
     try:
         for connection in psutil.net_connections(kind="tcp"):
-            taken = connection.laddr and connection.laddr.port == port
-            if taken and connection.status == psutil.CONN_LISTEN and connection.pid:
+            has_port = connection.laddr and connection.laddr.port == port
+            if has_port and connection.status == psutil.CONN_LISTEN and connection.pid:
                 return f"{psutil.Process(connection.pid).name()}, process {connection.pid}"
     except psutil.Error:
-        pass  # other people's processes are not ours to see
+        pass  # we may not see processes of other users
     return ""
 
 
 def _free_ports(count: int) -> list[int]:
     sockets = [socket.socket() for _ in range(count)]
     try:
-        for one in sockets:
-            one.bind((LOOPBACK, 0))
-        return [one.getsockname()[1] for one in sockets]
+        for probe in sockets:
+            probe.bind((LOOPBACK, 0))
+        return [probe.getsockname()[1] for probe in sockets]
     finally:
-        for one in sockets:
-            one.close()
+        for probe in sockets:
+            probe.close()

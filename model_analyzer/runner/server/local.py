@@ -37,7 +37,7 @@ class LocalLauncher:
 
     @property
     def advice(self) -> str:
-        return "--triton-output-path FILE keeps its log"
+        return "--triton-output-path FILE stores its log"
 
     @property
     def ports_are_chosen(self) -> bool:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the server's log says: the lines that decide, and what to do about them."""
+"""Reads the server's log: the error lines, and what to do about them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 _MOST_BYTES = 256 * 1024
 _MOST_LINES = 12
 
-# What a Triton server says on a machine without GPU; none of it is an error.
+# Lines of a Triton server on a machine without GPU that are not errors.
 _NOISE = re.compile(
     r"pinned system memory|CudaDriverHelper|initialize NVML|DCGM|Failed to get CUDA"
     r"|CUDA memory pool|cuda_memory_manager"
@@ -20,24 +20,24 @@ _ERROR = re.compile(r"E\d{4} |error: |E \[")
 _PREFIX = re.compile(r"^E\d{4} [\d:.]+ \d+ (?:\S+:\d+\] )?")
 
 _HINTS = (
-    (r"invalid or unsupported gpu id", "there is no such GPU here: set cpu_only for the model"),
-    (r"unable to find backend library", "this server has no such backend: use one that has"),
+    (r"invalid or unsupported gpu id", "this GPU does not exist: set cpu_only for the model"),
+    (r"unable to find backend library", "use a server that has this backend"),
     (
         r"ModuleNotFoundError: No module named '([\w.]+)'",
         "install it for the models: `model-analyzer runtime install --with PACKAGE --unverified`",
     ),
     (
         r"out of memory|CUDA error 2|cudaMalloc",
-        "fewer instances or smaller batches need less memory",
+        "use fewer instances or smaller batches, which need less memory",
     ),
     (r"preferred size must be <= max batch size", "lower preferred_batch_size"),
     (r"Model '[^']+' is not ready", "name the models that it calls in bls_composing_models"),
-    (r"is not healthy", "the model's process ended: see its own messages in the server's log"),
+    (r"is not healthy", "the model's process ended: see its messages in the server's log"),
 )
 
 
 class ServerLog:
-    """The log file of a server, and how far it has been read."""
+    """The log file of a server, and the position up to which it was read."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -45,15 +45,15 @@ class ServerLog:
 
     @property
     def exists(self) -> bool:
-        """Whether there is one: a server that is not ours keeps its log to itself."""
+        """Whether there is a log file: a remote server has none here."""
         return self.path.exists()
 
     def mark(self) -> None:
-        """Remember this point: `errors` gives what comes behind it."""
+        """Marks the current end: `errors` and `tail` return only later lines."""
         self._mark = self._size()
 
     def errors(self) -> tuple[str, ...]:
-        """The error lines since the mark, without time and place, noise left out."""
+        """The error lines since the mark, without time and source, without harmless lines."""
         return error_lines(self._lines())
 
     def tail(self) -> tuple[str, ...]:
@@ -62,7 +62,7 @@ class ServerLog:
 
     def _lines(self) -> Sequence[str]:
         if not self.path.is_file():
-            return ()  # a pipe or a terminal does not give back what was written to it
+            return ()  # a pipe or a terminal cannot be read
         try:
             with open(self.path, "rb") as file:
                 file.seek(max(self._mark, self._size() - _MOST_BYTES))
@@ -79,13 +79,13 @@ class ServerLog:
 
 
 def error_lines(lines: Sequence[str]) -> tuple[str, ...]:
-    """The lines that tell errors, without time and place, noise left out."""
+    """The error lines, without time and source, without harmless lines."""
     telling = [line for line in lines if _ERROR.match(line) and not _NOISE.search(line)]
     return tuple(_PREFIX.sub("", line)[:500] for line in telling[-_MOST_LINES:])
 
 
 def hint(*texts: str) -> str:
-    """What to do about an error that one of the texts shows, or ""."""
+    """What to do about an error in one of the texts, or ""."""
     for pattern, advice in _HINTS:
         if any(re.search(pattern, text) for text in texts):
             return advice

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""How we get at servers that we started ourselves, in whatever they run."""
+"""Connects to servers that we started, as a process or in a container."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from model_analyzer.runner.server.endpoints import Endpoints, listening
 def connect_to_own(
     endpoints: Endpoints, settings: ServerSettings, setup: ServerSetup
 ) -> ServerClient | None:
-    """A connection by the protocol of the settings; None until it listens wherever it should."""
+    """A connection over the protocol of the settings; None until the server listens on all its
+    addresses.
+    """
     if not listening(endpoints, setup.flags):
         return None
     return connect(endpoints, settings.protocol, setup.access)

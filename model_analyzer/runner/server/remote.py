@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Servers that somebody else started: used as they are, and left as they were found."""
+"""Remote servers: used without changes, and restored at the end."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from model_analyzer.runner.server.log import ServerLog
 
 log = logging.getLogger(__name__)
 
-# How long a model may take to be as it was before us.
-_AS_FOUND_S = 15.0
+# The time in seconds to restore a model.
+_RESTORE_S = 15.0
 _LOOK_S = 0.1
 
-# How a server says that models cannot be loaded one by one.
+# The error of a server that cannot load single models.
 _NOT_EXPLICIT = "explicit model load / unload is not allowed"
 
 
 class RemoteLauncher:
-    """Finds the server instead of starting one."""
+    """Connects to a server instead of starting one."""
 
     def __init__(self, settings: ServerSettings) -> None:
         self._settings = settings
@@ -43,7 +43,7 @@ class RemoteLauncher:
 
     @property
     def description(self) -> str:
-        return f"the server at {self._endpoints.of(self._settings.protocol).as_written}"
+        return f"the server at {self._endpoints.for_protocol(self._settings.protocol).as_written}"
 
     @property
     def advice(self) -> str:
@@ -66,7 +66,7 @@ class RemoteLauncher:
 
 
 class RemoteServer:
-    """A server that runs as long as it answers; nothing here ends it."""
+    """A server that counts as running while it answers; we never end it."""
 
     def __init__(self, client: ServerClient) -> None:
         self._client = client
@@ -76,30 +76,30 @@ class RemoteServer:
         try:
             self._client.version()
         except ServerCallError as error:
-            return not error.lost  # slow is not dead
+            return not error.lost  # a slow server still runs
         return True
 
     def wait(self, timeout_s: float) -> None:
-        """Waits; whatever happens, no exit status is seen from here."""
+        """Waits; the exit status is always unknown."""
         _wait(timeout_s)
 
     def terminate(self) -> None:
-        """It is not ours to end."""
+        """Does nothing: we never end a remote server."""
 
     def stop(self, grace_s: float) -> None:
-        """It is not ours to end."""
+        """Does nothing: we never end a remote server."""
 
     def kill(self) -> None:
-        """Forgets it, without ending it."""
+        """Closes the connection without ending the server."""
         self._client.close()
 
     def tree(self) -> Sequence[psutil.Process]:
-        """Its processes cannot be seen from here."""
+        """Empty: its processes are not visible."""
         return ()
 
 
 class _Passing:
-    """The calls that a guest passes on as they are."""
+    """The calls that `Guest` and `Onlooker` pass on unchanged."""
 
     def __init__(self, client: ServerClient) -> None:
         self._client = client
@@ -124,77 +124,79 @@ class _Passing:
 
 
 class Guest(_Passing):
-    """A `ServerClient` that remembers what it loads, and takes it away again when it is closed.
+    """A `ServerClient` that unloads its models when it is closed.
 
-    A model that was loaded before is loaded again, as the server's repository has it.
+    It loads models again that were loaded before, with the configuration of the server's
+    repository.
     """
 
     def __init__(self, client: ServerClient) -> None:
         super().__init__(client)
-        self._found: Mapping[str, tuple[str, ...]] | None = None
+        self._original: Mapping[str, tuple[str, ...]] | None = None
         self._loaded: list[str] = []
 
     def load(self, name: str, config: ModelConfig | None, timeout_s: float) -> None:
-        before = self._client.models()
-        if self._found is None:
-            self._found = before
+        previous = self._client.models()
+        if self._original is None:
+            self._original = previous
         try:
             self._client.load(name, config, timeout_s)
         except ServerCallError as error:
             if _NOT_EXPLICIT in str(error):
                 raise ServerError(
-                    "the server does not let models be loaded: it needs"
-                    " --model-control-mode=explicit, or measure what it has loaded with"
-                    " --reload-model-disable"
+                    "the server does not allow loading models: start it with"
+                    " --model-control-mode=explicit, or give --reload-model-disable to measure"
+                    " the models that it has loaded"
                 ) from error
             self._remember(name)
             raise
-        after = self._client.models()
-        # an ensemble brings its parts along
-        self._remember(*(part for part in after if after[part] and not before.get(part)), name)
+        current = self._client.models()
+        # an ensemble also loads its composing models
+        new = (part for part in current if current[part] and not previous.get(part))
+        self._remember(*new, name)
 
     def unload(self, name: str) -> None:
         self._client.unload(name)
 
     def close(self) -> None:
-        for name in reversed(self._loaded):  # an ensemble before its parts
+        for name in reversed(self._loaded):  # an ensemble before its composing models
             try:
-                self._leave_as_found(name)
+                self._restore(name)
             except ServerCallError as error:
-                if not error.lost:  # a server that is gone has nothing loaded any more
-                    log.warning("%s could not be left as it was found: %s", name, error)
+                if not error.lost:  # a server that has ended needs no restoring
+                    log.warning("%s could not be restored on the server: %s", name, error)
         self._loaded.clear()
         super().close()
 
     def _remember(self, *names: str) -> None:
         self._loaded += [name for name in dict.fromkeys(names) if name not in self._loaded]
 
-    def _leave_as_found(self, name: str) -> None:
+    def _restore(self, name: str) -> None:
         self._client.unload(name)
-        if self._found and self._found.get(name):
+        if self._original and self._original.get(name):
             try:
-                self._client.load(name, None, _AS_FOUND_S)
+                self._client.load(name, None, _RESTORE_S)
             except ServerCallError as error:
-                if not error.timed_out:  # it goes on loading without us
+                if not error.timed_out:  # the server continues to load it
                     raise
             return
-        deadline = time.monotonic() + _AS_FOUND_S
+        deadline = time.monotonic() + _RESTORE_S
         while self._client.models().get(name) and time.monotonic() < deadline:
             _wait(_LOOK_S)
 
 
 class Onlooker(_Passing):
-    """A `ServerClient` that loads nothing: what is to be used must be there already."""
+    """A `ServerClient` that loads and unloads nothing: models must already be loaded."""
 
     def load(self, name: str, config: ModelConfig | None, timeout_s: float) -> None:
         if not self._client.models().get(name):
             raise ServerError(
-                f"{name} is not loaded on the server, and reload_model_disable forbids to load it:"
+                f"{name} is not loaded on the server, and reload_model_disable forbids loading it:"
                 " load it there, or remove reload_model_disable"
             )
 
     def unload(self, name: str) -> None:
-        """What somebody else has loaded stays."""
+        """Does nothing: the model stays loaded."""
 
 
 def _wait(timeout_s: float) -> None:

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""A Triton server that serves variants: one for the whole run, variants changed in place.
+"""A Triton server that serves variants: one server for the whole run loads and unloads variants.
 
-How a server comes to life (a process, a container, somebody else's) is a launcher's business.
+A launcher starts the server (a process, a container) or connects to a remote one.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _ANSWER_S = 60.0
 _MOST_WARM_UPS = 32
 _TAG = "model_analyzer_variant"
 
-# How the server says that the process of a Python model has ended.
+# The server's error if the process of a Python model has ended.
 _STUB_ENDED = "is not healthy"
 
 
 class Running(Interface):
-    """A server that has been started, whatever it runs in."""
+    """A started server: a process, a container or a remote server."""
 
     @property
     def is_running(self) -> bool: ...
@@ -55,52 +55,52 @@ class Running(Interface):
         """Asks it to end, without waiting."""
 
     def stop(self, grace_s: float) -> int | None:
-        """Asks it to end, and kills it if that has not happened after `grace_s` seconds."""
+        """Asks it to end, and kills it after `grace_s` seconds if it still runs."""
 
     def kill(self) -> None:
         """Ends it at once. Killing twice is fine."""
 
     def tree(self) -> Sequence[psutil.Process]:
-        """Its processes, as far as they can be seen from here."""
+        """Its visible processes."""
 
 
 class Launcher(Interface):
-    """Brings servers to life."""
+    """Starts servers, or connects to a remote one."""
 
     @property
     def description(self) -> str:
-        """What is started, for messages."""
+        """The server, for messages."""
 
     @property
     def advice(self) -> str:
-        """What to do where no server comes up, for messages."""
+        """What to do if the server does not start, for messages."""
 
     @property
     def ports_are_chosen(self) -> bool:
-        """Whether at least one port is ours to choose, so that another try may go better."""
+        """Whether we choose at least one port, so that a retry can use a different one."""
 
     def endpoints(self) -> Endpoints:
-        """Where the next server is to listen. Raises ServerError if a given port is taken."""
+        """The addresses for the next server. Raises ServerError if a given port is in use."""
 
     def start(self, endpoints: Endpoints, setup: ServerSetup, log: ServerLog) -> Running:
-        """Starts a server that listens there and writes its log; it need not be ready yet."""
+        """Starts a server that listens there and writes its log; it may not be ready yet."""
 
     def connect(self, endpoints: Endpoints, setup: ServerSetup) -> ServerClient | None:
-        """A connection, by the protocol of the settings; None as long as nobody listens.
+        """A connection over the protocol of the settings; None until the server listens.
 
-        Closing it undoes what it did to a server that is not ours.
+        Closing it restores a remote server.
         """
 
 
 class TritonServer:
-    """Starts, feeds and stops one server at a time.
+    """Starts one server at a time, loads variants, and stops the server.
 
-    With `settles`, a changed variant counts as in place only when the processes of the old one
-    are gone, which memory metrics need. With `renews`, a server whose own process has run a model
-    is not used for another variant: such backends keep GPU memory after a model is unloaded.
+    With `settles`, a change of variant ends only when the processes of the old variant have ended,
+    which memory metrics need. With `renews`, a server that has run a model in its own process is
+    not used for a different variant: such backends keep GPU memory after unloading.
 
-    A context manager: leaving it kills the server, if it still runs. Call `begin_stop` and `stop`
-    before for an orderly end, with other work in between.
+    A context manager: leaving it kills the server if it still runs. For an orderly end, call
+    `begin_stop` and `stop` before, with other work in between.
     """
 
     def __init__(
@@ -137,31 +137,31 @@ class TritonServer:
     ) -> None:
         self.discard()
 
-    # -- what the runner needs -----------------------------------------------------------------
+    # -- the interface for the runner ----------------------------------------------------------
 
     @property
     def description(self) -> str:
         return self._launcher.description
 
     def version(self, setup: ServerSetup) -> str:
-        """Starts the server as `setup` says, unless it runs, and asks for its version."""
+        """Starts the server for `setup`, unless it runs, and returns its version."""
         try:
             return self.client(setup).version()
         except ServerCallError as error:
             raise ServerError(f"{self._launcher.description} does not answer: {error}") from error
 
     def client(self, setup: ServerSetup) -> ServerClient:
-        """The connection to the server, which is started as `setup` says unless it runs."""
+        """The connection to the server, which is started for `setup` unless it runs."""
         if self._client is None or not self.is_alive:
             self._start(setup)
         assert self._client is not None
-        self._setup = setup  # the same launch; its GPUs may have become known since
+        self._setup = setup  # the same launch; it may now include the GPUs
         return self._client
 
     def configuration(self, model: str, setup: ServerSetup) -> ModelConfig:
-        """What the server makes of the configuration in the repository, if it may complete it.
+        """The configuration in the repository, completed by the server if `setup` allows it.
 
-        Raises ServerError if the model does not load as it is.
+        Raises ServerError if the original model does not load.
         """
         client = self.client(setup)
         self._log.mark()
@@ -172,11 +172,11 @@ class TritonServer:
             raise ServerError(_load_reason(str(error), self._log.errors())) from error
 
     def serve(self, variants: Sequence[ModelVariant], setup: ServerSetup) -> Failure | None:
-        """Loads what is not in place yet, composing variants first.
+        """Loads the variants that are not loaded yet, composing variants first.
 
-        A load that fails where something else had been loaded before is tried once more on a
-        fresh server: two variants side by side may just have been too much. So is one in which a
-        process ended: somebody may have killed it.
+        If a load fails on a server that had loaded other variants, it is tried again on a new
+        server: two variants together may need too much memory. The same if a process ended, which
+        somebody may have killed.
         """
         wanted = {part.model: part for variant in variants for part in _parts_first(variant)}
         if self._must_restart(wanted, setup):
@@ -189,7 +189,7 @@ class TritonServer:
         return failure
 
     def discard(self) -> None:
-        """Kills the server: it is not to be trusted, or there is no time."""
+        """Kills the server, because its state is unknown or there is no time."""
         self._close_client()
         if self._process is not None:
             self._process.kill()
@@ -217,23 +217,22 @@ class TritonServer:
         return self._process is not None and self._process.is_running
 
     def route(self, variant: ModelVariant, protocol: Protocol) -> Route:
-        """By address and protocol, the same for all variants."""
+        """The route: address and protocol, the same for all variants."""
         assert self._endpoints is not None, "the server has not been started"
-        address = self._endpoints.of(protocol)
+        address = self._endpoints.for_protocol(protocol)
         grpc_tls = protocol is Protocol.GRPC and wants_grpc_tls(self._setup.access)
         url = address.as_written if grpc_tls or address.is_https else str(address)
         return Route(flags={"url": url, "protocol": protocol.value})
 
     def log_tail(self) -> tuple[str, ...]:
-        """The last telling lines of the log."""
+        """The last lines of the log, error lines if there are any."""
         return self._log.tail()
 
     def statistics(self, variants: Sequence[ModelVariant]) -> ServerStatistics:
-        """What the server has counted of these variants and those that they call.
-
-        A server that does not tell costs nothing but these counts.
+        """The server's statistics of these variants and their composing variants; empty if the
+        server does not answer.
         """
-        names = dict.fromkeys(part.model for one in variants for part in _parts_first(one))
+        names = dict.fromkeys(part.model for v in variants for part in _parts_first(v))
         if self._client is None:
             return empty()
         try:
@@ -244,12 +243,12 @@ class TritonServer:
 
     @property
     def metrics_url(self) -> str:
-        """Where the running server tells its metrics."""
+        """The URL of the running server's metrics."""
         assert self._endpoints is not None, "the server has not been started"
         return self._endpoints.metrics_url
 
     def rest(self, seconds: float) -> None:
-        """Leaves the running server alone for so long. Raises ServerError if it dies."""
+        """Waits while the server is idle. Raises ServerError if it dies."""
         if self._process is not None and self._process.wait(seconds) is not None:
             lines = self._log.tail()
             raise ServerError(f"the server died while idle: {lines[-1] if lines else 'no reason'}")
@@ -259,7 +258,7 @@ class TritonServer:
         return self._process.tree() if self._process is not None else []
 
     def stubs(self) -> Sequence[int]:
-        """Those of the server's own processes that run Python models."""
+        """The process numbers of the server's stubs, which run Python models."""
         return [stub.pid for stub in stubs_among(self.processes())]
 
     # -- starting and stopping ------------------------------------------------------------------
@@ -272,7 +271,7 @@ class TritonServer:
         if self._settings.restart is ServerRestart.NEVER:
             return False
         if set(self._loaded) - set(wanted):
-            return True  # another model would take its share of the machine
+            return True  # other models would use a part of the machine
         changed = any(self._loaded.get(name) != v.identity for name, v in wanted.items())
         is_due = self._settings.restart.renews(keeps_memory=self._renews and self._is_used)
         return changed and bool(self._loaded) and is_due
@@ -285,14 +284,14 @@ class TritonServer:
             if not reason:
                 self._endpoints = endpoints
                 return
-            taken = "already in use" in reason and self._launcher.ports_are_chosen
-            if not taken or attempt == _PORT_TRIES:
+            may_retry = "already in use" in reason and self._launcher.ports_are_chosen
+            if not may_retry or attempt == _PORT_TRIES:
                 raise ServerError(
                     f"{self._launcher.description} {reason} ({self._launcher.advice})"
                 )
 
     def _start_once(self, endpoints: Endpoints, setup: ServerSetup) -> str:
-        """Starts the process and waits until it is ready; "" or why it is not."""
+        """Starts the server and waits until it is ready; returns "", or why it is not ready."""
         self._log.mark()
         self._process = self._launcher.start(endpoints, setup, self._log)
         deadline = time.monotonic() + self._settings.ready_timeout_s
@@ -316,7 +315,7 @@ class TritonServer:
                 self.discard()
                 return (
                     f"was not ready within {self._settings.ready_timeout_s} s"
-                    f" (--client-max-retries gives it more){refusal}"
+                    f" (raise --client-max-retries){refusal}"
                 )
 
     def _close_client(self) -> None:
@@ -327,8 +326,8 @@ class TritonServer:
     # -- loading --------------------------------------------------------------------------------
 
     def _load(self, wanted: Mapping[str, ModelVariant], setup: ServerSetup) -> Failure | None:
-        """Loads every variant that is not in place. Where that cannot leave the server in a known
-        state, it is discarded.
+        """Loads every variant that is not loaded yet. Discards the server if its state is unknown
+        after a failure.
         """
         client = self.client(setup)
         for name, variant in wanted.items():
@@ -355,8 +354,8 @@ class TritonServer:
                 reason=FailureReason.LOAD_TIMEOUT,
                 message=f"{variant.name} was not loaded within {self._settings.load_timeout_s} s",
                 log=lines,
-                hint="--model-load-timeout gives it more; a model process that cannot start"
-                " never ends loading: `model-analyzer doctor` checks that",
+                hint="raise --model-load-timeout; if a model process cannot start, loading never"
+                " ends: `model-analyzer doctor` checks that",
             )
         if error.lost and self._process is not None:
             self._process.wait(self._timings.dying_s)
@@ -368,7 +367,7 @@ class TritonServer:
                 log=self._log.tail(),
             )
         if "failed to poll" not in message:
-            # The model was given up half-way; a configuration that is refused changes nothing.
+            # Loading failed after it began; a refused configuration ("failed to poll") is harmless.
             self.discard()
         reason = _load_reason(str(error), lines)
         return Failure(
@@ -379,14 +378,14 @@ class TritonServer:
         )
 
     def _warm_up(self, client: ServerClient, variant: ModelVariant) -> None:
-        """A few requests of zeros, so that no measurement pays for the first ones.
+        """Sends some requests of zeros, so that slow first requests are not measured.
 
-        One after another, so that they are never harder than the load to come: a model that dies
-        of several at once can still be measured with one. All instances get some, unless a
-        request takes seconds: the server gives it to the one that has been idle for longest.
+        It sends one request at a time, so that the warm-up is never harder than the load: a model
+        that fails with several requests can still be measured with one. Each request goes to the
+        instance that was idle longest, so all instances get some, unless a request takes seconds.
 
-        Their answers must not be empty: a Python backend built for numpy 1 sends empty tensors
-        under numpy 2, without any error, and every measurement would look plausible.
+        Their answers must not be empty: with numpy 2, a Python backend for numpy 1 sends empty
+        tensors without an error, and all measurements look plausible.
         """
         config = variant.config
         if not has_fixed_shapes(config):
@@ -400,18 +399,18 @@ class TritonServer:
                     break
                 client.infer_zeros(config, _ANSWER_S)
         except ServerCallError as error:
-            # not every model likes zeros; perf_analyzer will tell what it really cannot do
+            # some models refuse zeros; perf_analyzer shows whether the model works
             log.debug("%s does not answer requests of zeros: %s", variant.name, error)
             return
         if answer.is_empty and config.get("backend") == "python":
             raise ServerError(
-                f"{variant.model} answers with empty tensors: the python3 that the server finds"
-                " first on its PATH probably has numpy 2, and this server needs numpy 1; run"
+                f"{variant.model} answers with empty tensors: the first python3 on the server's"
+                " PATH probably has numpy 2, and this server needs numpy 1; run"
                 " `model-analyzer doctor`"
             )
 
     def _settle(self, wanted: Mapping[str, ModelVariant]) -> None:
-        """Waits until no more model processes run than the variants have instances."""
+        """Waits until there are at most as many model processes as instances."""
         expected = sum(
             count
             for variant in wanted.values()
@@ -425,27 +424,28 @@ class TritonServer:
 
 
 def _is_worth_another_server(failure: Failure, *, was_fresh: bool) -> bool:
-    """A load that hangs is not, and a dead server is the runner's to try again."""
+    """Whether to repeat the load on a new server: not if it hangs; the runner repeats the trial if
+    the server died.
+    """
     if failure.reason is not FailureReason.MODEL_NOT_LOADED:
         return False
     return not was_fresh or _STUB_ENDED in failure.message
 
 
 def _marked(variant: ModelVariant) -> ModelConfig:
-    """The configuration with the variant's name among the tags of its metrics.
+    """The configuration with the variant's name in a metric tag.
 
-    Where only the number of instances changes, Triton keeps those that it has, and they go on as
-    what they were initialized for: a model that shares out threads, say, would be measured with
-    those of the variant before. Where a tag changes too, all instances are new.
+    If only the number of instances changes, Triton keeps existing instances, with their old
+    initialization: a model that divides threads between its instances, for example, would be
+    measured with the threads of the previous variant. If a tag also changes, all instances are new.
     """
     tags = {**variant.config.get("metric_tags", {}), _TAG: variant.name}
     return {**variant.config, "metric_tags": tags}
 
 
 def _same_launch(a: ServerSetup, b: ServerSetup) -> bool:
-    """Whether a server started for one setup serves the other too, through the same connection.
-
-    Secrets count here.
+    """Whether a server started for one setup can also serve the other, through the same connection.
+    It also compares secrets.
     """
     return (a.flags, a.environment, a.container, a.access) == (
         b.flags,
@@ -456,7 +456,7 @@ def _same_launch(a: ServerSetup, b: ServerSetup) -> bool:
 
 
 def _runs_in_the_server(variant: ModelVariant) -> bool:
-    """Whether its instances are in the server's own process; those of Python models are not."""
+    """Whether its instances run in the server process; instances of Python models do not."""
     is_ensemble = "ensemble_scheduling" in variant.config
     return not is_ensemble and variant.config.get("backend") != "python"
 
@@ -468,10 +468,10 @@ def _parts_first(variant: ModelVariant) -> Iterator[ModelVariant]:
 
 
 def _load_reason(message: str, lines: Sequence[str]) -> str:
-    """The part of the server's words that tells a person what is wrong."""
+    """The part of the server's error message that says what is wrong."""
     if "failed to poll" in message and lines:
         return lines[0]
     reason = message.split(" state: ", 1)[-1].removesuffix(";").strip()
     last = [line for line in reason.splitlines() if line.strip()]
-    # a Python traceback says what happened in its first line
+    # the first line of the server's Python traceback is the error
     return (last or [message])[0][:300]

@@ -18,7 +18,7 @@ from model_analyzer.runner.monitors.neighbours import (
 
 
 def usage(everybody: float, own: float, available: float) -> Usage:
-    return Usage(everybody=everybody, own=own, available=available)
+    return Usage(all_programs=everybody, own_processes=own, available=available)
 
 
 START = usage(1000.0, 50.0, 4000.0)
@@ -68,5 +68,5 @@ def test_a_disturbed_load_gets_a_notice_and_the_log_one_line(
 def test_this_machine_can_be_read() -> None:
     before, after = read_usage(), read_usage()
 
-    assert 0 < before.own < before.everybody
+    assert 0 < before.own_processes < before.all_programs
     assert 0.0 <= share_of_others(before, after) <= 1.0
