@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Do our measurements agree with perf_analyzer run by hand?
+"""Compares our measurements with perf_analyzer run by hand.
 
     python benchmarks/agreement.py
 
-Profiles one variant of sim_gpu (it sleeps, so numbers repeat well) and of add_sub, then runs the
-very command that the checkpoint holds on a server started by hand, several times each, in turn.
-Says by how much the medians differ, and how much the runs by hand differ among themselves.
+Profiles one variant of sim_gpu (it sleeps, so its numbers repeat well) and of add_sub. Then it runs
+the perf_analyzer command in the checkpoint on a server started by hand, several times each, in
+turn. Prints the difference of the medians, and the spread of the runs by hand.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ FLAGS = {
 
 
 def ours(tool: Path, directory: Path, model: str, concurrency: int) -> tuple[float, float, str]:
-    """Throughput, p99 latency and the command of a run of our own."""
+    """Throughput, p99 latency and the perf_analyzer command of a run of model-analyzer."""
     directory.mkdir()
     config = write_config(
         directory / "config.yaml",
@@ -68,7 +68,7 @@ def ours(tool: Path, directory: Path, model: str, concurrency: int) -> tuple[flo
 
 
 def by_hand(command: str, directory: Path, model: str) -> tuple[float, float]:
-    """The same command on a fresh server of its own."""
+    """Throughput and p99 latency of the same command on a new server."""
     environment = dict(os.environ)
     settings = ServerSettings(
         launch=LaunchMode.LOCAL, path=None, install_path=None,

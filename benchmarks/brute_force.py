@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Does `adaptive` find what measuring everything finds, on a real server, and how much sooner?
+"""Compares `adaptive` with measuring everything, on a real server: the result and the time.
 
     python benchmarks/brute_force.py
     python benchmarks/brute_force.py --model-repository REPOSITORY --model MODEL --latency-budget 40
 
-Profiles one model in mode `brute` and in mode `adaptive` within the same bounds, then measures
-both recommended configurations again, in turn, on a server each. What counts is how far their
-medians lie apart; how far runs of one configuration lie apart is said beside it.
+Profiles one model in mode `brute` and in mode `adaptive` within the same bounds. Then it measures
+both recommended configurations again, in turn, each on its own server. Prints the difference of
+their medians, and the spread of the measurements of one configuration.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Row = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Found:
-    """What a mode recommends: the configuration to deploy, its load, and what finding it took."""
+    """The recommendation of a mode: configuration, load, number of measurements and time."""
 
     config: Path
     variant: str
@@ -115,7 +115,7 @@ def _search(tool: Path, directory: Path, given: argparse.Namespace, mode: str) -
 
 
 def _again(tool: Path, directory: Path, given: argparse.Namespace, found: Found) -> Row:
-    """One more measurement of what was found, as somebody who deploys it would get it."""
+    """One more measurement of the recommended configuration, as deployed."""
     repository = directory / "repository"
     shutil.copytree(given.model_repository / given.model, repository / given.model)
     shutil.copy(found.config, repository / given.model / "config.pbtxt")

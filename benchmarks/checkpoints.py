@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What checkpoints cost: making a measurement durable, loading many, their size.
+"""The cost of checkpoints: making a measurement durable, loading many, their size.
 
     python benchmarks/checkpoints.py [--most 100000] [--directory DIR] [--upstream DIR]
 
-The directory should be on the disk that checkpoints are to lie on. Loading is measured in a process
-of its own, with its peak memory. Upstream, if its environment is given, keeps the same measurements
-in its format; it writes all of them again for each new one.
+The directory should be on the disk that will have the checkpoints. Loading runs in a separate
+process, with its peak memory. If upstream's environment is given, upstream saves the same
+measurements in its format; it writes all of them again for each new one.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ LOADS = 20  # loads of each variant
 
 
 def measurement(number: int) -> Measurement:
-    """What a CPU model gives: all of perf_analyzer's values, memory of the server."""
+    """A measurement of a CPU model: all values of perf_analyzer, and the server's memory."""
     wobble = number % 997 / 1000
     values = {tag: round(12.345 * (index + 1) + wobble, 3) for index, tag in enumerate(TAGS)}
     return Measurement(
@@ -71,7 +71,7 @@ def measurement(number: int) -> Measurement:
 
 
 def trial(number: int) -> Trial:
-    """The trial of that number: `LOADS` on each variant."""
+    """The trial with this number: `LOADS` trials on each variant."""
     variant = ModelVariant(
         model="resnet",
         name=f"resnet_config_{number // LOADS}",
@@ -102,7 +102,7 @@ def records(count: int) -> Records:
 
 
 def durable_ms(directory: Path, known: Checkpoint) -> float:
-    """The median time until a measurement is durable, beside those that are known."""
+    """The median time to make a measurement durable, in addition to the `known` ones."""
     times = []
     with ProfileState(directory) as state:
         state.start_from(known)
@@ -131,13 +131,13 @@ print(statistics.median(times) * 1000)
 
 
 def upstream_ms(python: Path, directory: Path, known: Checkpoint) -> float:
-    """The median time in which upstream keeps a measurement beside those that are known."""
+    """The median time of upstream to save a measurement in addition to the `known` ones."""
     directory.mkdir()
     (directory / "0.ckpt").write_text(write_upstream(known.profile, seed=None).text)
     done = subprocess.run(
         [python, "-c", UPSTREAM_SAVES, str(directory)],
         check=True,
-        cwd=directory,  # away from ours, which has a package of the same name
+        cwd=directory,  # not in our repository, which has a package with the same name
         capture_output=True,
         text=True,
     )
@@ -145,7 +145,7 @@ def upstream_ms(python: Path, directory: Path, known: Checkpoint) -> float:
 
 
 def load_once(path: Path) -> dict[str, float]:
-    """Seconds and peak memory (MB) of loading a file in a fresh process."""
+    """Seconds and peak memory (MB) of loading a file in a new process."""
     done = subprocess.run(
         [sys.executable, __file__, "--load", str(path)],
         check=True,

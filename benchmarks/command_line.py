@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Start of the command line, ours against upstream, in pairs.
+"""Start time of the command line, compared with upstream, in pairs.
 
 python benchmarks/command_line.py --upstream /tmp/upstream
 """

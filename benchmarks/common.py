@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the benchmarks share: the installed runtime for both programs, timing, medians."""
+"""Helpers of the benchmarks: the installed runtime for both programs, timing, medians."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from model_analyzer.runner.runtime import find_perf_analyzer, find_tritonserver
 
-# What a command that failed said last.
+# The number of last output lines of a failed command to show.
 _LAST_LINES = 20
 
 UPSTREAM = ("triton-model-analyzer==1.58.0", "tritonclient[all]==2.51.0", "numpy<2")
@@ -26,18 +26,18 @@ def parser(description: str) -> argparse.ArgumentParser:
     options = argparse.ArgumentParser(description=description)
     options.add_argument(
         "--ours", type=Path, default=Path(sys.executable).with_name("model-analyzer"),
-        help="our model-analyzer (default: that of this environment)",
+        help="model-analyzer program (default: from this environment)",
     )  # fmt: skip
     options.add_argument(
         "--upstream", type=Path, required=True,
-        help="a directory with upstream in an environment of its own; made if it is missing",
+        help="directory with an environment for upstream; created if it does not exist",
     )  # fmt: skip
     options.add_argument("-n", type=int, default=3, help="pairs of runs")
     return options
 
 
 def upstream_command(directory: Path) -> Path:
-    """Upstream's command, installed into `directory` (about 630 MB) unless it is there."""
+    """Upstream's command; installs it into `directory` (about 630 MB) if it is missing."""
     command = directory / "bin" / "model-analyzer"
     if not command.exists():
         subprocess.run([sys.executable, "-m", "venv", str(directory)], check=True)
@@ -47,7 +47,7 @@ def upstream_command(directory: Path) -> Path:
 
 
 def wrap_programs(directory: Path) -> tuple[Path, Path]:
-    """Executables of the installed server and perf_analyzer that need no variables.
+    """Creates executables of the installed server and perf_analyzer that need no variables.
 
     Each perf_analyzer run appends its start, end and arguments to $PERF_ANALYZER_LOG.
     """
@@ -79,7 +79,7 @@ def timed(command: Sequence[str], *, cwd: Path, log: Path, **variables: str) -> 
         )  # fmt: skip
     took = time.perf_counter() - began
     if done.returncode != 0:
-        # the log is in a directory that does not outlive the benchmark
+        # the log is in a temporary directory
         last = log.read_text(errors="replace").splitlines()[-_LAST_LINES:]
         sys.exit("\n".join([f"{command[0]} ended with {done.returncode}:", *last]))
     return took

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Time that a brute run spends outside perf_analyzer, ours against upstream, in pairs.
+"""Time that a brute run spends outside perf_analyzer, compared with upstream, in pairs.
 
     python benchmarks/orchestration.py --upstream /tmp/upstream
 
-Both profile add_sub on the same tritonserver with the same perf_analyzer, the same flags and
-short windows: five variants, fifteen measurements. A pair is one run of each, one after the
-other. The installed runtime is used (`model-analyzer runtime install`).
+Both programs profile add_sub on the same tritonserver with the same perf_analyzer, the same flags
+and short windows: five variants, fifteen measurements. A pair is one run of each, one after the
+other. It uses the installed runtime (`model-analyzer runtime install`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MEASUREMENTS = 15
 
 
 def run(tool: Path, directory: Path, programs: tuple[Path, Path], port: int) -> tuple[float, float]:
-    """Wall seconds of the whole run, and those spent inside perf_analyzer."""
+    """Wall seconds of the run, and seconds inside perf_analyzer."""
     directory.mkdir()
     log = directory / "perf_analyzer.jsonl"
     triton, perf_analyzer = programs
@@ -49,7 +49,7 @@ def run(tool: Path, directory: Path, programs: tuple[Path, Path], port: int) -> 
             "profile_models": {
                 "add_sub": {
                     "cpu_only": True,
-                    # counts of two and more, so that no variant equals the default
+                    # from two instances, so that no variant equals the default
                     "perf_analyzer_flags": {"stability-percentage": 999},
                 }
             },
@@ -61,7 +61,7 @@ def run(tool: Path, directory: Path, programs: tuple[Path, Path], port: int) -> 
         cwd=directory, log=directory / "output.txt", PERF_ANALYZER_LOG=str(log),
     )  # fmt: skip
     runs = [json.loads(line) for line in log.read_text().splitlines()]
-    measured = [one for one in runs if "-m add_sub" in one["arguments"]]
+    measured = [entry for entry in runs if "-m add_sub" in entry["arguments"]]
     if len(measured) != MEASUREMENTS:
         raise SystemExit(f"{tool}: {len(measured)} measurements instead of {MEASUREMENTS}")
     return wall, sum(one["end"] - one["start"] for one in measured)

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a report costs: from a checkpoint to the page, the page's size, and opening it.
+"""The cost of a report: the time from a checkpoint to the page, its size, and opening it.
 
     python benchmarks/reports.py [--sizes 1000 10000 100000] [--keep DIR] [--chromium PROGRAM]
 
-Making a page is measured in a process of its own from its start to its end, with its peak memory;
-CPU is that of the process which draws charts, too.
-A page is open when its answer, its first chart and the first rows of its table are there.
+Creating a page runs in a separate process, measured from its start to its end, with its peak
+memory. CPU time includes the process that draws charts. A page is open when its answer, its first
+chart and the first rows of its table are visible.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ GOAL = Goal(models=(ModelGoal(constraints=(Constraint(tag="perf_latency_p99", ma
 
 
 def measured(number: int) -> Measurement:
-    """What a server might give: variants differ, throughput saturates, latency grows, noise."""
-    from benchmarks import checkpoints  # what it needs is not part of what a report costs
+    """A plausible measurement: variants differ, throughput saturates, latency grows, with noise."""
+    from benchmarks import checkpoints  # imported here: not part of the cost of a report
 
     found = checkpoints.measurement(number)
     variant, load = divmod(number, checkpoints.LOADS)
@@ -57,7 +57,7 @@ def measured(number: int) -> Measurement:
 
 
 def tried(number: int) -> Trial:
-    """The trial of that number; the first variant is the default."""
+    """The trial with this number; the first variant is the default."""
     from benchmarks import checkpoints
 
     one = checkpoints.trial(number)
@@ -78,7 +78,7 @@ def checkpoint(path: Path, count: int) -> None:
 
 
 def make(source: Path, target: Path) -> None:
-    """A summary from a checkpoint, as `analyze` makes it; tells seconds and peak memory (MB)."""
+    """Creates a summary from a checkpoint, like `analyze`; prints seconds and peak memory (MB)."""
     begin = time.perf_counter()
     profile = read_file(source).profile
     loaded = time.perf_counter()
@@ -101,7 +101,7 @@ def make(source: Path, target: Path) -> None:
 
 
 def opened(page: Path, program: str) -> float:
-    """Seconds until the page can be used in Chromium, which must not complain."""
+    """Seconds until the page is usable in Chromium, which must not report errors."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

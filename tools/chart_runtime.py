@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the script that draws charts in pages: Vega and what it needs, as vl-convert bundles it.
+"""Writes the script that draws charts in report pages: Vega and its dependencies, from vl-convert.
 
 python tools/chart_runtime.py > model_analyzer/reports/static/vega.js
 
-It is kept in the repository because bundling takes seconds and 90 MB, for which no report should
-wait.
+The script is in the repository because bundling takes seconds and 90 MB of memory.
 """
 
 from __future__ import annotations
@@ -22,5 +21,5 @@ Licences: vega.LICENSES.txt of model-analyzer. Bundled by tools/chart_runtime.py
 """
 
 bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)
-# inside a page nothing may look like the end of the script
+# inside a page, the script must not contain its own end tag
 print(HEAD + bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--"))

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tries random and damaged input of every kind, and tells what is neither used nor refused.
+"""Tries random and damaged input of every kind, and reports input that is neither used nor refused.
 
 python tools/fuzz.py --minutes 10 --seed 1
 python tools/fuzz.py --examples 200000 --kind texts --kind trees
 
-What is tried comes from the unit tests, which try the same with few examples. Each kind is tried by
-a process for each core. Hypothesis remembers what it tried, so the examples are tried in batches,
-each with its own seed. A finding is shrunk, shown and kept in tests/golden/corpus, which
-tests/test_corpus.py tries again; the other kinds go on, and the exit status is 1.
+The input comes from the unit tests, which try a few examples of it. Each kind runs in one process
+for each core. Hypothesis stores its examples in memory, so they run in batches, each with its own
+seed. A finding is shrunk, printed and stored in tests/golden/corpus, which tests/test_corpus.py
+runs again; the other kinds continue, and the exit status is 1.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from tests.unit.state import hostile_checkpoints
 
 BATCH = 1000
 
-# A process that takes more memory than this meets a MemoryError, which is a finding.
+# A process that needs more memory than this gets a MemoryError, which is a finding.
 MOST_BYTES = 4 * 2**30
 
-# So long a finding is shrunk after the kind's time is up.
+# The time in seconds to shrink a finding after the time of its kind is up.
 SHRINK_S = 30.0
 
 KINDS: Mapping[str, Kind] = {
@@ -73,12 +73,14 @@ KINDS: Mapping[str, Kind] = {
 
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--minutes", type=float, default=10, help="of all kinds together")
-    options.add_argument("--examples", type=int, help="as many, however long they take")
+    options.add_argument("--minutes", type=float, default=10, help="minutes for all kinds together")
+    options.add_argument("--examples", type=int, help="number of examples, instead of a time")
     options.add_argument("--seed", type=int, default=int(time.time()))
-    options.add_argument("--kind", action="append", choices=KINDS, help="only this; repeatable")
+    options.add_argument(
+        "--kind", action="append", choices=KINDS, help="only this kind; repeatable"
+    )
     options.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    options.add_argument("--worker", help=argparse.SUPPRESS)  # what one process is to do, as JSON
+    options.add_argument("--worker", help=argparse.SUPPRESS)  # the task of one process, as JSON
     chosen = options.parse_args()
     if chosen.worker is not None:
         return work(**json.loads(chosen.worker))
@@ -107,13 +109,13 @@ def main() -> int:
 
 def show(kind: str, example: Any, failed: str, trace: str) -> None:
     print(f"{trace}\nFOUND in {kind}: {failed}\n  {json.dumps(example)[:4000]}")
-    print(f"  kept as {keep(kind, example, failed)}", flush=True)
+    print(f"  stored as {keep(kind, example, failed)}", flush=True)
 
 
 def try_kind(
     name: str, base: int, jobs: int, *, examples: int | None, until: float | None
 ) -> Sequence[Mapping[str, Any]]:
-    """What a process for each job has tried and found."""
+    """The results of all jobs, each in its own process."""
     each = None if examples is None else -(-examples // jobs)
     with ThreadPoolExecutor(jobs) as pool, TemporaryDirectory() as directory:
         tasks = [
@@ -145,11 +147,11 @@ def run_worker(task: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def work(kind: str, name: str, examples: int | None, until: float | None, last: str) -> int:
-    """Tries one kind, as many examples or as long as given; the result is a line of JSON. The file
-    `last` holds what is being tried, should that end the process.
+    """Tries one kind, for a number of examples or until a time; the result is a line of JSON. The
+    file `last` contains the current example, in case it ends the process.
     """
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
-    logging.getLogger().addHandler(logging.NullHandler())  # nobody reads what is logged here
+    logging.getLogger().addHandler(logging.NullHandler())  # the log is not read
     attempt = Attempt(KINDS[kind], examples, until, Path(last))
     for batch in range(2**31):
         if not attempt.batch(f"{name} {batch}"):
@@ -159,12 +161,12 @@ def work(kind: str, name: str, examples: int | None, until: float | None, last: 
 
 
 class OutOfTime(KeyboardInterrupt):
-    """Leaves Hypothesis, which goes on after any other exception."""
+    """Ends Hypothesis, which continues after any other exception."""
 
 
 @dataclass
 class Attempt:
-    """One kind being tried by one process."""
+    """One kind of input in one process."""
 
     kind: Kind
     examples: int | None
@@ -176,14 +178,14 @@ class Attempt:
 
     @property
     def findings(self) -> Sequence[Mapping[str, Any]]:
-        """Of failures at different places one each, as small as it was met last."""
+        """One failure for each place, the smallest example."""
         return [
             {"example": example, "failed": failed, "trace": trace}
             for example, failed, trace in self.failures.values()
         ]
 
     def batch(self, name: str) -> bool:
-        """Whether there is more to try."""
+        """Runs one batch; returns whether to continue."""
         most = BATCH if self.examples is None else min(BATCH, self.examples - self.tried)
         if most <= 0:
             return False
@@ -206,7 +208,7 @@ class Attempt:
         except OutOfTime:
             return False
         except Exception:
-            if not self.failures:  # of the strategy, not of the check
+            if not self.failures:  # an error of the strategy, not of the check
                 raise
             print(f"found in batch {name!r}", file=sys.stderr)
             return False

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the lock files by which `model-analyzer runtime install` verifies what it fetches.
+"""Writes the lock files with which `model-analyzer runtime install` verifies its downloads.
 
 python tools/lock_runtime.py
 
-To move to another version, change it below and run this: it asks the index that your pip uses
-for each file and writes down its hash. Look at the difference before you commit it: a hash that
-changes while its version stays means that somebody has replaced a published file.
+To change a version, edit it below and run this tool: it reads the hash of each file from the index
+that your pip uses. Check the difference before you commit it: if a hash changes and its version
+does not, somebody has replaced a published file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ HEAD = """\
 
 NO_HASH = "0" * 64
 
-# Every tag that a Linux machine on x86_64 may accept, so that pip chooses as it would there.
+# Every tag that Linux on x86_64 may accept, so that pip chooses the same file as there.
 PLATFORMS = (
     *(f"manylinux_2_{minor}_x86_64" for minor in range(35, 4, -1)),
     *(f"manylinux{name}_x86_64" for name in ("2014", "2010", "1")),
@@ -39,7 +39,7 @@ PLATFORMS = (
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """A version of a package, the Pythons for which its wheels are locked, and where it applies."""
+    """A version of a package, the Python versions with locked wheels, and its marker."""
 
     requirement: str
     pythons: Sequence[str] = ("3.12",)
@@ -47,7 +47,7 @@ class Pin:
     source: bool = False
 
 
-# numpy 1 has no wheel for Python 3.13: it is compiled there, by what the last file names.
+# numpy 1 has no wheel for Python 3.13, so it is compiled, with the packages in the last file.
 LOCKS = {
     SERVER: (Pin("nvidia-pytriton==0.7.0"), Pin("tritonclient==2.51.0")),
     MODELS: (
@@ -92,8 +92,8 @@ def _hashes(pin: Pin) -> Iterable[str]:
 def _hash(requirement: str, choice: Sequence[str]) -> str:
     """The hash of the file that pip chooses.
 
-    pip is given a wrong hash: so it refuses the file and says which hash the file has, before it
-    runs anything of a source distribution.
+    We give pip a wrong hash: it refuses the file and prints the real hash, before it runs any code
+    of a source distribution.
     """
     with tempfile.TemporaryDirectory() as directory:
         wrong = Path(directory, "wrong.txt")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the table of model configuration fields from the protobuf that tritonclient ships.
+"""Writes the table of model configuration fields from the protobuf in tritonclient.
 
 python tools/model_config_fields.py > model_analyzer/domain/model_config_fields.py
 """

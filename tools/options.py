@@ -20,62 +20,62 @@ HEAD = """\
 
 <!-- Made by tools/options.py from the option table: do not edit. -->
 
-Every option of `profile` and `report`, as a key in the YAML file (`-f`) and as a flag. The command
-line wins over environment variables, those over the file, the file over the default. One file may
-serve all commands: each reads what concerns it. `analyze` and `doctor` take the options of `profile`.
-[reference.md](reference.md) has the other commands.
+All options of `profile` and `report`, with their key in the YAML file (`-f`) and their flag. The
+command line overrides environment variables, variables override the file, and the file overrides the
+default. One file can serve all commands: each command reads its own options. `analyze` and `doctor`
+take the options of `profile`. [reference.md](reference.md) has the other commands.
 
-A flag may be shortened as long as it stays unique, and `--flag value` and `--flag=value` are the
-same. Of a flag that is repeated the last one counts. `-q`/`--quiet`, `-v`/`--verbose` and
-`-h`/`--help` are flags of every command, and no keys; nor are `--dry-run` and `--json` of `profile`,
-which tell what a run would do, and `--json` and `--no-models` of `doctor`.
+You can shorten a flag as long as it is unique. `--flag value` and `--flag=value` mean the same. If a
+flag is repeated, the last one counts. Some flags are not keys: `-q`/`--quiet`, `-v`/`--verbose` and
+`-h`/`--help` of every command, `--dry-run` and `--json` of `profile` (they show what a run would do),
+and `--json` and `--no-models` of `doctor`.
 
-**Paths.** A relative path, in the YAML file as on the command line, is meant from the current
-directory, not from that of the file: as in Triton Model Analyzer. `config validate` and `config show`
-print what each one is, and `~` is your home directory.
+**Paths.** A relative path starts at the current directory, also in the YAML file, as in Triton Model
+Analyzer. `config validate` and `config show` print the absolute paths. `~` is your home directory.
 
-**Environment variables.** Each option has one: `MODEL_ANALYZER_` and its key in capitals.
+**Environment variables.** Each option has a variable: `MODEL_ANALYZER_` and its key in upper case.
 
     export MODEL_ANALYZER_CHECKPOINT_DIRECTORY=/data/checkpoints
     export MODEL_ANALYZER_OVERRIDE_OUTPUT_MODEL_REPOSITORY=true
     export MODEL_ANALYZER_CONSTRAINTS='{perf_latency_p99: {max: 50}}'
 
-Its text is what would follow the flag, `true` or `false` for flags without a value, and YAML for
-options that are YAML only. An empty one counts as not set. A text that cannot be read is an error
-that names the variable; a variable that is nearly one of an option gets a warning. The variables of
-`checkpoint_directory` and `checkpoint_prefix` also serve `checkpoint` and `compare`, and
-`MODEL_ANALYZER_CONFIG_FILE` names the YAML file. `model-analyzer config show FILE` tells of each
-option that is given what it is, where that was said, and instead of what.
+Its value is the value of the flag, `true` or `false` for flags without a value, or YAML for options
+without a flag. An empty variable counts as not set. An invalid value is an error that names the
+variable; a variable with a misspelled name gets a warning. `checkpoint` and `compare` also use the
+variables of `checkpoint_directory` and `checkpoint_prefix`. `MODEL_ANALYZER_CONFIG_FILE` names the
+YAML file. `model-analyzer config show FILE` shows the value of each given option, the place where it
+is set, and the places that it overrides.
 
-`model-analyzer config validate FILE...` checks files, and `model-analyzer config schema` describes
-them to an editor.
+`model-analyzer config validate FILE...` checks files, and `model-analyzer config schema` prints a
+JSON Schema for editors.
 
-| Type | How it is written |
+| Type | Syntax |
 |---|---|
-| INTEGER, NUMBER | `4`, `0.5`; in quotes, too |
+| INTEGER, NUMBER | `4`, `0.5`; also in quotes |
 | INTEGERS | `4`, `[1, 2, 4]`, `1,2,4`, `1:8:2` (start, last, step) or `{start: 1, stop: 8, step: 2}`; a range includes its last number |
-| true or false | in YAML `true`, `false`, `yes`, `no`, `on`, `off`, in quotes, too; on the command line the flag alone |
+| true or false | in YAML `true`, `false`, `yes`, `no`, `on`, `off`, also in quotes; on the command line only the flag |
 | MODELS | `a`, `a,b`, `[a, b]`, `{a: {OPTIONS}, b: }`, `[a, {b: {OPTIONS}}]` |
-| NAMES, METRICS, FIELDS, FORMATS, HOST:CONTAINER:MODE | one, a list, or text with commas |
+| NAMES, METRICS, FIELDS, FORMATS, HOST:CONTAINER:MODE | a single value, a list, or text with commas |
 | MAPPING | `{NAME: VALUE}` |
 
-A key without a value (`null`) is not given; 0, false and empty lists count.
+A key without a value (`null`) counts as not given; 0, false and empty lists count as given.
 """  # noqa: E501
 
 OF_A_MODEL = """\
 ## For each model in `profile_models`
 
-What is given here replaces the global value as a whole. Of `bls_composing_models` and
-`ensemble_composing_models`, only `cpu_only` and `model_config_parameters` are used.
+A value given here replaces the whole global value. Models in `bls_composing_models` and
+`ensemble_composing_models` only use `cpu_only` and `model_config_parameters`.
 """
 
 SWEEPS = """\
 ### `model_config_parameters` of a model
 
-The fields are those of Triton's ModelConfig. Where a field takes one value, a list is a choice:
-`max_batch_size: [4, 8]`. Where it takes a list, a list of lists is: `preferred_batch_size: [4, 8]`
-is one value, `[[4, 8], [16]]` are two. This holds inside of messages, too, and all choices
-multiply. `null` leaves a field as it is in the model's own configuration.
+The fields are the fields of Triton's ModelConfig. If a field has a single value, a list contains
+the values to try: `max_batch_size: [4, 8]`. If a field has a list, a list of lists contains the
+values to try: `preferred_batch_size: [4, 8]` is one value, and `[[4, 8], [16]]` are two. The same
+applies to fields inside messages. All combinations are tried. `null` means the value in the model's
+configuration.
 """
 
 
@@ -143,9 +143,9 @@ def default_of(option: Option) -> str:
 
 
 def scope_of(option: Option) -> str:
-    if any(option.key == other.key for other in MODEL_OPTIONS):
+    if any(option.key == of_model.key for of_model in MODEL_OPTIONS):
         return "yes"
-    is_parameter = any(option.key == other.key for other in PARAMETER_OPTIONS)
+    is_parameter = any(option.key == parameter.key for parameter in PARAMETER_OPTIONS)
     return "in `parameters`" if is_parameter else ""
 
 

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the wheel and the source distribution into dist/, and tries the wheel.
+"""Builds the wheel and the source distribution into dist/, and tests the wheel.
 
 python tools/package.py
 
-The wheel has to hold every file of the package, and nothing else. It is installed into an empty
-environment, away from the sources, and has to run there.
+The wheel must contain every file of the package, and no other files. The tool installs it into an
+empty environment, outside of the sources, and runs it there.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
 PACKAGE = "model_analyzer"
 
-# Each needs data files: the options, the schema, the starter directory.
+# Commands that need data files: the options, the schema, the starter directory.
 COMMANDS = (
     ("--version",),
     ("--help",),
@@ -53,13 +53,13 @@ def main() -> int:
 
 
 def files_of(root: Path) -> Sequence[str]:
-    """The files of the package below `root`, as a wheel names them."""
+    """The files of the package below `root`, with their names in a wheel."""
     paths = (path.relative_to(root) for path in (root / PACKAGE).rglob("*") if path.is_file())
     return [path.as_posix() for path in paths if "__pycache__" not in path.parts]
 
 
 def differences(expected: Iterable[str], wheel: Iterable[str]) -> Iterable[str]:
-    """What is wrong with the files of a wheel, one sentence each."""
+    """A sentence for each missing or unexpected file of a wheel."""
     packed = {name for name in wheel if not _is_metadata(name)}
     wanted = set(expected)
     for name in sorted(wanted - packed):
@@ -73,7 +73,7 @@ def _is_metadata(name: str) -> bool:
 
 
 def try_out(wheel: Path, scratch: Path) -> None:
-    """Installs the wheel into an empty environment in `scratch`, and runs it there."""
+    """Installs the wheel into an empty environment in `scratch`, and runs commands there."""
     environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
     venv.create(scratch / "venv", with_pip=True)
     programs = scratch / "venv" / "bin"
@@ -91,7 +91,7 @@ def run(
     *,
     is_kept: bool = False,
 ) -> str:
-    """Runs a command, and ends with its exit status if it fails. Returns its output if kept."""
+    """Runs a command; exits with its status if it fails. Returns its output if `is_kept`."""
     done = subprocess.run(
         command,
         cwd=directory,

@@ -21,20 +21,20 @@ HEAD = """\
 
 <!-- Made by tools/reference.py from the commands themselves: do not edit. -->
 
-Every command, as `model-analyzer COMMAND --help` tells it, too. [options.md](options.md) has the
-options of `profile` and `report` once more, with their types and as keys of the YAML file.
+All commands, with the text of `model-analyzer COMMAND --help`. [options.md](options.md) has the
+options of `profile` and `report` with their types and their keys in the YAML file.
 
 | Status | Meaning |
 |---|---|
-| 0 | everything asked for was done |
-| 1 | something failed while running, was damaged or was interrupted; `doctor` found a problem |
-| 2 | an option, a variable, a file or the model repository needs mending; nothing was begun |
+| 0 | success |
+| 1 | the run failed or was interrupted, or a file is damaged; `doctor` found a problem |
+| 2 | an option, a variable, a file or the model repository is invalid; the command did nothing |
 | 3 | `compare --fail-on`: a model got worse |
 """
 
 _LIKE_PROFILE = (ANALYZE, DOCTOR)
 
-# as on a terminal of this width, whoever runs it
+# the width of the terminal, always the same
 _WIDTH = 100
 
 
@@ -47,7 +47,7 @@ def main() -> None:
 def commands(
     command: click.Command, parent: click.Context | None, name: str
 ) -> Iterator[tuple[click.Command, click.Context]]:
-    """The command and all below it, each with its context."""
+    """The command and all its subcommands, each with its context."""
     settings = {
         **command.context_settings,
         "terminal_width": _WIDTH,
@@ -75,7 +75,7 @@ def section(command: click.Command, ctx: click.Context) -> Iterator[str]:
 
 
 def text_of(text: str) -> Iterator[str]:
-    """The words of a help text, its examples as code."""
+    """The lines of a help text, with its examples as code."""
     for paragraph in inspect.cleandoc(text).split("\n\n"):
         lines = paragraph.strip().splitlines()
         if lines and lines[0] == "\b":
@@ -102,7 +102,7 @@ def option_groups(
         rows = [records.pop(key) for key in keys if key in records]
         if rows and command.name not in _LIKE_PROFILE:
             yield title, rows
-    title = f"Beside those of {PROFILE}" if command.name in _LIKE_PROFILE else "Option"
+    title = f"Besides the options of {PROFILE}" if command.name in _LIKE_PROFILE else "Option"
     yield title, list(records.values())
 
 
