@@ -32,8 +32,8 @@ from model_analyzer.runner.runtime import find_tritonserver, installed_runtime
 HERE = Path(__file__).parent
 STARTER = HERE.parent / "model_analyzer" / "starter" / "model_repository"
 
-# One window of a tenth of a second, three of them, taken as they are: right for checks of
-# behaviour, not of numbers.
+# Three windows of a tenth of a second, accepted without stability: enough to check behaviour, but
+# not numbers.
 QUICK = {
     "measurement-mode": "time_windows",
     "measurement-interval": 100,
@@ -41,7 +41,7 @@ QUICK = {
 }
 
 
-# Scenarios of every day; the others take ten minutes more and belong to `make qa`.
+# Scenarios for every day; the others take ten minutes more and run with `make qa`.
 OFTEN = {"q06", "q10", "q17", "q22", "q24", "q28", "q36"}
 
 
@@ -55,13 +55,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def runtime(program: str) -> None:
-    """Installs the real programs, unless they are there."""
+    """Installs the real programs if they are missing."""
     subprocess.run([program, "runtime", "install"], check=True, timeout=600)
 
 
 @dataclass
 class Scene:
-    """A directory with models and a configuration, in which the program is run."""
+    """A directory with models and a configuration for the program."""
 
     directory: Path
     program: str
@@ -75,7 +75,7 @@ class Scene:
 
     @property
     def environment(self) -> dict[str, str]:
-        """That of the program. Charts are left to the tests in tests/ and to the scenarios."""
+        """The environment of the program, without charts, which other tests cover."""
         return without_charts(self.mark.environment)
 
     def model(self, name: str, code: str, **fields: Any) -> None:
@@ -93,7 +93,7 @@ class Scene:
         )
 
     def add(self, name: str) -> Path:
-        """Adds one of the models that lie beside these tests; its directory."""
+        """Adds a model from the directory of these tests; returns its directory."""
         return Path(shutil.copytree(HERE / "models" / name, self.models / name))
 
     def start(self, *arguments: str, **changes: Any) -> subprocess.Popen[str]:
@@ -134,7 +134,7 @@ class Scene:
         return sorted(path.name for path in (self.directory / "checkpoints").glob("*.ckpt"))
 
     def processes(self, name: str) -> list[psutil.Process]:
-        """The marked processes with this in their command line, guards left out."""
+        """The marked processes with `name` in their command line, without guards."""
         found = []
         for pid in self.mark.processes():
             try:
@@ -147,7 +147,7 @@ class Scene:
 
     @property
     def measuring(self) -> list[psutil.Process]:
-        """The perf_analyzers that put a load on the server just now."""
+        """The perf_analyzers that are measuring now."""
         found = []
         for process in self.processes("perf_analyzer"):
             try:
@@ -158,8 +158,8 @@ class Scene:
         return found
 
     def held(self) -> psutil.Process:
-        """A perf_analyzer that measures just now, stopped (SIGSTOP): it ends no sooner than it is
-        resumed or killed, however long the test takes.
+        """A measuring perf_analyzer, stopped (SIGSTOP): it cannot end before the test resumes or
+        kills it.
         """
         while True:
             self.wait_until(lambda: self.measuring)
@@ -172,9 +172,9 @@ class Scene:
                     pass  # it has just ended
 
     def interrupt(self, process: subprocess.Popen[str], times: int) -> str:
-        """Interrupts a run, and waits each time until it says so: two signals that wait may be one.
+        """Interrupts a run, and waits each time for its message: pending signals may be merged.
 
-        Gives what it has written until then.
+        Returns its output so far.
         """
         assert process.stdout is not None
         written = b""
@@ -196,7 +196,7 @@ class Scene:
 
 @pytest.fixture
 def scene(tmp_path: Path, program: str, mark) -> Iterator[Scene]:
-    """The models that the project ships; `add_sub` is to be profiled."""
+    """A scene with the starter models, to profile `add_sub`."""
     shutil.copytree(STARTER, tmp_path / "models")
     made = Scene(
         tmp_path,
@@ -229,8 +229,8 @@ def scene(tmp_path: Path, program: str, mark) -> Iterator[Scene]:
 
 @pytest.fixture
 def crasher(scene: Scene) -> Callable[..., None]:
-    """Adds the model `crasher`, which misbehaves in `mode` after so many good requests: the three
-    of the warming up and one more, so that a slow machine gets there too.
+    """Adds the model `crasher`, which fails in `mode` after `after` good requests: by default after
+    the three warm-up requests and one more, so that it also fails on a slow machine.
     """
 
     def add(mode: str, after: int = 4) -> None:
@@ -250,10 +250,10 @@ IMAGE = "nvcr.io/nvidia/tritonserver:26.09-py3"
 
 @pytest.fixture
 def containers(engine, mark, tmp_path: Path, monkeypatch) -> Any:
-    """A stand-in for the Docker engine that runs the real tritonserver, but as a process of this
-    machine: see tests/fakes/docker_engine.py.
+    """A fake Docker engine that runs the real tritonserver as a process of this machine: see
+    tests/fakes/docker_engine.py.
 
-    As in the real image, `tritonserver` is on the PATH and finds its backends by itself.
+    As in the real image, `tritonserver` is on the PATH and finds its backends.
     """
     real = installed_runtime(mark.environment)
     programs = tmp_path / "image" / "bin"
@@ -273,7 +273,7 @@ def containers(engine, mark, tmp_path: Path, monkeypatch) -> Any:
 
 @dataclass
 class Remote:
-    """A server of somebody else: started by the test, with no help of the program under test."""
+    """A remote server: the test starts it, without the program under test."""
 
     process: subprocess.Popen[bytes]
     http: int
@@ -281,7 +281,7 @@ class Remote:
     metrics: int
 
     def reached(self, protocol: str = "grpc", **changes: Any) -> dict[str, Any]:
-        """The options that find it, and some changes of them."""
+        """The options to reach it, with `changes`."""
         return {
             "triton_launch_mode": "remote",
             "client_protocol": protocol,
@@ -306,7 +306,7 @@ class Remote:
 
     @property
     def loaded(self) -> dict[str, Any]:
-        """The configurations of the models that are loaded, by name."""
+        """The configurations of the loaded models, by name."""
         index = self.call("POST", "/v2/repository/index", {})
         return {
             one["name"]: self.call("GET", f"/v2/models/{one['name']}/config")

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Profiles on the real programs, does something terrible, goes on, and looks what was lost.
+"""Profiles with the real programs, injects a fault, resumes, and checks that nothing is lost.
 
     python qa/soak.py --minutes 5
     python qa/soak.py --rounds 200 --seed 7
-    python qa/soak.py --seed 7 --only-round 42        the same fault at the same moment again
+    python qa/soak.py --seed 7 --only-round 42        repeats the same fault at the same moment
 
-The faults are in qa/soaking/faults.py, what must be true afterwards is in qa/soaking/checks.py. A
-round with a finding keeps its directory, and the soak goes on; its exit status is 1 then.
+The faults are in qa/soaking/faults.py, and the checks after them in qa/soaking/checks.py. A round
+with a finding keeps its directory, and the soak continues; then its exit status is 1.
 """
 
 from __future__ import annotations

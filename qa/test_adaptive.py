@@ -18,7 +18,7 @@ BOUNDS = {
 }
 
 
-def test_what_it_concludes_is_kept_and_recommended(scene) -> None:
+def test_its_conclusion_is_stored_and_recommended(scene) -> None:
     status, output = scene.profile(**BOUNDS)
 
     assert status == 0, output

@@ -23,7 +23,7 @@ def measured(scene) -> list[dict]:
     return [json.loads(line) for line in lines if '"entry":"measurement"' in line]
 
 
-def test_variants_are_measured_without_a_server_of_their_own(scene) -> None:
+def test_variants_are_measured_without_a_separate_server(scene) -> None:
     status, output = scene.profile(
         *C_API, "-c", "2", "--collect-cpu-metrics", "--client-protocol", "http",
         "--inference-output-fields",
@@ -60,8 +60,8 @@ def test_a_stream_is_measured_with_the_times_of_its_tokens(scene) -> None:
 
 
 @pytest.mark.slow
-def test_a_model_that_does_not_load_is_told_in_one_line_and_the_run_goes_on(scene) -> None:
-    """Left alone, perf_analyzer tries again for ever."""
+def test_a_model_that_does_not_load_gives_one_line_and_the_run_continues(scene) -> None:
+    """perf_analyzer itself would retry forever."""
     scene.model("broken", "raise ValueError('no such weights')\n")
     began = time.monotonic()
 
@@ -101,7 +101,7 @@ def test_a_place_without_the_library_is_refused(scene, place: str) -> None:
 
 
 @pytest.mark.slow
-def test_that_place_does_not_matter_elsewhere(scene) -> None:
+def test_the_install_path_does_not_matter_in_other_launch_modes(scene) -> None:
     status, output = scene.profile(
         "--run-config-search-disable", "-c", "1", "--triton-install-path", "nosuch"
     )
@@ -110,7 +110,7 @@ def test_that_place_does_not_matter_elsewhere(scene) -> None:
 
 
 @pytest.mark.slow
-def test_a_model_without_a_configuration_is_completed_by_a_server_of_its_own(scene) -> None:
+def test_a_model_without_a_configuration_is_completed_by_a_separate_server(scene) -> None:
     scene.add("untold")
 
     status, output = scene.profile(

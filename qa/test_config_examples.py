@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every file in config/ works as its first lines say."""
+"""Every file in config/ works with the commands in its first lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "config").glob("*.yaml"))
 
-# Those that run every day; `make qa` runs the others.
+# The examples for every day; `make qa` runs the others.
 EVERYDAY = ("default-only", "remote")
 
 
@@ -41,13 +41,13 @@ def test_an_example_runs(scene, remote, certificates, path: Path, request) -> No
     output = follow(scene, path)
 
     assert scene.rows
-    # what else this machine does meanwhile is not the example's fault
+    # ignore the warning about other programs on this machine
     lines = [line for line in output.splitlines() if "other programs use" not in line.lower()]
     assert "WARNING" not in "\n".join(lines), output
 
 
 def follow(scene, example: Path) -> str:
-    """Runs the commands in the first lines of an example; what they say."""
+    """Runs the commands in the first lines of an example; returns their output."""
     said = ""
     head = example.read_text().partition("\n\n")[0]
     for line in re.findall(r"^#     (\w.*)$", head, re.MULTILINE):
@@ -60,8 +60,8 @@ def follow(scene, example: Path) -> str:
             elif word == "rm":
                 (scene.directory / arguments[0]).unlink()
             else:
-                assert word == "tritonserver", command  # the test has started one
-    assert said, "it tells no command"
+                assert word == "tritonserver", command  # the test has started it
+    assert said, "the example has no command"
     return said
 
 

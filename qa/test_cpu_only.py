@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is not there on a machine without GPU, or for models that leave them alone."""
+"""GPU output is left out on a machine without GPU, or for models that do not use them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_gpu_that_no_machine_has_is_a_usage_error(scene) -> None:
 
 
 @pytest.mark.parametrize("field", ["gpu_used_memory", "gpu_power_usage"])
-def test_gpu_metrics_without_data_are_left_out_and_said_once(scene, field: str) -> None:
+def test_gpu_metrics_without_data_are_left_out_with_one_message(scene, field: str) -> None:
     status, output = scene.profile(
         "--gpus", "[]", "--inference-output-fields", f"model_name,{field}", **SMALL
     )

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launch mode docker, with the real tritonserver and the real perf_analyzer.
 
-Where `containers` is used, the Docker engine is a stand-in that speaks the engine's API and runs
-the server as a process of this machine. The test at the end takes the real engine, if there is one.
+Tests with `containers` use a fake Docker engine, which implements the engine's API and runs the
+server as a process of this machine. The last test uses the real engine, if there is one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BATCHES_OF_FOUR = {"batch_sizes": [4], "concurrency": [4]}
 
 @pytest.mark.parametrize("protocol", ["grpc", "http"])
 def test_models_are_measured_in_a_container(scene, containers, protocol: str) -> None:
-    """The engine is a stand-in."""
+    """The engine is a fake."""
     status, output = scene.profile(
         **IN_CONTAINER, **BATCHES_OF_FOUR, client_protocol=protocol,
         profile_models=["add_sub", "ensemble_chain"], collect_cpu_metrics=True,
@@ -53,7 +53,7 @@ def test_models_are_measured_in_a_container(scene, containers, protocol: str) ->
 def test_every_batch_size_is_measured_at_every_concurrency(
     scene, containers, values, each: int
 ) -> None:
-    """The engine is a stand-in."""
+    """The engine is a fake."""
     status, output = scene.profile(
         **IN_CONTAINER, batch_sizes=values, concurrency=values, profile_models="add_sub"
     )
@@ -65,7 +65,7 @@ def test_every_batch_size_is_measured_at_every_concurrency(
 
 @pytest.mark.slow
 def test_libraries_of_the_user_are_found_by_the_models(scene, containers) -> None:
-    """The engine is a stand-in, so the mount is at the same path on both sides."""
+    """The engine is a fake, so the mount has the same path on both sides."""
     plugins = scene.directory / "plugins"
     plugins.mkdir()
     real = installed_runtime(scene.mark.environment)
@@ -120,7 +120,7 @@ class TritonPythonModel:
 
 @pytest.mark.slow
 def test_a_model_that_does_not_load_in_a_container_says_why(scene, containers) -> None:
-    """The engine is a stand-in."""
+    """The engine is a fake."""
     scene.model("bad", "import nosuchmodule\n")
 
     status, output = scene.profile(**IN_CONTAINER, profile_models=["bad", "add_sub"])
@@ -146,7 +146,7 @@ def docker(*arguments: str) -> tuple[int, str]:
 
 @pytest.mark.slow
 def test_models_are_measured_on_the_real_engine(scene, tmp_path: Path) -> None:
-    """Any Triton image that is here already will do: none is fetched, since they are large."""
+    """Uses any local Triton image; it pulls none, since they are large."""
     status, output = docker("info")
     if status != 0:
         pytest.skip(f"no Docker engine: {output.strip().splitlines()[-1]}")

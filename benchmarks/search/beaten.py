@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a search measured that is better than what it recommends, by its own measurements."""
+"""Trials that are better than the recommendation of a search, by its own measurements."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from model_analyzer.domain.measurements import Measurement, averaged
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Trial
 
-# Means are apart where they are so many standard errors of their difference apart.
+# Means differ significantly if their difference is this number of standard errors.
 _ERRORS = 3.0
 
 
 def better_measured(
     records: Sequence[TrialRecord], recommended: Trial, goal: Goal, sigma: float
 ) -> Sequence[Trial]:
-    """What was measured and is better than the recommendation by more than three standard errors,
-    where both keep the constraints in the mean. `sigma` is the noise of a measurement (a fraction).
+    """The measured trials that are better than the recommendation by more than three standard
+    errors. Both must meet the constraints in the mean. `sigma` is the relative noise of a
+    measurement.
     """
     runs: dict[str, list[Measurement]] = {}
     trials: dict[str, Trial] = {}
@@ -29,16 +30,16 @@ def better_measured(
             first = record.trial.first
             trials[first.key] = first
             runs.setdefault(first.key, []).append(record.outcome)
-    own = runs[recommended.first.key]
-    mean = averaged(own)
-    # a tail is as noisy again as the throughput that it follows
+    of_recommended = runs[recommended.first.key]
+    mean = averaged(of_recommended)
+    # p99 has the noise of the throughput, and as much again of its own
     noise = sigma * (1 if goal.is_for_throughput else math.sqrt(2))
 
-    def beats(others: Sequence[Measurement]) -> bool:
-        other = averaged(others)
-        error = noise * math.sqrt(1 / len(others) + 1 / len(own))
-        return goal.passes(other) and goal.score(other, mean) > _ERRORS * error
+    def beats(measurements: Sequence[Measurement]) -> bool:
+        average = averaged(measurements)
+        error = noise * math.sqrt(1 / len(measurements) + 1 / len(of_recommended))
+        return goal.passes(average) and goal.score(average, mean) > _ERRORS * error
 
     if not goal.passes(mean):
         return ()
-    return [trials[key] for key, others in runs.items() if beats(others)]
+    return [trials[key] for key, measurements in runs.items() if beats(measurements)]

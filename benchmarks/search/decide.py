@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""How long an adaptive search thinks before a trial when it has so many measurements.
+"""The time that an adaptive search needs to decide on a trial, by the number of measurements.
 
     python benchmarks/search/decide.py --counts 50 200 2000
 
-Measures random trials of surfaces of the tuning set, and then a few that the search chooses: what
-those take it to decide is timed, in this process and with one thread for linear algebra.
+Measures random trials on surfaces of the tuning set, and then some trials that the search chooses.
+It times these decisions, in this process and with one thread for linear algebra.
 """
 
 from __future__ import annotations
@@ -37,12 +37,13 @@ def main() -> None:
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     options.add_argument("--counts", type=int, nargs="+", default=[50, 200, 2000])
     options.add_argument("--surfaces", nargs="+", default=["batching-0", "tails-0-fast"])
-    options.add_argument("--decisions", type=int, default=15, help="that are timed")
-    given = options.parse_args()
+    options.add_argument("--decisions", type=int, default=15, help="number of timed decisions")
+    arguments = options.parse_args()
     drawn = {surface.name: surface for surface in surfaces(SurfaceSet.TUNING)}
-    for name in given.surfaces:
-        for count in given.counts:
-            spent = [1000 * one for one in thinking(drawn[name], count, given.decisions)]
+    for name in arguments.surfaces:
+        for count in arguments.counts:
+            times_s = decision_times(drawn[name], count, arguments.decisions)
+            spent = [1000 * time_s for time_s in times_s]
             print(
                 f"{name}, {count} measurements: median {statistics.median(spent):.0f} ms,"
                 f" longest {max(spent):.0f} ms",
@@ -50,33 +51,33 @@ def main() -> None:
             )
 
 
-def thinking(surface: Surface, count: int, decisions: int) -> list[float]:
-    """Seconds before each of so many trials, after `count` measurements."""
+def decision_times(surface: Surface, count: int, decisions: int) -> list[float]:
+    """The seconds for each decision, after `count` measurements."""
     settings = surface.settings(SearchMode.ADAPTIVE)
     subject = surface.subject(settings)
     trial_map = TrialMap(subject, settings.search, use_formula=False, load_steps=LOAD_STEPS)
-    known = Knowledge(subject, trial_map, VariantNames(), seed=0)
-    _measure(known, Coordinates.DEFAULT, surface)
+    knowledge = Knowledge(subject, trial_map, VariantNames(), seed=0)
+    _measure(knowledge, Coordinates.DEFAULT, surface)
     random = np.random.default_rng(0)
     sizes = [len(dimension.values) for dimension in trial_map.space.dimensions]
-    while len(known.records) < count:
+    while len(knowledge.records) < count:
         coordinate = tuple(int(index) for index in random.integers(0, sizes))
-        if not known.times(coordinate) and trial_map.is_legal(coordinate):
-            _measure(known, coordinate, surface)
-    found = []
-    # the first is not as the others: it learns from all at once
+        if not knowledge.times(coordinate) and trial_map.is_legal(coordinate):
+            _measure(knowledge, coordinate, surface)
+    times_s = []
+    # the first decision is different: it learns from all measurements at once
     for _ in range(decisions + 1):
         began = time.perf_counter()
-        guess = known.best_guess()
-        found.append(time.perf_counter() - began)
+        guess = knowledge.best_guess()
+        times_s.append(time.perf_counter() - began)
         if guess is None:
             break
-        _measure(known, guess.coordinate, surface)
-    return found[1:]
+        _measure(knowledge, guess.coordinate, surface)
+    return times_s[1:]
 
 
-def _measure(known: Knowledge, coordinate: Coordinate, surface: Surface) -> None:
-    asking = known.measure(coordinate)
+def _measure(knowledge: Knowledge, coordinate: Coordinate, surface: Surface) -> None:
+    asking = knowledge.measure(coordinate)
     trial = next(asking)
     try:
         asking.send(surface.measure(Point.of(trial), 0, trial.repetition))

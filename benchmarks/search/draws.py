@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the families of surfaces draw alike, whatever makes up their servers."""
+"""Random draws that all families of surfaces share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def log_uniform(random: Random, low: float, high: float) -> float:
 
 
 def drawn_noise(random: Random) -> Noise:
-    """Of 1 to 5 %, with up to 2 % of outliers."""
+    """Noise of 1 to 5 %, with up to 2 % outliers."""
     return Noise(
         sigma=log_uniform(random, 0.01, 0.05), outliers=float(random.choice([0, 0.01, 0.02]))
     )

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""One search on one surface, in this process: the product's loop with answers that cost nothing."""
+"""Runs one search on one surface, in this process: the main loop with simulated outcomes."""
 
 from __future__ import annotations
 
@@ -30,21 +30,20 @@ from model_analyzer.search.trial_map import TrialMap
 
 RANDOM = "random"
 
-# What a random search measures, in percent of its space.
+# The share of its space that a random search measures, in percent.
 _SHARE = 4.0
 
-# As many as the product reports and refines.
+# The number of variants that the product reports and refines.
 _BEST = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What a search did: how much was measured (repetitions and failures included), of how many
-    different variants, how often the server was given something else to serve, and how often one
-    was started; what it recommends at the end, and whether it says that this keeps the
-    constraints; how long it thought before each trial, in seconds; the chance that it says
-    there is of something better, where it says one; and what is `better` than the
-    recommendation by its own measurements.
+    """The result of a search: the number of measurements (with repetitions and failures), of
+    different variants, of changes of the served variants, and of server starts; its recommendation,
+    and whether it claims that this meets the constraints; the decision time before each trial in
+    seconds; its stated chance of a better configuration, if any; and the trials that are `better`
+    than the recommendation by its own measurements.
     """
 
     measurements: int
@@ -59,9 +58,8 @@ class Run:
 
 
 def run(surface: Surface, mode: str, seed: int) -> Run | None:
-    """The run of a mode: one of the product's, or `random` (`random:10` draws 10 % of the
-    space). The noise follows from the seed, and what the mode leaves to chance. None where the
-    mode is not for such models.
+    """The run of a mode of the product, or of `random` (`random:10` draws 10 % of the space). The
+    seed determines the noise and the random choices. None if the mode does not support the models.
     """
     make = _random if mode.partition(":")[0] == RANDOM else _of_product
     try:
@@ -87,7 +85,7 @@ def run(surface: Surface, mode: str, seed: int) -> Run | None:
         measurements=len(contents),
         variants=len(set(contents)),
         loads=changes(contents),
-        # a failed load leaves a server that is not trusted any more
+        # after a failed load, the server is restarted
         server_starts=1 + answers.failed_loads,
         recommended=Point.of(results[0].best.trial) if results else None,
         passes=bool(results) and results[0].passes,
@@ -98,15 +96,16 @@ def run(surface: Surface, mode: str, seed: int) -> Run | None:
 
 
 def changes(contents: Sequence[object]) -> int:
-    """How often something else comes, the first one included."""
-    return sum(one != before for one, before in zip(contents, [None, *contents], strict=False))
+    """The number of changes in a sequence, with the first item."""
+    pairs = zip(contents, [None, *contents], strict=False)
+    return sum(content != previous for content, previous in pairs)
 
 
 def _of_product(surface: Surface, mode: str, seed: int) -> Search:
     settings = surface.settings(SearchMode(mode))
     subject = surface.subject(settings)
     check([subject], settings.search)
-    # the product's own seed would tell how lucky that one is
+    # the product's fixed seed would only show the luck of that seed
     return choose(subject, replace(settings.search, refined=_BEST), VariantNames(), seed=seed)
 
 
@@ -115,7 +114,7 @@ def _random(surface: Surface, mode: str, seed: int) -> Search:
 
 
 def random_search(surface: Surface, share: float, seed: int) -> PlannedSearch:
-    """A share of the space, drawn blindly, each point once: what any search has to beat."""
+    """Measures a random share of the space, each point once: the baseline for every search."""
     settings = surface.settings(None)
     trial_map = TrialMap(surface.subject(settings), settings.search, use_formula=False)
     random = np.random.default_rng([seed, crc32(surface.name.encode())])
@@ -138,12 +137,12 @@ def random_search(surface: Surface, share: float, seed: int) -> PlannedSearch:
 
 
 class _Answers:
-    """Runner and state of the loop: every trial is answered by the surface, and once."""
+    """The runner and state of the loop: the surface gives the outcome of each trial, once."""
 
     def __init__(self, surface: Surface, seed: int) -> None:
         self._surface = surface
         self._seed = seed
-        self._known: dict[str, Outcome] = {}
+        self._outcomes: dict[str, Outcome] = {}
         self.trials: list[Trial] = []
         self.records: list[TrialRecord] = []
         self.failed_loads = 0
@@ -157,16 +156,16 @@ class _Answers:
         return outcome
 
     def outcome_of(self, trial: Trial) -> Outcome | None:
-        return self._known.get(trial.key)
+        return self._outcomes.get(trial.key)
 
     def record(self, trial: Trial, outcome: Outcome) -> None:
-        if trial.key not in self._known:
+        if trial.key not in self._outcomes:
             self.records.append(TrialRecord(trial=trial, outcome=outcome))
-        self._known[trial.key] = outcome
+        self._outcomes[trial.key] = outcome
 
 
 class _Timed:
-    """A search, and how long it took to decide; what the surface takes does not count."""
+    """A search with the times of its decisions, without the time of the surface."""
 
     def __init__(self, search: Search, began: float) -> None:
         self._search = search

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Families of surfaces, and the two sets drawn from them: one to tune on, one to report on.
 
-The sets have no draw in common, and each has families that the other lacks. Whoever changes a
-search looks at the tuning set only; what is claimed comes from the reporting set.
+The sets have no draw in common, and each has families that the other does not have. Use only the
+tuning set while you change a search; published numbers come from the reporting set.
 """
 
 from __future__ import annotations
@@ -45,14 +45,13 @@ class SurfaceSet(Enum):
     REPORTING = "reporting"
 
 
-# Draws by their numbers. The first ten for reports were looked at when a search was changed, and
-# do not count any more.
+# Numbers of draws. The first ten for reports are not used any more: they were used for tuning.
 _NUMBERS = {SurfaceSet.TUNING: range(6), SurfaceSet.REPORTING: range(10, 12)}
 
 
 def surfaces(which: SurfaceSet) -> Iterator[Surface]:
-    """The surfaces of a set, always the same ones: each draw free, and within constraints that
-    5 to 10 % of its points meet.
+    """The surfaces of a set, always the same: each draw without constraints, and with constraints
+    that 5 to 10 % of its points meet.
     """
     families = _TUNING if which is SurfaceSet.TUNING else _REPORTING
     for name, family in families.items():
@@ -66,14 +65,14 @@ def surfaces(which: SurfaceSet) -> Iterator[Surface]:
 
 
 def each_way(surface: Surface, number: int, random: Random) -> Iterator[Surface]:
-    """A draw free, and within constraints of two kinds; draws of a family take turns in these."""
+    """A draw without constraints, and with two of the kinds of constraints, by its number."""
     yield surface
     for limited in _LIMITED[number % 2 :: 2]:
         yield limited(surface, random.uniform(0.05, 0.10))
 
 
 def limited_ways(surface: Surface) -> Sequence[Callable[[Surface, float], Surface]]:
-    """The ways in which a surface can be limited to a share of its points."""
+    """The kinds of constraints that a share of the points of a surface meets."""
     has_memory = len(set(Truth(surface).metric(MEMORY))) > 1
     return [way for way in _LIMITED if has_memory or way is not _small]
 
@@ -99,15 +98,15 @@ def _productive(surface: Surface, share: float) -> Surface:
 
 
 def _small(surface: Surface, share: float) -> Surface:
-    """Throughput within a p99 that many points keep, and a memory that few of those do."""
+    """Throughput within a p99 that many points meet, and a memory limit that few of them meet."""
     latency = Truth(surface).limit(P99, 4 * share)
     memory = Truth(surface.within(latency)).limit(MEMORY, share)
     return replace(surface.within(latency, memory), name=f"{surface.name}-small")
 
 
 def _between(surface: Surface, share: float) -> Surface:
-    """Throughput within a p99 that half of the points keep, and above a least throughput that
-    few of those reach.
+    """Throughput within a p99 that half of the points meet, and above a minimum throughput that few
+    of them reach.
     """
     latency = Truth(surface).limit(P99, 0.5)
     least = Truth(surface.within(latency)).limit(THROUGHPUT, share)
@@ -118,7 +117,7 @@ _LIMITED = (_fast, _productive, _small, _between)
 
 
 def _without_answer(surface: Surface, random: Random) -> Surface:
-    """Within a latency that no point keeps, by a margin that noise does not bridge."""
+    """A latency limit that no point meets, by a margin larger than the noise."""
     least = float(Truth(surface).metric(P99).min())
     return surface.within(Constraint(tag=P99, maximum=least * random.uniform(0.5, 0.75)))
 
@@ -159,7 +158,7 @@ def _one(random: Random, machine: Machine, **changes: Any) -> Surface:
 
 
 def one_model(random: Random, name: str, source: Source, **changes: Any) -> Surface:
-    """A surface with one model of that name, within the product's usual bounds."""
+    """A surface with one model with this name, within the product's default bounds."""
     limits = doubling(1, 128)
     drawn: Mapping[str, Any] = {
         "name": "",
@@ -197,7 +196,7 @@ def _batching(random: Random) -> Surface:
 
 
 def _contention(random: Random) -> Surface:
-    """Further instances cost nearly what they bring, or more."""
+    """More instances cost nearly as much as they gain, or more."""
     station = _station(random, eager=1.0)
     machine = _machine(
         random, {"contended": station},
@@ -207,7 +206,7 @@ def _contention(random: Random) -> Surface:
 
 
 def _memory_wall(random: Random) -> Surface:
-    """A quarter to a half of the variants do not load: the large ones, often the best."""
+    """A quarter to a half of the variants do not load: the large ones, which are often the best."""
     station = _station(
         random, weights_mb=random.uniform(400, 1500), item_mb=random.uniform(10, 40), knee=1e9
     )
@@ -221,7 +220,7 @@ def _memory_wall(random: Random) -> Surface:
 
 
 def _two_peaks(random: Random) -> Surface:
-    """Small and large batches are fast, those between are not; so may be instance counts."""
+    """Small and large batches are fast, medium ones are slow; also for some instance counts."""
     bumps = (
         Bump(centre=random.uniform(0.5, 2), width=0.9, gain=random.uniform(0.6, 1.6)),
         Bump(centre=random.uniform(5, 6.5), width=0.8, gain=random.uniform(0.3, 1.0)),
@@ -233,7 +232,7 @@ def _two_peaks(random: Random) -> Surface:
 
 
 def _plateau(random: Random) -> Surface:
-    """Something else, such as the network, is the limit: many points are equally good."""
+    """A limit outside the model, such as the network, makes many points equally good."""
     surface = _one(random, _machine(random, {"capped": _station(random)}, blend=0.995))
     ceiling = _peak(surface) * random.uniform(0.3, 0.6)
     assert isinstance(surface.source, Machine)
@@ -252,7 +251,7 @@ def _noisy(random: Random) -> Surface:
 
 
 def _request_rate(random: Random) -> Surface:
-    """The client sends so many requests per second, answered or not."""
+    """The load is a request rate: the client does not wait for responses."""
     machine = _machine(random, {"rated": _station(random)})
     options = dict(_options(["rated"], instances=5, batch=128, load=1024))
     del options["run_config_search_max_concurrency"]
@@ -262,7 +261,7 @@ def _request_rate(random: Random) -> Surface:
 
 
 def _delays(random: Random) -> Surface:
-    """Batches fill only if they wait; how long is one of the listed fields."""
+    """Batches fill only with a queue delay, which is one of the listed fields."""
     delays, counts, limits = (0, 200, 1000, 5000), (1, 2, 3, 4), (4, 8, 16, 32, 64)
     station = _station(random, eager=random.uniform(0.15, 0.5))
     machine = _machine(random, {"delayed": station})
@@ -282,7 +281,7 @@ def _delays(random: Random) -> Surface:
 
 
 def _thrash(random: Random) -> Surface:
-    """Too many requests in flight, and throughput falls."""
+    """Throughput falls with too many requests in flight."""
     station = _station(random)
     return _one(
         random, _machine(random, {"thrashed": station}, thrash=log_uniform(random, 16, 200))
@@ -290,20 +289,20 @@ def _thrash(random: Random) -> Surface:
 
 
 def _fading(random: Random) -> Surface:
-    """Each doubling of the load costs a little, from some load on, be it early or late."""
+    """Above some load, each doubling of the load costs a little throughput."""
     changes = {"fades": random.uniform(0.03, 0.15), "fades_above": log_uniform(random, 8, 300)}
     return _one(random, _machine(random, {"faded": _station(random)}, **changes))
 
 
 def _overload(random: Random) -> Surface:
-    """Above some load requests fail."""
+    """Above some load, requests fail."""
     station = _station(random)
     most = log_uniform(random, 40, 400)
     return _one(random, _machine(random, {"brittle": station}, most_in_flight=most))
 
 
 def _cliff(random: Random) -> Surface:
-    """One size fits a cache: a narrow peak, and a steep rise of the cost behind it."""
+    """One batch size fits into a cache: a narrow peak, and a steep rise of the cost above it."""
     edge = random.integers(2, 6)
     item = random.uniform(0.05, 0.3)
     station = _station(
@@ -314,7 +313,7 @@ def _cliff(random: Random) -> Surface:
 
 
 def _ensemble(random: Random, *, parts: int, instances: int, batch: int) -> Surface:
-    """A pipeline in which one part, wherever it stands, is the bottleneck."""
+    """A pipeline with one step, at any position, as the bottleneck."""
     slow = int(random.integers(parts))
     stations = {}
     for index in range(parts):
@@ -347,7 +346,7 @@ def _three_parts(random: Random) -> Surface:
 
 
 def _two_models(random: Random) -> Surface:
-    """Two models measured together, which share the machine and take from each other."""
+    """Two models measured together, which share the machine and slow each other down."""
     stations = {name: _station(random) for name in ("first", "second")}
     facts: tuple[ModelFacts, ...] = tuple(single(name) for name in stations)
     machine = _machine(random, stations, chains=(("first",), ("second",)))

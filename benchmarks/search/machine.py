@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""A machine made of formulas: what models would do on it, without noise, for any setting and load.
+"""A machine made of formulas: the behaviour of models, without noise, for any setting and load.
 
-A client with n inferences in flight moves between two bounds: what so many could do if nobody
-had to wait, and what the instances can do at most. Batches form from what waits, instances share
-the slots of the machine, and every effect that makes a search hard is a number that may be zero.
-All of it is worked out for many loads at once.
+With n inferences in flight, throughput has two bounds: n inferences without waiting, and the
+maximum of the instances. Batches form from waiting requests, and instances share the slots of the
+machine. Every effect that makes a search hard is a number that may be zero. All values are computed
+for many loads at once.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from model_analyzer.domain.trials import LoadKind, Trial
 
 Floats = NDArray[np.float64]
 
-# Requests that come faster than they are answered wait for half of a window, in milliseconds.
+# The wait in milliseconds (half a window) of requests that come faster than they are answered.
 _OVERLOAD_MS = 2500.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What of a model's configuration counts: a batch limit of at least 1, whether batches are
-    formed from several requests, and for how long they wait to be filled.
+    """The relevant part of a model's configuration: a batch limit of at least 1, whether it batches
+    dynamically, and the queue delay.
     """
 
     instances: int
@@ -48,7 +48,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """Loads to be answered one by one: requests in flight, or per second, each of a batch."""
+    """Loads of a client: requests in flight or per second, and their batch size."""
 
     kind: LoadKind
     values: Floats
@@ -84,16 +84,14 @@ class Point:
 
     @property
     def text(self) -> str:
-        """The same for the same point."""
+        """A text that identifies the point."""
         loads = [(float(client.values[0]), client.batch_size) for client in self.clients]
         return repr((sorted(self.settings.items()), loads))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What a step of an ensemble executes, for every load: the mean batch, and the milliseconds
-    that one takes.
-    """
+    """The work of a step of an ensemble, for every load: the mean batch, and its milliseconds."""
 
     batch: Floats
     batch_ms: Floats
@@ -101,8 +99,8 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """What comes back, for every load: of each client throughput (1/s) and latencies (ms); the
-    memory in use (MB); where requests fail; and, of an ensemble, what each step does.
+    """The result for every load: throughput (1/s) and latencies (ms) of each client; the memory in
+    use (MB); whether requests fail; and the work of each step of an ensemble.
     """
 
     throughput: tuple[Floats, ...]
@@ -127,9 +125,9 @@ class Bump:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Station:
-    """One model on the machine: a batch of k takes base + item * k, and `over_ms` more for each
-    item above the knee. `bumps` are over batch sizes, `instance_bumps` over instance counts. An
-    eager batcher takes a share of what it could until it waits for more.
+    """One model on the machine: a batch of k needs base + item * k, and `over_ms` more for each
+    item above the knee. `bumps` apply to batch sizes, `instance_bumps` to instance counts. An eager
+    batcher takes only a share of the waiting items, unless it has a queue delay.
     """
 
     base_ms: float
@@ -149,7 +147,7 @@ class Station:
         return np.asarray(plain / (1 + sum(bump.at(batch) for bump in self.bumps)))
 
     def formed(self, waiting: Floats, least: int, setting: Setting) -> Floats:
-        """The mean batch when so many inferences wait for an instance."""
+        """The mean batch if `waiting` inferences wait for an instance."""
         if not setting.forms_batches:
             return np.full_like(waiting, least)
         patience = setting.delay_us / 1000 / self.base_ms
@@ -201,7 +199,7 @@ class Machine:
     def respond(
         self, settings: Mapping[str, Setting], clients: Sequence[Client]
     ) -> Response | None:
-        """What each client sees; None where the server cannot load these settings."""
+        """The response to each client; None if the server cannot load these settings."""
         used = {name for chain in self.chains for name in chain}
         memory = self.fixed_mb + sum(self.stations[n].memory_mb(settings[n]) for n in sorted(used))
         if memory > self.memory_mb:
@@ -226,7 +224,7 @@ class Machine:
     def _steps(
         self, settings: Mapping[str, Setting], clients: Sequence[Client], pace: Floats
     ) -> Mapping[str, Work]:
-        """What each step of a chain does, where batches do not depend on what arrives."""
+        """The work of each step of a chain, for closed loads."""
         steps = {}
         for chain, client in zip(self.chains, clients, strict=True):
             if len(chain) > 1 and client.kind is LoadKind.CONCURRENCY:
@@ -239,10 +237,10 @@ class Machine:
         return steps
 
     def _pace(self, settings: Mapping[str, Setting], clients: Sequence[Client]) -> Floats:
-        """How much longer everything takes with so many instances at work."""
+        """The factor by which busy instances slow each other down."""
         busy: dict[str, Floats] = {}
         for chain, client in zip(self.chains, clients, strict=True):
-            # at a request rate nobody knows beforehand: all may be
+            # at a request rate, the number of busy instances is unknown: assume all
             most = client.values if client.kind is LoadKind.CONCURRENCY else np.float64(1e6)
             for name in chain:
                 working = np.minimum(most, settings[name].instances)
@@ -272,12 +270,12 @@ class Machine:
     def _open(
         self, chain: Sequence[str], settings: Mapping[str, Setting], client: Client, pace: Floats
     ) -> tuple[Floats, Floats, Floats]:
-        """Requests come at a rate, whether earlier ones were answered or not."""
+        """Open load: requests come at a rate, also without responses to earlier ones."""
         offered = client.values * client.batch_size
         average = np.full_like(offered, self.client_ms)
         most = np.full_like(offered, self.ceiling)
         for name in chain:
-            # what arrives while a batch is worked on is the next batch
+            # requests that arrive during a batch form the next batch
             waiting = np.ones_like(offered)
             for _ in range(25):
                 busy_ms, _ = self._station(name, settings[name], client, waiting, pace)
@@ -294,11 +292,11 @@ class Machine:
     def _station(
         self, name: str, setting: Setting, client: Client, in_flight: Floats, pace: Floats
     ) -> tuple[Floats, Floats]:
-        """Milliseconds of a batch with so many in flight, and the most inferences per second."""
+        """Milliseconds of a batch for `in_flight` inferences, and the most inferences/s."""
         station = self.stations[name]
         batches = setting.instances
         if client.kind is LoadKind.CONCURRENCY:
-            # beside those that the instances work on, one waits for the first that is free
+            # besides the batches in execution, one batch waits for the next free instance
             batches += 1
         waiting = in_flight / batches
         batch = station.formed(waiting, client.batch_size, setting)

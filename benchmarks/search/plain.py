@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Servers written down as plainly as can be, as others would, and surfaces drawn from them.
+"""Simple models of servers, and surfaces drawn from them.
 
-They are not those that the search has a law for: all that is in flight is shared by the instances,
-so that nothing waits beside the batches that are worked on, and an instance slows the others
-whether it is busy or not. Where few requests keep a latency, one more may break it.
+They differ from the law of the adaptive search: instances share all requests in flight, so no
+request waits, and each instance slows the others, even if it is idle. Where few requests meet a
+latency limit, one more may break it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class PlainServer:
     def respond(
         self, settings: Mapping[str, Setting], clients: Sequence[Client]
     ) -> Response | None:
-        """What the client sees; None where the server cannot load this setting."""
+        """The response to the client; None if the server cannot load this setting."""
         (setting,), (client,) = settings.values(), clients
         memory = setting.instances * (self.weights_mb + self.item_mb * setting.batch_limit)
         if memory > self.memory_mb:
@@ -92,8 +92,8 @@ class PlainServer:
 
 
 def plain_surfaces(which: SurfaceSet) -> Iterator[Surface]:
-    """The surfaces of a set, always the same ones: each draw free, and within constraints that
-    5 to 10 % of its points meet.
+    """The surfaces of a set, always the same: each draw without constraints, and with constraints
+    that 5 to 10 % of its points meet.
     """
     for name, family in _FAMILIES.items():
         for number in _NUMBERS[which]:
@@ -128,7 +128,7 @@ def _accelerator(random: Random) -> PlainServer:
 
 
 def _cores(random: Random) -> PlainServer:
-    """Instances beyond the cores gain nothing, and batches little."""
+    """More instances than cores gain nothing, and batches gain little."""
     base, item = log_uniform(random, 0.2, 3), log_uniform(random, 0.5, 5)
     return _server(random, base_ms=base, item_ms=item, slowing=0.0, cores=random.uniform(1.5, 4.5))
 
@@ -169,7 +169,7 @@ def _two_peaks(random: Random) -> PlainServer:
 
 
 def _ceiling(random: Random) -> PlainServer:
-    """Something else is the limit: many points are equally good."""
+    """A limit outside the model makes many points equally good."""
     server = _server(random, slowing=random.uniform(0.05, 0.4))
     largest = 5 * 128 / (server.base_ms + server.item_ms * 128) / (1 + 4 * server.slowing) * 1000
     return replace(server, ceiling=largest * random.uniform(0.15, 0.6))
@@ -181,7 +181,7 @@ def _tails(random: Random) -> PlainServer:
 
 
 def _contention(random: Random) -> PlainServer:
-    """Further instances bring nothing, or less."""
+    """More instances gain nothing, or cost throughput."""
     power = random.uniform(0.9, 1.4)
     return _server(random, slowing=random.uniform(0.7, 1.3), slowing_power=power)
 

@@ -1,18 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings of real runs as surfaces: what was measured is taken for the truth.
+"""Recordings of real runs as surfaces: the measurements count as the truth.
 
 A recording is a CSV file with one row for each measurement of one model, as
-`model-analyzer checkpoint export --format csv` writes it. Of its columns these count:
+`model-analyzer checkpoint export --format csv` writes it. These columns are used:
 
     model, variant, concurrency or request_rate, perf_throughput, perf_latency_avg,
     perf_latency_p99, cpu_used_ram (may be missing), failure (empty, or MODEL_NOT_LOADED, …),
-    config.max_batch_size, config.instance_group.0.count, config.dynamic_batching… (those in
-    which variants differ)
+    config.max_batch_size, config.instance_group.0.count, config.dynamic_batching… (the fields
+    that differ between variants)
 
-Rows of the same point are repetitions: their mean counts. Every variant must have been measured
-under every load, up to the first that failed; instances go up by one, batch limits and loads
-double. Between two loads of a variant its values are interpolated over the logarithm of the load.
+Rows of the same point are repetitions, and their mean is used. Every variant must have measurements
+under every load, up to the first failed load. Instance counts increase by one; batch limits and
+loads double. Values between two loads are interpolated over the logarithm of the load.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from model_analyzer.search.plan import doubling
 
 Row = Mapping[str, str]
 
-# A recording has its own noise in it; this comes on top, as if it were measured again.
+# This noise is added to the noise in the recording, as in a new measurement.
 _NOISE = Noise(sigma=0.02, outliers=0.01)
 
 # Limits are drawn in their middle.
@@ -50,7 +50,7 @@ _SHARE = 0.075
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """A variant over its loads, ascending; `most` is the highest load that did not fail."""
+    """The values of a variant by load, ascending; `most` is the highest load that did not fail."""
 
     loads: Floats
     values: Mapping[str, Floats]
@@ -63,7 +63,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """The curves of a recording by the setting of the only model; others do not load."""
+    """The curves of a recording by the setting of its model; other settings do not load."""
 
     model: str
     curves: Mapping[Setting, Curve]
@@ -71,7 +71,7 @@ class Table:
     def respond(
         self, settings: Mapping[str, Setting], clients: Sequence[Client]
     ) -> Response | None:
-        """What was recorded."""
+        """The recorded values."""
         (client,) = clients
         curve = self.curves.get(settings[self.model])
         if curve is None:
@@ -86,9 +86,10 @@ class Table:
 
 
 def recorded_surfaces(directory: Path) -> Iterator[Surface]:
-    """The surfaces of every recording in a directory: free, and within 5 to 10 % of its points.
+    """The surfaces of every recording in a directory: without constraints, and with constraints
+    that 5 to 10 % of the points meet.
 
-    Raises ValueError, naming the file, where one cannot be replayed.
+    Raises ValueError with the file name if a recording cannot be used.
     """
     for path in sorted(directory.glob("*.csv")):
         surface = recorded(path)
@@ -98,12 +99,12 @@ def recorded_surfaces(directory: Path) -> Iterator[Surface]:
 
 
 def recorded(path: Path) -> Surface:
-    """A recording as a surface, without constraints. Raises ValueError where it cannot be one."""
+    """A recording as a surface without constraints. Raises ValueError if that is not possible."""
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
     models = {row["model"] for row in rows}
     if len(models) != 1:
-        raise ValueError(f"{path}: one model is wanted, not {len(models)}")
+        raise ValueError(f"{path}: expected one model, found {len(models)}")
     (model,) = models
     kind = LoadKind.REQUEST_RATE if rows[0].get("request_rate") else LoadKind.CONCURRENCY
     loads = sorted({int(row[kind.value]) for row in rows})
@@ -125,7 +126,7 @@ def recorded(path: Path) -> Surface:
     )
     if default is None or default.instances != 1 or default.forms_batches:
         raise ValueError(
-            f"{path}: the default is wanted, with one instance and no dynamic batching"
+            f"{path}: expected a default with one instance and without dynamic batching"
         )
     _check_grid(path, axis, loads)
     return Surface(
@@ -155,7 +156,7 @@ def _setting(row: Row) -> Setting:
 def _curve(
     path: Path, variant: str, rows: Sequence[Row], kind: LoadKind, loads: Sequence[int]
 ) -> Curve | None:
-    """The variant over its loads; None if it never was measured."""
+    """The values of the variant by load; None if it has no measurement."""
     measured: dict[int, list[Row]] = {}
     for row in rows:
         if not row.get("failure"):
@@ -190,7 +191,7 @@ def _check_grid(path: Path, axis: Axis, loads: Sequence[int]) -> None:
     )
     if not is_grid:
         raise ValueError(
-            f"{path}: instances have to go up by one, batch limits and loads to double; there are"
+            f"{path}: instances must increase by one, batch limits and loads must double; found"
             f" {list(counts)}, {list(limits)} and {list(loads)}"
         )
 

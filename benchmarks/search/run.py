@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The search laboratory: every search mode on response surfaces whose truth is known.
+"""The search laboratory: runs every search mode on response surfaces with known results.
 
     python benchmarks/search/run.py --set reporting --modes quick,optuna,random --seeds 10
 
 Modes are those of the product, `random` (`random:2` draws 2 % of the space), `upstream-quick` and
 `upstream-optuna` (with --upstream). A set is `tuning`, `reporting`, `plain-tuning`, `plain`,
 `simulated-tuning`, `simulated` (these two need a C compiler at first), or a directory of recorded
-tables. The README of the benchmarks says what the columns mean.
+tables. The README of the benchmarks explains the columns.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ OURS = [mode.value for mode in SearchMode]
 
 def main() -> None:
     options = _options()
-    # what a search says is heard where it counts, and not shown
+    # searches log as in a run, but nothing is shown
     log = logging.getLogger("model_analyzer")
     log.addHandler(logging.NullHandler())
     log.setLevel(logging.INFO)
@@ -62,14 +62,14 @@ def main() -> None:
     modes = options.modes.split(",")
     patterns = options.surfaces.split(",")
     for mode in modes:
-        known = [*OURS, drive.RANDOM, *upstream.MODES]
-        if mode.partition(":")[0] not in known:
-            _refuse(f"--modes: no mode {mode}: there are {', '.join(known)}")
+        supported = [*OURS, drive.RANDOM, *upstream.MODES]
+        if mode.partition(":")[0] not in supported:
+            _refuse(f"--modes: no mode {mode}: choose from {', '.join(supported)}")
     chosen = _surfaces(
         options.set, lambda name: any(fnmatch(name, pattern) for pattern in patterns)
     )
     if not chosen:
-        _refuse(f"--surfaces: none is called {options.surfaces}")
+        _refuse(f"--surfaces: no surface matches {options.surfaces}")
     program = None
     if any(mode in upstream.MODES for mode in modes):
         if options.upstream is None:
@@ -78,10 +78,11 @@ def main() -> None:
     began = time.monotonic()
     task = partial(_run_all, chosen, modes, range(options.seeds), program)
     verdicts: list[Verdict] = []
-    for surface, found in zip(chosen, _mapped(task, len(chosen), options.jobs), strict=True):
-        verdicts += found
+    results = _mapped(task, len(chosen), options.jobs)
+    for surface, of_surface in zip(chosen, results, strict=True):
+        verdicts += of_surface
         if options.verbose:
-            _show(surface, found)
+            _show(surface, of_surface)
     summaries = summarize(verdicts, modes)
     table = "\n".join([markdown(summaries), calibration(verdicts)])
     took = f"{time.monotonic() - began:.0f} s"
@@ -90,8 +91,8 @@ def main() -> None:
         options.out.mkdir(parents=True, exist_ok=True)
         (options.out / f"{Path(options.set).name}.md").write_text(table)
         content = {
-            "summary": [asdict(one) for one in summaries],
-            "runs": [asdict(one) for one in verdicts],
+            "summary": [asdict(summary) for summary in summaries],
+            "runs": [asdict(verdict) for verdict in verdicts],
         }
         (options.out / f"{Path(options.set).name}.json").write_text(json.dumps(content))
 
@@ -101,31 +102,33 @@ def _options() -> argparse.Namespace:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--set", default="tuning", help=_SET_HELP)
     options.add_argument("--modes", default=",".join([*OURS, drive.RANDOM]))
-    options.add_argument("--surfaces", default="*", help="names, as patterns joined by commas")
+    options.add_argument("--surfaces", default="*", help="patterns of names, with commas")
     options.add_argument("--seeds", type=int, default=3, help="runs of each mode on each surface")
     options.add_argument("--jobs", type=int, default=1, help="surfaces at the same time")
     options.add_argument("--out", type=Path, help="directory for the table and all runs (JSON)")
     options.add_argument(
         "--upstream",
         type=Path,
-        help="a directory with upstream in an environment of its own; made if it is missing",
+        help="directory with an environment for upstream; created if it does not exist",
     )
     options.add_argument("-v", "--verbose", action="store_true", help="a line for each surface")
     return options.parse_args()
 
 
 def _surfaces(name: str, is_wanted: Callable[[str], bool]) -> Sequence[Surface]:
-    """Those of a set that are wanted by their names."""
+    """The surfaces of a set with wanted names."""
     if name in _SIMULATED:
         return _simulated(name, is_wanted)
     if name in _PLAIN:
-        return [one for one in plain_surfaces(_PLAIN[name]) if is_wanted(one.name)]
-    if name in [one.value for one in SurfaceSet]:
-        return [one for one in surfaces(SurfaceSet(name)) if is_wanted(one.name)]
+        return [surface for surface in plain_surfaces(_PLAIN[name]) if is_wanted(surface.name)]
+    if name in [surface_set.value for surface_set in SurfaceSet]:
+        drawn = surfaces(SurfaceSet(name))
+        return [surface for surface in drawn if is_wanted(surface.name)]
     if not Path(name).is_dir():
         _refuse(f"--set: {name} is neither a set nor a directory")
     try:
-        return [one for one in recorded_surfaces(Path(name)) if is_wanted(one.name)]
+        recorded = recorded_surfaces(Path(name))
+        return [surface for surface in recorded if is_wanted(surface.name)]
     except ValueError as error:
         _refuse(f"--set {name}: {error}")
 
@@ -139,19 +142,19 @@ def _simulated(name: str, is_wanted: Callable[[str], bool]) -> Sequence[Surface]
 
 
 def _refuse(problem: str) -> NoReturn:
-    """Ends it as wrong options do."""
+    """Exits like after an invalid option."""
     print(problem, file=sys.stderr)
     sys.exit(2)
 
 
-# What the processes of a pool inherit: surfaces cannot be sent to them.
+# The task of the processes of a pool: they inherit it, since surfaces cannot be sent to them.
 _inherited: list[Callable[[int], Sequence[Verdict]]] = []
 
 
 def _mapped(
     task: Callable[[int], Sequence[Verdict]], count: int, jobs: int
 ) -> Iterator[Sequence[Verdict]]:
-    """What the task gives for every number below `count`, in this order."""
+    """The results of the task for every number below `count`, in order."""
     if jobs == 1:
         yield from map(task, range(count))
         return
@@ -171,27 +174,27 @@ def _run_all(
     program: Path | None,
     number: int,
 ) -> Sequence[Verdict]:
-    """All runs on one surface, whose truth is worked out once."""
+    """All runs on one surface, whose truth is computed once."""
     surface = chosen[number]
     truth = Truth(surface)
     verdicts = []
     for mode in modes:
         for seed in seeds:
             if program is not None and mode in upstream.MODES:
-                found = upstream.run(surface, mode, seed, program)
+                result = upstream.run(surface, mode, seed, program)
             else:
-                found = drive.run(surface, mode, seed)
-            if found is None:
+                result = drive.run(surface, mode, seed)
+            if result is None:
                 break
-            verdicts.append(judge(surface, truth, mode, seed, found))
+            verdicts.append(judge(surface, truth, mode, seed, result))
     return verdicts
 
 
 def _show(surface: Surface, verdicts: Sequence[Verdict]) -> None:
-    for mode in dict.fromkeys(one.mode for one in verdicts):
-        ours = [one for one in verdicts if one.mode == mode]
-        values = " ".join("-" if one.value is None else f"{one.value:.3f}" for one in ours)
-        measured = sum(one.measurements for one in ours) / len(ours)
+    for mode in dict.fromkeys(verdict.mode for verdict in verdicts):
+        of_mode = [verdict for verdict in verdicts if verdict.mode == mode]
+        values = " ".join("-" if v.value is None else f"{v.value:.3f}" for v in of_mode)
+        measured = sum(verdict.measurements for verdict in of_mode) / len(of_mode)
         print(f"{surface.name:26} {mode:16} measured {measured:6.1f}  {values}", flush=True)
 
 

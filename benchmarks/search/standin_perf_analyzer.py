@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""A perf_analyzer that asks the laboratory's server what it would have measured.
+"""A fake perf_analyzer that gets its measurement from the laboratory's server.
 
-It knows -b, -u, -f, --concurrency-range and --request-rate-range with one value, and ignores the
-rest. It starts once for each measurement, so it imports next to nothing.
+It reads -b, -u, -f, --concurrency-range and --request-rate-range with one value, and ignores other
+flags. It starts once for each measurement, so it imports very little.
 """
 
 import json

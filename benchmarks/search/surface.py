@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""A response surface: a configuration of the product, and what measuring it would give.
+"""A response surface: a configuration of the product, and the result of measuring it.
 
-The configuration is the YAML of a real run, so that any search mode, and other programs, can be
-set loose on it. The source of the answers is a machine of formulas, a simulated server or a
-recorded table.
+The configuration is the YAML of a real run, so any search mode, and other programs, can use it. The
+results come from a machine of formulas, a simulated server or a recorded table.
 """
 
 from __future__ import annotations
@@ -30,29 +29,29 @@ from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics, S
 from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, ServerSetup
 from model_analyzer.search.plan import SearchedModel, Subject
 
-# What can be wished for here: metric by the field of a response that holds it.
+# The supported metrics, and the field of a response with each.
 THROUGHPUT, AVERAGE, P99 = "perf_throughput", "perf_latency_avg", "perf_latency_p99"
 MEMORY = "cpu_used_ram"
 
 _WINDOWS = 3
 
-# So long the server is taken to have counted.
+# The time in seconds over which the server counts.
 _COUNTED_S = 5.0
 
 
 class Source(Protocol):
-    """Answers without noise."""
+    """Gives responses without noise."""
 
     def respond(
         self, settings: Mapping[str, Setting], clients: Sequence[Client]
     ) -> Response | None:
-        """What each client sees; None where the server cannot load these settings."""
+        """The response to each client; None if the server cannot load these settings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noise:
-    """Relative standard deviation of a measured throughput; latencies follow it, and p99 has as
-    much again of its own. A share of the measurements are outliers: slower by up to a third.
+    """The relative standard deviation of throughput. Latencies follow throughput, and p99 has the
+    same noise again. A share of the measurements are outliers, slower by up to a third.
     """
 
     sigma: float = 0.0
@@ -76,7 +75,7 @@ class Noise:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axis:
-    """The values that a model can be given: instances, batch limits, queue delays (us)."""
+    """The values to choose from for a model: instances, batch limits, queue delays (us)."""
 
     instances: Sequence[int]
     batch_limits: Sequence[int]
@@ -93,8 +92,8 @@ class Axis:
 
 @dataclass(frozen=True, kw_only=True)
 class Surface:
-    """`facts` are the profiled models, `options` the YAML beside the mode, `axes` the grid of all
-    that can be chosen for each model that has instances, `loads` that of the load.
+    """A response surface. `facts` are the profiled models, `options` is the YAML without the mode,
+    `axes` has the choices for each model with instances, and `loads` the choices for the load.
     """
 
     name: str
@@ -129,7 +128,7 @@ class Surface:
         return self.subject(self.settings(None)).goal
 
     def within(self, *constraints: Constraint) -> Surface:
-        """The same with constraints on every model."""
+        """This surface with constraints on every model."""
         said = {
             one.tag: {
                 **({} if one.minimum is None else {"min": one.minimum}),
@@ -140,11 +139,11 @@ class Surface:
         return replace(self, options={**self.options, "constraints": said})
 
     def response(self, point: Point) -> Response | None:
-        """The answer without noise."""
+        """The response without noise."""
         return self.source.respond(point.settings, point.clients)
 
     def measure(self, point: Point, seed: int, repetition: int = 0) -> Outcome:
-        """The answer as it would be measured, for the so-manieth time."""
+        """The outcome of a measurement; `repetition` counts measurements of the same point."""
         response = self.response(point)
         if response is None:
             return Failure(
@@ -154,15 +153,15 @@ class Surface:
             return Failure(reason=FailureReason.REQUEST_FAILED, message="out of memory")
         speed, tail, windows = self.noise.factors(seed, self.name + point.text, repetition)
         measured = measurement(response, speed=speed, tail=tail, windows=windows)
-        # all of the noise that is its own follows from the throughput that was measured
+        # the measured throughput is the seed for the remaining noise
         random = np.random.default_rng(crc32(repr(measured.models).encode()))
         return replace(measured, statistics=self._statistics(response, speed, random))
 
     def _statistics(
         self, response: Response, speed: float, random: np.random.Generator
     ) -> ServerStatistics:
-        """What the server would count of an ensemble and its steps, when all goes `speed` times as
-        fast; the time of each step has noise of its own.
+        """The server's statistics of an ensemble and its steps, if everything is `speed` times as
+        fast; the time of each step has additional noise.
         """
         if not response.steps:
             return {}
@@ -178,7 +177,7 @@ class Surface:
 def measurement(
     response: Response, *, speed: float, tail: float, windows: Sequence[float]
 ) -> Measurement:
-    """What is measured at the first load of a response, when all goes `speed` times as fast."""
+    """The measurement at the first load of a response, if everything is `speed` times as fast."""
     models = []
     for throughput, average, p99 in zip(
         response.throughput, response.latency_avg, response.latency_p99, strict=True
@@ -201,7 +200,7 @@ def measurement(
 
 
 def _counted(inferences: int, batch: float, batch_ms: float) -> ModelStatistics:
-    """Of batches of two sizes, those nearest to the mean, which take the same time."""
+    """Statistics with the two batch sizes nearest to the mean, which need the same time."""
     size, larger = int(batch), batch - int(batch)
     executions = round(inferences / batch)
     counts = {size: round(executions * (1 - larger)), size + 1: round(executions * larger)}
@@ -217,7 +216,7 @@ def _counted(inferences: int, batch: float, batch_ms: float) -> ModelStatistics:
 
 
 def single(name: str, *, max_batch_size: int = 8, batches: bool = True) -> ModelFacts:
-    """The facts of a model that is varied; as it comes, it does not form batches."""
+    """The facts of a model; its default does not batch dynamically."""
     limit = {"max_batch_size": max_batch_size} if batches else {}
     tensors = [{"data_type": "TYPE_FP32", "dims": [16]}]
     config = {

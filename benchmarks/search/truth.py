@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is true of a surface: how large it is, the best of it, and what a recommendation is worth.
+"""The truth about a surface: its size, its best point, and the value of a recommendation.
 
-The grid is every combination of the values of its axes with the loads that double, and the
-configuration that the models come with. Between those loads others can be chosen, too: the best
-of the grid and the best under any load are both told.
+The grid has every combination of the values of its axes with loads that double, and the default
+configuration. A search can also choose loads between them, so there are two best points: of the
+grid, and under any load.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from model_analyzer.domain.models import VariantNames
 
 Settings = Mapping[str, Setting]
 
-# Values that are as near as this are the same.
+# Values with a smaller relative difference are equal.
 _SAME = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Best:
-    """The best point that keeps the constraints, by its merit; None if there is none."""
+    """The best point that meets the constraints, and its merit; None if there is none."""
 
     merit: float | None
     settings: Settings | None
@@ -39,14 +39,14 @@ class Best:
 
 
 class Truth:
-    """All that can be worked out about a surface."""
+    """Everything that can be computed about a surface."""
 
     def __init__(self, surface: Surface) -> None:
         self._surface = surface
 
     @cached_property
     def variants(self) -> Sequence[Settings]:
-        """Every setting of the grid; the models as they come stand first."""
+        """Every setting of the grid; the default is the first."""
         names = VariantNames()
         default = {
             part.model: Setting.of(part)
@@ -59,7 +59,7 @@ class Truth:
 
     @property
     def size(self) -> int:
-        """Points of the grid."""
+        """The number of points of the grid."""
         clients: int = len(self._surface.loads) ** len(self._surface.facts)
         return len(self.variants) * clients
 
@@ -70,8 +70,8 @@ class Truth:
 
     @cached_property
     def best_under_any_load(self) -> Best:
-        """The best under any whole load between the ends of the grid: never below that of the
-        grid. With several clients, it is that of the grid.
+        """The best point under any integer load between the ends of the grid, never below the best
+        of the grid. With several clients, it is the best of the grid.
         """
         loads = self._surface.loads
         if len(self._surface.facts) > 1:
@@ -80,13 +80,13 @@ class Truth:
 
     @cached_property
     def feasible(self) -> float:
-        """The share of the grid that keeps the constraints."""
+        """The share of the grid that meets the constraints."""
         met = sum(int(mask.sum()) for *_, mask in self._judged(self._surface.loads))
         return met / self.size
 
     def metric(self, tag: str) -> Floats:
-        """The values of a metric at all points of the grid that keep the constraints, unordered;
-        of several models the worst counts, as a constraint on all of them sees it.
+        """The values of a metric at all points of the grid that meet the constraints, unordered.
+        With several models, the worst value, as for a constraint on all models.
         """
         worst = np.min if tag == THROUGHPUT else np.max
         found = [np.zeros(0)]
@@ -96,20 +96,20 @@ class Truth:
         return np.concatenate(found)
 
     def limit(self, tag: str, share: float) -> Constraint:
-        """The constraint on a metric that, beside those that there are, the given share of the
-        grid meets, as nearly as ties allow: an upper bound, or a lower one on throughput. It lies
-        between two values: on one, rounding and noise would decide whether that is allowed.
+        """An additional constraint on a metric that about the given `share` of the grid meets: an
+        upper limit, or a lower one on throughput. The limit is between two values, so that rounding
+        and noise do not matter.
         """
         ordered = self._best_first(tag)
-        # what is tied is met together, or not at all
+        # tied points meet it together, or not at all
         ends = np.flatnonzero(~np.isclose(ordered[1:], ordered[:-1], rtol=_SAME)) + 1
         if len(ends) == 0:
             ends = np.array([len(ordered) - 1])
         return _after(tag, ordered, ends[np.abs(ends - share * self.size).argmin()])
 
     def limit_apart(self, tag: str, least: float, most: float) -> Constraint:
-        """The same where a share between two is met, and the values are farthest apart: where they
-        are samples, it would be chance which of those near to a bound keep it.
+        """As `limit`, with a share between `least` and `most`, at the largest gap between values:
+        for values with noise, points near a limit would meet it only by chance.
         """
         ordered = self._best_first(tag)
         met = np.arange(math.ceil(least * self.size), math.floor(most * self.size) + 1)
@@ -118,19 +118,19 @@ class Truth:
         return _after(tag, ordered, met[gaps.argmax()])
 
     def _best_first(self, tag: str) -> Floats:
-        """The values of a metric in the order in which a limit on it is met."""
+        """The values of a metric, the best first."""
         ordered: Floats = np.sort(self.metric(tag))
         return ordered[::-1] if tag == THROUGHPUT else ordered
 
     def merit_of(self, point: Point) -> float | None:
-        """How good a point is, without noise; None if it fails."""
+        """The merit of a point without noise; None if it fails."""
         response = self._surface.response(point)
         if response is None or response.fails[0]:
             return None
         return float(self._merit(response)[0])
 
     def excess_of(self, point: Point) -> float:
-        """The most by which a point breaks a constraint, without noise, as a share of the bound."""
+        """The largest relative violation of a constraint at a point, without noise."""
         response = self._surface.response(point)
         if response is None or response.fails[0]:
             return float("inf")
@@ -161,7 +161,7 @@ class Truth:
     def _judged(
         self, loads: Sequence[int]
     ) -> Iterator[tuple[Settings, Response, Sequence[Client], NDArray[np.bool_]]]:
-        """Every variant that loads, with where it keeps the constraints."""
+        """Every variant that loads, and whether it meets the constraints under each load."""
         for settings, response, clients in self._answered(loads):
             mask = ~response.fails
             for index, goal in enumerate(self._surface.goal.models):
@@ -184,8 +184,8 @@ class Truth:
                 yield settings, response, clients
 
     def _merit(self, response: Response) -> Floats:
-        """The objectives as one number, as far apart as the goal's score would put two points:
-        logarithms, so that a difference is a ratio.
+        """The objectives as one number, whose differences are the goal's scores: a logarithm, so a
+        difference is a ratio.
         """
         goals = self._surface.goal.models
         total = np.zeros_like(response.throughput[0])
@@ -200,7 +200,7 @@ class Truth:
 
 
 def _after(tag: str, ordered: Floats, count: int) -> Constraint:
-    """The constraint that so many of the values meet, between the last of them and the next."""
+    """The constraint that the first `count` values meet, between the last of them and the next."""
     bound = float(np.sqrt(ordered[count - 1] * ordered[count]))
     if tag == THROUGHPUT:
         return Constraint(tag=tag, minimum=bound)

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Upstream on the same surfaces: a whole program, given a server and a perf_analyzer that pretend.
+"""Runs upstream on the same surfaces: the whole program, with a fake server and perf_analyzer.
 
-The server is in this process: it takes loads and unloads over HTTP, as Triton does, and answers
-the stand-in perf_analyzer from the surface. So everything is known here that upstream measured.
-Upstream's fixed sleeps are cut short (`fast/sitecustomize.py`); its search is untouched.
+The server is in this process: like Triton, it loads and unloads models over HTTP, and it gives the
+fake perf_analyzer measurements from the surface. So it records all measurements of upstream.
+Upstream's fixed sleeps are shortened (`fast/sitecustomize.py`); its search is unchanged.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from model_analyzer.runner.model_config import parse_text, to_text
 MODES = {"upstream-brute": "brute", "upstream-quick": "quick", "upstream-optuna": "optuna"}
 
 _HERE = Path(__file__).parent
-# What measures nothing for so long goes in circles, as its quick search does at times.
+# After this time without a measurement, it is in an endless loop, as its quick search is sometimes.
 _PATIENCE_S = 30.0
 
 
 def run(surface: Surface, mode: str, seed: int, program: Path) -> Run | None:
-    """The run of upstream's command. None where it refuses the models, and where this laboratory
-    cannot put it on the surface: several models at once, request rates (which its quick search
-    does not know), or what only our monitors see.
+    """The run of upstream's command. None if it refuses the models, or if this laboratory does not
+    support the surface: several models at once, request rates (which its quick search does not
+    support), or metrics of our monitors.
     """
     (facts, *others) = surface.facts
     tags = [one.tag for goal in surface.goal.models for one in goal.constraints]
@@ -81,7 +81,7 @@ def run(surface: Surface, mode: str, seed: int, program: Path) -> Run | None:
 
 
 class _Server(ThreadingHTTPServer):
-    """Models that are loaded by their configuration, and what was asked for."""
+    """The loaded models with their configurations, and the requested measurements."""
 
     daemon_threads = True
 
@@ -99,7 +99,7 @@ class _Server(ThreadingHTTPServer):
         return int(self.server_address[1])
 
     def load(self, name: str, override: str | None) -> str | None:
-        """Loads a model; what is wrong, if it does not fit."""
+        """Loads a model; returns an error message if it does not fit."""
         config = self.facts[name].config if override is None else from_json(json.loads(override))
         client = Client(kind=self.surface.load_kind, values=np.asarray([1.0]))
         settings = _settings(self.surface, {**self.configs, name: config})
@@ -110,7 +110,7 @@ class _Server(ThreadingHTTPServer):
         return None
 
     def measure(self, load: int, batch_size: int) -> Mapping[str, float] | None:
-        """What perf_analyzer reads; None where requests fail."""
+        """The values for perf_analyzer; None if requests fail."""
         client = Client(
             kind=self.surface.load_kind, values=np.asarray([float(load)]), batch_size=batch_size
         )
@@ -122,7 +122,7 @@ class _Server(ThreadingHTTPServer):
 
 
 def _settings(surface: Surface, configs: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Setting]:
-    """Those of all models with instances, by what is loaded; else as the models come."""
+    """The settings of all models with instances, from the loaded configurations or the defaults."""
     return {
         part.name: _setting(part.name, configs.get(part.name, part.config))
         for facts in surface.facts
@@ -136,11 +136,11 @@ def _setting(name: str, config: Mapping[str, Any]) -> Setting:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """As much of Triton's HTTP as upstream uses, and `/measure` for the stand-in."""
+    """The parts of Triton's HTTP API that upstream uses, and `/measure` for perf_analyzer."""
 
     server: _Server
     protocol_version = "HTTP/1.1"
-    wbufsize = -1  # an answer is one packet
+    wbufsize = -1  # one packet for each answer
 
     def do_GET(self) -> None:
         path, _, query = self.path.partition("?")
@@ -182,7 +182,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: nobody reads it."""
+        """Does nothing: the log is not read."""
 
 
 @contextmanager
@@ -241,7 +241,7 @@ def _config(surface: Surface, mode: str, directory: Path, port: int) -> Mapping[
 
 
 def _profile(program: Path, config: Path, log: Path, server: _Server) -> bool:
-    """Whether its run came to a good end."""
+    """Whether its run succeeded."""
     command = [str(program), "profile", "-f", str(config)]
     with (
         log.open("wb") as output,
@@ -264,8 +264,8 @@ def _profile(program: Path, config: Path, log: Path, server: _Server) -> bool:
 
 
 def _recommended(directory: Path, surface: Surface) -> tuple[Point | None, bool]:
-    """The first row of its table that satisfies the constraints, else the first one; and whether
-    it does.
+    """The first row of its table that meets the constraints, or else the first row; and whether it
+    meets them.
     """
     table = directory / "results" / "results" / "metrics-model-inference.csv"
     if not table.exists():
@@ -284,12 +284,12 @@ def _recommended(directory: Path, surface: Surface) -> tuple[Point | None, bool]
 
 
 def _configs(directory: Path, path: str) -> Mapping[str, Mapping[str, Any]]:
-    """The configurations by model behind `m_config_3` or `e_config_2: a_config_0, b_config_1`."""
+    """The configurations by model of `m_config_3` or `e_config_2: a_config_0, b_config_1`."""
     configs = {}
     for variant in path.replace(": ", ", ").split(", "):
         model = variant.rpartition("_config_")[0]
         file = directory / "variants" / variant / "config.pbtxt"
-        if not file.exists():  # the default's is not always written
+        if not file.exists():  # upstream does not always write the default
             file = directory / "models" / model / "config.pbtxt"
         configs[model] = parse_text(file.read_text(), variant)
     return configs

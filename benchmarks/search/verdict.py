@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the runs of a mode were worth: one verdict each, and their summary as a table."""
+"""Judges the runs of a search mode: a verdict for each run, and their summary as a table."""
 
 from __future__ import annotations
 
@@ -18,26 +18,25 @@ from benchmarks.search.surface import Surface
 from benchmarks.search.truth import Truth
 from model_analyzer.domain.trials import LoadKind
 
-# A load is too high where that part of it gives as much, up to this share.
+# A load is too high if this part of it has the same merit, up to this share.
 _QUARTER, _AS_MUCH = 4, 0.01
 
-# A recommendation may break a constraint by what noise can hide: so many standard deviations.
+# A recommendation may break a constraint by noise: at most this number of standard deviations.
 _TOLERANCE = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """One run, judged by the true values of what it recommends.
+    """One run, judged by the true values of its recommendation.
 
-    `value` is its share of the best of the grid, from 0 (it breaks a constraint by more than
-    noise can hide, or there is no answer) to 1 (that is capped: between the loads of the grid
-    there are better ones); `value_any_load` is its share of the best of those. `value_strict` is
-    as `value`, but 0 also where a constraint is broken by less than noise can hide. All are None
-    where nothing is feasible. `answered` says that it claims to keep the constraints, `chance` how
-    likely it thinks that something better remains. It is `beaten` where its own measurements say
-    that something else is better which keeps the constraints, or at least (`doubted`) measured so;
-    and `crowded` where the same under a quarter of the requests in
-    flight gives as much.
+    `value` is its share of the best of the grid, from 0 (it breaks a constraint by more than noise,
+    or has no answer) to 1 (capped, since loads between those of the grid may be better).
+    `value_any_load` is its share of the best under any load. `value_strict` is like `value`, but 0
+    for any broken constraint. All are None if nothing is feasible. `answered`: it claims to meet
+    the constraints. `chance`: its stated probability of a better configuration. `beaten`: by its
+    own measurements, a different configuration is better and truly meets the constraints;
+    `doubted`: or only measured so. `crowded`: a quarter of the requests in flight would give the
+    same merit.
     """
 
     surface: str
@@ -106,7 +105,7 @@ def judge(surface: Surface, truth: Truth, mode: str, seed: int, run: Run) -> Ver
 
 
 def _is_crowded(truth: Truth, recommended: Point | None, merit: float) -> bool:
-    """Whether a quarter of the requests in flight gives as much, and breaks no constraint."""
+    """Whether a quarter of the requests in flight has the same merit, and meets the constraints."""
     if recommended is None or any(
         client.kind is not LoadKind.CONCURRENCY or client.values[0] < _QUARTER
         for client in recommended.clients
@@ -121,17 +120,17 @@ def _is_crowded(truth: Truth, recommended: Point | None, merit: float) -> bool:
 
 
 def worst_tenth(values: Sequence[float]) -> float:
-    """The mean of the lowest tenth, which is one value at least."""
+    """The mean of the lowest tenth, at least one value."""
     return float(np.mean(sorted(values)[: math.ceil(len(values) / 10)]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """The runs of a mode on surfaces of one kind. Values are shares (1: the best); counts are
-    means over the runs, but `beaten` and `doubted` are numbers of runs; times to decide are of all
-    trials of all runs, in milliseconds.
+    """The runs of a mode on surfaces of one kind. Values are shares (1: the best). Counts are means
+    over the runs, except `beaten` and `doubted`, which are numbers of runs. Decision times are over
+    all trials of all runs, in milliseconds.
 
-    Where nothing is feasible there are no values, and `no_answer` is right.
+    If nothing is feasible, there are no values, and `no_answer` is correct.
     """
 
     kind: str
@@ -167,7 +166,7 @@ def kind_of(verdict: Verdict) -> str:
 
 
 def summarize(verdicts: Iterable[Verdict], modes: Sequence[str]) -> Sequence[Summary]:
-    """One summary for each kind of surface and each mode that ran there, in this order."""
+    """A summary for each kind of surface and each mode that ran on it, in this order."""
     groups: Mapping[tuple[str, str], list[Verdict]] = {
         (kind, mode): [] for kind in KINDS for mode in modes
     }
@@ -210,14 +209,14 @@ def _summary(kind: str, mode: str, runs: Sequence[Verdict]) -> Summary:
     )
 
 
-# What a search calls better, and the chances that are put together.
+# The gain that counts as better, and the ranges of chances.
 _BETTER = 0.03
 _CHANCES = (0.0, 0.1, 0.25, 0.5, 1.0)
 
 
 def calibration(verdicts: Iterable[Verdict]) -> str:
-    """A table of the chances that searches gave for something better to remain, and of how often
-    something did; empty where none gave any.
+    """A table that compares the stated chances of a better configuration with how often there was
+    one; "" if no search stated a chance.
     """
     said = [
         (run.chance, run.value_any_load < 1 - _BETTER)

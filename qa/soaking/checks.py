@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What must be true after a fault. Each check gives what is wrong, in sentences.
+"""Checks after a fault. Each check returns its findings as sentences.
 
-An outcome is acknowledged when the program has said it: the line `trial_finished` or `trial_failed`
-of `--progress json` has come out of its standard output. From then on nothing may lose it.
+An outcome is acknowledged when the program has written its line `trial_finished` or `trial_failed`
+of `--progress json` to standard output. After that, no fault may lose it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CRASHES = re.compile(
 
 @dataclass(frozen=True)
 class Outcome:
-    """One outcome of a trial, as it was acknowledged or as it was kept."""
+    """One outcome of a trial, acknowledged or stored in the checkpoint."""
 
     trial: str
     variant: str
@@ -35,7 +35,7 @@ class Outcome:
 
 
 def event_of(line: str) -> Event | None:
-    """The event of a line of standard output; None for one that was cut off by a kill."""
+    """The event in a line of standard output; None if a kill has cut the line."""
     try:
         event = json.loads(line)
     except ValueError:
@@ -44,7 +44,7 @@ def event_of(line: str) -> Event | None:
 
 
 def acknowledged(events: Iterable[Event]) -> list[Outcome]:
-    """What these events say was measured in this run, in that order."""
+    """The outcomes of this run in these events, in order."""
     return [
         Outcome(
             event["trial"],
@@ -58,7 +58,7 @@ def acknowledged(events: Iterable[Event]) -> list[Outcome]:
 
 
 def kept(export: str) -> list[Outcome]:
-    """What `checkpoint export --format json` says."""
+    """The outcomes in the output of `checkpoint export --format json`."""
     return [
         Outcome(
             row["trial"],
@@ -70,28 +70,30 @@ def kept(export: str) -> list[Outcome]:
     ]
 
 
-def losses(said: Iterable[Outcome], there: Sequence[Outcome]) -> list[str]:
-    """Acknowledged outcomes that are not there as they were said. A failure may have become a
-    measurement: that was tried again.
+def losses(acknowledged: Iterable[Outcome], stored: Sequence[Outcome]) -> list[str]:
+    """Acknowledged outcomes that are missing or different. A failure may have become a measurement,
+    since it was tried again.
     """
-    newest = {outcome.trial: outcome for outcome in said}
+    newest = {outcome.trial: outcome for outcome in acknowledged}
     problems = []
     for outcome in newest.values():
-        same = [other for other in there if other.trial == outcome.trial]
-        if not same:
+        of_trial = [record for record in stored if record.trial == outcome.trial]
+        if not of_trial:
             problems.append(f"lost: acknowledged outcome {outcome.trial} is not in the checkpoint")
-        elif not outcome.has_failed and not any(_is_same(outcome, other) for other in same):
-            problems.append(f"lost: trial {outcome.trial} has another outcome than acknowledged")
+        elif not outcome.has_failed and not any(_is_same(outcome, record) for record in of_trial):
+            problems.append(
+                f"lost: trial {outcome.trial} has a different outcome than acknowledged"
+            )
     return problems
 
 
-def _is_same(said: Outcome, other: Outcome) -> bool:
-    return not other.has_failed and abs(said.started - other.started) <= _SAME_START_S
+def _is_same(measurement: Outcome, record: Outcome) -> bool:
+    return not record.has_failed and abs(measurement.started - record.started) <= _SAME_START_S
 
 
-def repetitions(there: Iterable[Outcome]) -> list[str]:
-    """Outcomes that are kept more than once."""
-    counts = Counter((outcome.trial, outcome.variant) for outcome in there)
+def repetitions(stored: Iterable[Outcome]) -> list[str]:
+    """Outcomes that are stored more than once."""
+    counts = Counter((outcome.trial, outcome.variant) for outcome in stored)
     return [
         f"trial {trial} of {variant} is in the checkpoint {times} times"
         for (trial, variant), times in counts.items()
@@ -99,16 +101,16 @@ def repetitions(there: Iterable[Outcome]) -> list[str]:
     ]
 
 
-def measured_again(said: Iterable[Outcome], in_next_run: Iterable[Outcome]) -> list[str]:
-    """Acknowledged measurements that the next run did not know."""
-    measured = {outcome.trial for outcome in said if not outcome.has_failed}
-    again = measured & {outcome.trial for outcome in in_next_run}
-    return [f"trial {trial} was acknowledged, and measured again" for trial in sorted(again)]
+def measured_again(acknowledged: Iterable[Outcome], in_next_run: Iterable[Outcome]) -> list[str]:
+    """Acknowledged measurements that the next run did not resume."""
+    measured = {outcome.trial for outcome in acknowledged if not outcome.has_failed}
+    repeated = measured & {outcome.trial for outcome in in_next_run}
+    return [f"trial {trial} was acknowledged, and measured again" for trial in sorted(repeated)]
 
 
-def differences(there: Iterable[Outcome], undisturbed: Set[tuple[str, str]]) -> list[str]:
-    """How the kept measurements differ from those of a run without a fault."""
-    measured = {(each.trial, each.variant) for each in there if not each.has_failed}
+def differences(stored: Iterable[Outcome], undisturbed: Set[tuple[str, str]]) -> list[str]:
+    """Differences between the stored measurements and those of a run without a fault."""
+    measured = {(outcome.trial, outcome.variant) for outcome in stored if not outcome.has_failed}
     return [
         *(f"missing: {variant}, trial {trial}" for trial, variant in undisturbed - measured),
         *(f"not expected: {variant}, trial {trial}" for trial, variant in measured - undisturbed),
@@ -116,24 +118,24 @@ def differences(there: Iterable[Outcome], undisturbed: Set[tuple[str, str]]) -> 
 
 
 def crashes(name: str, text: str) -> list[str]:
-    """Lines that only a defect of the program writes."""
+    """Lines that only a bug of the program can cause."""
     return [f"{name} has '{match[0]}'" for match in _CRASHES.finditer(text)]
 
 
 def wrong_status(
     status: int, allowed: Set[int], events: Sequence[Event], errors: str, trials: int
 ) -> list[str]:
-    """Whether the exit status is one of these, and says the same as events and messages."""
-    said = [event["exit_status"] for event in events if event["event"] == "run_finished"]
+    """Findings if the exit status is not allowed, or contradicts the events or messages."""
+    announced = [event["exit_status"] for event in events if event["event"] == "run_finished"]
     problems = []
     if status not in allowed:
         problems.append(f"exit status {status}, expected {' or '.join(map(str, sorted(allowed)))}")
-    if said and said != [status]:
-        problems.append(f"exit status {status}, but run_finished says {said}")
-    if status == 0 and not said:
+    if announced and announced != [status]:
+        problems.append(f"exit status {status}, but run_finished says {announced}")
+    if status == 0 and not announced:
         problems.append("exit status 0 without run_finished")
     finished = {event["trial"] for event in events if event["event"] == "trial_finished"}
-    has_failures = any(event["event"] == "trial_failed" for event in events)  # said, each of them
+    has_failures = any(event["event"] == "trial_failed" for event in events)
     if status == 0 and len(finished) < trials and not has_failures:
         problems.append(f"exit status 0 after {len(finished)} of {trials} trials")
     if status > 0 and not errors.strip():
@@ -142,7 +144,7 @@ def wrong_status(
 
 
 def refusals(status: int, errors: str) -> list[str]:
-    """Whether a second run that was refused says why."""
+    """Findings if a refused second run does not say the reason."""
     if status == 0 or "in use by another run" in errors:
         return []
-    return [f"a second run ended with {status} for another reason: {errors.strip()[-300:]}"]
+    return [f"a second run ended with {status} for a different reason: {errors.strip()[-300:]}"]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which fault comes in which round, and when: all of it follows from the seed."""
+"""Draws the fault and its moment for each round, from the seed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ _WINDING_UP_S = 3.0
 
 @dataclass(frozen=True)
 class Moment:
-    """So many seconds after so many acknowledged outcomes: on a slow machine, too, in the same
-    phase of the run.
-    """
+    """A time after a number of acknowledged outcomes: the same phase of the run on any machine."""
 
     outcomes: int
     delay_s: float
@@ -28,7 +26,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Card:
-    """What happens in one round. Everything else that is left to chance comes from `dice`."""
+    """The fault and moment of one round. All other random choices use `dice`."""
 
     number: int
     fault: str
@@ -42,9 +40,8 @@ class Card:
 
 
 def draw(number: int, faults: Mapping[str, int], seed: int) -> Card:
-    """The card of a round, from 1, of faults with the most outcomes that may be acknowledged before
-    they come. A deck has each fault once and is shuffled anew when it is empty: no fault is more
-    than one round ahead of another.
+    """The card of a round (from 1). `faults` has the most outcomes before each fault. A deck has
+    each fault once and is shuffled again when it is empty, so all faults come equally often.
     """
     deck, position = divmod(number - 1, len(faults))
     fault = random.Random(f"{seed} deck {deck}").sample(list(faults), len(faults))[position]

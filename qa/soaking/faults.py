@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is done to a run. Each fault says whether there was still something to do it to."""
+"""The faults. Each fault returns whether it hit the run."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ _LATEST = {_LOAD: _WHILE_MEASURING, GUARD_OF + _LOAD: _WHILE_MEASURING}
 
 _ENDS_S = 90.0
 _LEAVES_S = 20.0  # after a third interrupt
-_ROOM = "64m"  # for a whole run
-# without these, root may write where nobody may
+_ROOM = "64m"  # the disk space for a run
+# with these capabilities, root may write to read-only directories
 _AS_A_USER = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
 
 
 @dataclass(frozen=True)
 class Strike:
-    """A run, where it happens, and what is left to chance."""
+    """A run, its scene, and the random numbers of the round."""
 
     scene: Scene
     run: Program
     dice: random.Random
 
     def reach(self, role: str, number: signal.Signals) -> list[psutil.Process]:
-        """Signals the processes in that role, as soon as there are any; those that it reached."""
+        """Signals the processes with this role as soon as there are any; returns them."""
         reached: list[psutil.Process] = []
 
         def is_reached() -> bool:
@@ -64,9 +64,9 @@ class Strike:
 
 @dataclass(frozen=True)
 class Fault:
-    """`strike` does it, and says whether it hit. The run must end `within_s`, with one of the
-    `statuses`, or of the `statuses_early` where it had not begun. With `is_swept_later`, the next
-    start removes what stays behind. After more than `latest` outcomes it would come too late.
+    """A fault. `strike` causes it and returns whether it hit. The run must then end `within_s`
+    seconds, with one of the `statuses`, or of `statuses_early` if it had not begun. With
+    `is_swept_later`, the next start removes leftovers. `latest` is the most outcomes before it.
     """
 
     strike: Callable[[Strike], bool]
@@ -93,7 +93,7 @@ def _kill(role: str) -> Fault:
 
 
 def _kill_with_guards(strike: Strike) -> bool:
-    """One after the other, whoever comes first: a guard that is alone for a moment cleans up."""
+    """Kills them one by one, in any order: a guard that lives a moment longer cleans up."""
     if not strike.run.until(lambda: find(GUARD_OF + _SERVER, strike.scene.mark)):
         return False
     guards = [
@@ -110,7 +110,7 @@ def _stop_guards_and_kill(strike: Strike) -> bool:
 
 
 def _kill_everything(strike: Strike) -> bool:
-    """As a batch system ends a job."""
+    """Kills all processes, like a batch system."""
     processes = [process for role in _ROLES[1:] for process in find(role, strike.scene.mark)]
     return _kill_in_any_order([*processes, psutil.Process(strike.run.pid)], strike)
 
@@ -133,7 +133,7 @@ def _pause(role: str) -> Fault:
 
 
 def _stop(role: str) -> Fault:
-    """The process never goes on: somebody waits a little, and then interrupts three times."""
+    """The process stays stopped: the user waits a little, and then interrupts three times."""
 
     def strike(strike: Strike) -> bool:
         stopped = strike.reach(role, signal.SIGSTOP)
@@ -146,7 +146,7 @@ def _stop(role: str) -> Fault:
 
 
 def _stop_main(strike: Strike) -> bool:
-    """Nothing but a kill ends it then."""
+    """Stops the main process, which then only a kill can end."""
     stopped = strike.reach(_MAIN, signal.SIGSTOP)
     time.sleep(strike.dice.uniform(0, 2))
     send(stopped, signal.SIGKILL)
@@ -160,7 +160,7 @@ def _ask_to_end(number: signal.Signals) -> Fault:
 
 
 def _as_of_any(number: signal.Signals) -> frozenset[int]:
-    """The statuses of a program that does nothing about a signal."""
+    """The exit statuses of a program without a handler for the signal."""
     return frozenset({-number, 128 + number})
 
 
@@ -182,8 +182,8 @@ def _remove(path: Path, dice: random.Random) -> None:
 
 
 def _spoil_journal(change: Callable[[Path, random.Random], None], *, kills: bool) -> Fault:
-    """With `kills`, the program is killed after the next outcome but one: it had time to notice.
-    The next one may have been in the journal before that was spoiled.
+    """With `kills`, the program is killed after the second outcome from now: it had time to notice.
+    The first one may have been in the journal before the fault.
     """
 
     def strike(strike: Strike) -> bool:
@@ -223,7 +223,9 @@ def _remove_lock(strike: Strike) -> bool:
 
 
 def _start_another(strike: Strike) -> bool:
-    """Half of the time with a model directory of its own: then just the checkpoints are shared."""
+    """Starts a second run. Half of the time it has its own output directory, so that the runs share
+    only the checkpoints.
+    """
     is_in_time = not strike.run.has_ended
     own = ["--output-model-repository-path", "other_models"]
     another = strike.scene.start("another", *strike.dice.choice([[], own]))
@@ -266,7 +268,7 @@ def _cannot_forbid() -> str:
 
 
 def _limit(strike: Strike) -> bool:
-    """No file of the program itself grows any more: the next line of the journal is torn."""
+    """Limits the file size of the program: the next line of the journal is incomplete."""
     journal, run = strike.scene.journal, strike.run
     if not run.until(lambda: journal.exists() and journal.stat().st_size):
         return False
@@ -286,7 +288,7 @@ def _mount(directory: Path, scene: Scene) -> None:
 
 
 def _unmount(directory: Path) -> None:
-    """What is there may be of a finding: it moves to the disk below."""
+    """Unmounts the disk, and copies its files to the disk below, for findings."""
     copy = directory.with_name(f"{directory.name}.copy")
     shutil.copytree(directory, copy, symlinks=True)
     subprocess.run(["umount", "--lazy", str(directory)], check=True)
@@ -295,7 +297,7 @@ def _unmount(directory: Path) -> None:
 
 
 def _fill(directory: Callable[[Scene], Path]) -> Fault:
-    """A file takes what is left of the disk that this directory is on."""
+    """A file fills the disk of this directory."""
 
     def strike(strike: Strike) -> bool:
         filler = directory(strike.scene) / "filler"
@@ -318,7 +320,7 @@ def _write_until_full(write: Callable[[bytes], object], block: bytes) -> None:
         while True:
             write(block)
     except OSError:
-        pass  # that is what it is for
+        pass  # the disk is full, as intended
 
 
 def _cannot_mount() -> str:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""A run of the program as a user would start it, and everything that it leaves behind."""
+"""A run of the program as a user would start it, and its leftovers."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _SHM = Path("/dev/shm")
 
 
 class Program:
-    """A running command. What it says is read at once, and kept as `logs`.out and `logs`.err."""
+    """A running command. Its output is read at once, and stored in `logs`.out and `logs`.err."""
 
     def __init__(
         self, command: Sequence[str], *, directory: Path, environment: Mapping[str, str], logs: Path
     ) -> None:
         self.name = logs.name
         self._began = time.monotonic()
-        self.duration_s = 0.0  # when it is over
+        self.duration_s = 0.0  # set at the end
         self.process = subprocess.Popen(
             command,
             cwd=directory,
@@ -40,7 +40,7 @@ class Program:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            start_new_session=True,  # an interrupt of the soak is none of the program
+            start_new_session=True,  # an interrupt of the soak must not reach the program
         )
         self._out, self._err = Path(f"{logs}.out"), Path(f"{logs}.err")
         self._events: list[Event] = []
@@ -62,7 +62,7 @@ class Program:
 
     @property
     def events(self) -> Sequence[Event]:
-        """What it has said so far."""
+        """The events so far."""
         return list(self._events)
 
     @property
@@ -82,7 +82,7 @@ class Program:
         return self._err.read_text(errors="replace")
 
     def until(self, condition: Callable[[], object], within_s: float = 60) -> bool:
-        """Waits for a condition; False where the program ends before, or it takes too long."""
+        """Waits for a condition; False if the program ends before, or after `within_s` seconds."""
         deadline = time.monotonic() + within_s
         while not condition():
             if self.has_ended or time.monotonic() > deadline:
@@ -91,7 +91,7 @@ class Program:
         return True
 
     def wait(self, within_s: float) -> bool:
-        """Waits for the end, and for what it has written; False where there is none in time."""
+        """Waits for its end and all its output; False if it does not end in time."""
         try:
             self.process.wait(within_s)
         except subprocess.TimeoutExpired:
@@ -102,7 +102,7 @@ class Program:
         return True
 
     def interrupt(self, times: int) -> None:
-        """Interrupts it, each time until it says so: two signals that wait may be one."""
+        """Interrupts it, and waits each time for its message: pending signals may be merged."""
         for number in range(1, times + 1):
             words = f"Received SIGINT {number}/3"
             self.process.send_signal(signal.SIGINT)
@@ -127,13 +127,13 @@ def _copy(stream: IO[bytes], path: Path) -> None:
 
 
 def find(role: str, mark: Mark) -> list[psutil.Process]:
-    """The running processes of a run by what they are: `tritonserver`, `stub`, `perf_analyzer`
-    (one that measures), or `guard of` one of these.
+    """The running processes of a run with this role: `tritonserver`, `stub`, `perf_analyzer` (while
+    it measures), or `guard of` one of these.
     """
     if role.startswith(GUARD_OF):
         children = find(role.removeprefix(GUARD_OF), mark)
         parents = [parent for parent in map(_parent, children) if parent is not None]
-        # what only says its version has no guard
+        # a program that only prints its version has no guard
         return [parent for parent in parents if str(GUARD) in _words(parent)]
     return [process for process in marked(mark) if _plays(role, process)]
 
@@ -146,7 +146,7 @@ def _parent(process: psutil.Process) -> psutil.Process | None:
 
 
 def marked(mark: Mark) -> list[psutil.Process]:
-    """Everything that runs in the name of a run."""
+    """All processes of a run."""
     processes = []
     for pid in mark.processes():
         try:
@@ -163,7 +163,7 @@ def _plays(role: str, process: psutil.Process) -> bool:
         case "stub":
             return program == "triton_python_backend_stub"
         case "perf_analyzer":
-            return program == role and "-m" in words  # not one that says its version
+            return program == role and "-m" in words  # not one that prints its version
     return program == role
 
 
@@ -175,7 +175,7 @@ def _words(process: psutil.Process) -> list[str]:
 
 
 def send(processes: Iterable[psutil.Process], number: signal.Signals) -> list[psutil.Process]:
-    """Signals processes; those that still lived."""
+    """Signals processes; returns those that were running."""
     reached = []
     for process in processes:
         try:
@@ -187,7 +187,7 @@ def send(processes: Iterable[psutil.Process], number: signal.Signals) -> list[ps
 
 
 def ports(mark: Mark) -> set[int]:
-    """The ports that servers of a run were told to listen on."""
+    """The ports in the commands of a run's servers."""
     text = " ".join(word for server in find("tritonserver", mark) for word in _words(server))
     return {int(port) for port in re.findall(r"--\w+-port=(\d+)", text)}
 
@@ -196,7 +196,7 @@ def ports(mark: Mark) -> set[int]:
 
 
 def leftovers(mark: Mark, programs: Iterable[Program], listened: set[int]) -> list[str]:
-    """Processes, shared memory and ports of these runs that are still there."""
+    """Processes, shared memory and ports of these runs that still exist."""
     pids = {program.pid for program in programs}
     return [
         *(f"process left: {process.pid} {_words(process)[:1]}" for process in marked(mark)),
@@ -215,7 +215,7 @@ def _regions(pids: set[int]) -> list[str]:
 
 
 def _listening() -> set[int]:
-    """Ports that somebody listens on, as the system lists them."""
+    """All ports with a listener on this machine."""
     listening = set()
     for table in ("tcp", "tcp6"):
         for line in Path("/proc/net", table).read_text().splitlines()[1:]:
@@ -226,7 +226,7 @@ def _listening() -> set[int]:
 
 
 def settles(left: Callable[[], list[str]], within_s: float) -> list[str]:
-    """What is still left when nothing is any more, or so many seconds later."""
+    """Waits until nothing is left, at most `within_s` seconds; returns the rest."""
     deadline = time.monotonic() + within_s
     while (remains := left()) and time.monotonic() < deadline:
         time.sleep(0.05)

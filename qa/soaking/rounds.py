@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""One round: profile, a fault, the end, profile again, and everything must be as without it."""
+"""One round: profile with a fault, profile again, and compare with a run without a fault."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Trials = Set[tuple[str, str]]
 
 @dataclass
 class Result:
-    """How a round went."""
+    """The result of a round."""
 
     directory: Path
     hit: bool = False
@@ -49,7 +49,7 @@ class Result:
 
 
 def undisturbed(directory: Path) -> Trials:
-    """What a run without a fault measures; RuntimeError where even that has findings."""
+    """The trials of a run without a fault. Raises RuntimeError if it has findings."""
     with ExitStack() as closes:
         scene = Scene(directory, closes)
         scene.set_up()
@@ -67,7 +67,7 @@ def undisturbed(directory: Path) -> Trials:
 
 
 def play(card: Card, directory: Path, expected: Trials) -> Result:
-    """Plays one round; its directory is removed where there is no finding."""
+    """Plays one round; removes its directory if there is no finding."""
     result = Result(directory)
     fault = FAULTS[card.fault]
     with ExitStack() as closes:
@@ -90,7 +90,7 @@ def play(card: Card, directory: Path, expected: Trials) -> Result:
 
 
 def _disturb(scene: Scene, card: Card, fault: Fault, result: Result) -> list[str]:
-    """A run with its fault, to its end."""
+    """Runs the program with the fault, to its end."""
     run = scene.start("run")
     if _comes(card.moment, run):
         scene.note_ports()
@@ -110,7 +110,7 @@ def _disturb(scene: Scene, card: Card, fault: Fault, result: Result) -> list[str
 
 
 def _comes(moment: Moment, run: Program) -> bool:
-    """Waits for the moment; False where the run ends before."""
+    """Waits for the moment; False if the run ends before."""
     run.until(lambda: len(run.acknowledged) >= moment.outcomes, _ENDS_S)
     at = time.monotonic() + moment.delay_s
     run.until(lambda: time.monotonic() >= at)
@@ -118,7 +118,7 @@ def _comes(moment: Moment, run: Program) -> bool:
 
 
 def _resume(scene: Scene, expected: Trials) -> list[str]:
-    """The next start, without a fault, and what there is afterwards."""
+    """Findings of the next run, without a fault."""
     before = scene.acknowledged
     scene.prefix = ()
     run = scene.start("resume", "--retry-failed")
@@ -135,7 +135,7 @@ def _resume(scene: Scene, expected: Trials) -> list[str]:
 
 
 def _ended(run: Program, allowed: Set[int]) -> list[str]:
-    """Whether a run that is over has ended as it should."""
+    """Findings about the end of a run."""
     status = run.process.returncode
     problems = [
         *wrong_status(status, allowed, run.events, run.errors, TRIALS),
@@ -150,7 +150,7 @@ def _left(scene: Scene) -> list[str]:
 
 
 def _agreed(scene: Scene, expected: Trials) -> list[str]:
-    """Whether the checkpoint holds what it should, and every command can use it."""
+    """Findings about the checkpoint: its content, and whether every command can use it."""
     there = scene.kept()
     names = {path.name for path in scene.checkpoints.iterdir()}
     return [
@@ -174,7 +174,7 @@ def _works(scene: Scene, *words: str) -> list[str]:
 
 
 def _end(scene: Scene) -> None:
-    """Kills what there still is of a round, where a run hangs or somebody has interrupted."""
+    """Kills all processes of a round, after a hang or an interrupt."""
     send(marked(scene.mark), signal.SIGKILL)
     for program in scene.programs:
         program.wait(5)

@@ -22,7 +22,7 @@ _ROOT = Path(__file__).parents[2]
 _MODEL = _ROOT / "model_analyzer" / "starter" / "model_repository" / "add_sub"
 COMMAND = Path(sys.executable).with_name("model-analyzer")
 
-# Two variants under three loads; windows of a tenth of a second, taken as they are.
+# Two variants under three loads; windows of a tenth of a second, accepted without stability.
 _SETTINGS = {
     "model_repository": "models",
     "profile_models": {
@@ -46,8 +46,8 @@ _SETTINGS = {
 
 
 class Scene:
-    """Runs happen in `work`; what they say is kept in `directory`, above. `mends` puts right what
-    a fault has changed, before the next run; `closes` is for the end of the round.
+    """Runs work in `work`; their output is in its parent `directory`. `mends` reverts the changes
+    of a fault before the next run; `closes` cleans up at the end of the round.
     """
 
     def __init__(self, directory: Path, closes: ExitStack) -> None:
@@ -55,13 +55,13 @@ class Scene:
         self.work = directory / "work"
         self.closes = closes
         self.mends = ExitStack()
-        self.prefix: Sequence[str] = ()  # what the program is started with
+        self.prefix: Sequence[str] = ()  # words before the command of the program
         self.mark = Mark(uuid.uuid4().hex)
         self.programs: list[Program] = []
         self.ports: set[int] = set()
 
     def set_up(self) -> None:
-        """Writes model and configuration; the fault may have chosen another disk by now."""
+        """Writes model and configuration, after the fault has prepared its disk."""
         shutil.copytree(_MODEL, self.work / "models" / "add_sub")
         (self.work / "config.yaml").write_text(yaml.safe_dump(_SETTINGS))
 
@@ -108,10 +108,10 @@ class Scene:
 
     @property
     def acknowledged(self) -> list[Outcome]:
-        """What all runs in here have acknowledged, in that order."""
+        """The outcomes that all runs in this scene have acknowledged, in order."""
         return [outcome for program in self.programs for outcome in program.acknowledged]
 
     def kept(self) -> list[Outcome]:
-        """What the checkpoint directory holds, as the program reads it; nothing if it cannot."""
+        """The outcomes in the checkpoint directory, as the program reads it; empty if it cannot."""
         status, output, _ = self.run("checkpoint", "export", "--format", "json")
         return kept(output) if status == 0 else []

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The counts at the end of a soak."""
+"""The table of counts at the end of a soak."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _COLUMNS = ("rounds", "hit", "late", "findings")
 
 @dataclass
 class Counts:
-    """How often each fault came, came in time, and led to a finding."""
+    """For each fault: how often it was tried, hit the run, and caused a finding."""
 
     rounds: Counter[str] = field(default_factory=Counter)
     hit: Counter[str] = field(default_factory=Counter)
@@ -29,8 +29,8 @@ class Counts:
         return rounds, hit, rounds - hit, self.findings[fault]
 
     def table(self, skipped: Mapping[str, str]) -> str:
-        """A line for each fault, a total, and why faults were skipped. A fault that came when
-        there was nothing left to disturb is `late`.
+        """A line for each fault, a total, and the reasons for skipped faults. `late` counts faults
+        that came after the run.
         """
         names = sorted(self.rounds)
         rows = [(name, *self.row(name)) for name in names]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.config.json_schema import json_schema
+from tests.phrases import too_large_batch
 
 USAGE = 2
 EXAMPLES = sorted((Path(__file__).parents[2] / "config").glob("*.yaml"))
@@ -138,8 +139,7 @@ profile_models:
         " (did you mean 'resnet'?)"
     )
     assert second.startswith(
-        "model-analyzer: a.yaml:5:31: model resnet: the client batch size 16 is above what any"
-        " variant takes (8)"
+        f"model-analyzer: a.yaml:5:31: model resnet: {too_large_batch(16, largest=8)}"
     )
     assert third.startswith("model-analyzer: a.yaml:7:26: model resnet: perf_analyzer flag")
     assert third.endswith(f"{tmp_path}/data.json does not exist")

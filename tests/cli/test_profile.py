@@ -588,8 +588,8 @@ def test_what_cannot_be_completed_ends_the_run_in_one_line(setting, pretend) -> 
 
     assert status == 2
     assert output.splitlines()[-1].endswith(
-        "m/config.pbtxt: the server could not complete the configuration: it has no input; write"
-        " that into the file"
+        "m/config.pbtxt: the server could not complete the configuration: it has no input; add it"
+        " to the file"
     )
     assert pretend.launches == []
     assert not (setting.directory / "output_model_repository").exists()

@@ -101,7 +101,7 @@ def test_a_planted_loss_is_noticed() -> None:
 def test_another_outcome_in_place_of_an_acknowledged_measurement_is_noticed(other: Outcome) -> None:
     (problem,) = checks.losses(SAID, [outcome(1), other, outcome(3)])
 
-    assert "key 2 has another outcome" in problem
+    assert "key 2 has a different outcome" in problem
 
 
 def test_a_failure_may_have_been_tried_again_but_not_be_forgotten() -> None:
