@@ -141,7 +141,7 @@ def test_a_models_process_that_is_killed_in_a_trial_is_noticed_and_the_trial_rep
     assert scene.rows
 
 
-def test_a_models_process_that_dies_each_time_is_a_failure_that_says_so(scene, crasher) -> None:
+def test_a_models_process_that_dies_each_time_is_reported_as_a_failure(scene, crasher) -> None:
     crasher("kill")
 
     status, output = scene.profile(
@@ -201,7 +201,7 @@ def read_until(process: subprocess.Popen[str], words: re.Pattern[str]) -> str:
         ("raise", "exception in execute"),
     ],
 )
-def test_requests_that_fail_are_told_and_the_run_goes_on(scene, crasher, mode, words) -> None:
+def test_failed_requests_are_reported_and_the_run_continues(scene, crasher, mode, words) -> None:
     crasher(mode)
 
     status, output = scene.profile(
@@ -238,7 +238,7 @@ class TritonPythonModel:
 """
 
 
-def test_a_table_of_the_requests_that_did_not_fail_is_no_measurement(scene) -> None:
+def test_a_table_without_the_failed_requests_is_not_a_measurement(scene) -> None:
     scene.model("late", LATE)
     flags = {**scene.config["perf_analyzer_flags"], "measurement-interval": 1000}
 
@@ -306,7 +306,7 @@ def test_a_model_that_hangs_is_stopped_in_time(scene, crasher) -> None:
     assert time.monotonic() - began < 300  # without a limit, ten minutes
 
 
-def test_a_port_in_use_by_another_server_is_not_taken_for_ours(scene) -> None:
+def test_a_port_in_use_by_another_server_is_not_used(scene) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         endpoint = f"localhost:{free.getsockname()[1]}"

@@ -54,7 +54,7 @@ def gpu_load(hold_mb: list[str]) -> dict:
 
 # slow: memory is compared, and other tests beside it disturb that
 @pytest.mark.slow
-def test_it_holds_what_it_is_told_to_hold(pretend_cuda) -> None:
+def test_it_uses_the_configured_memory(pretend_cuda) -> None:
     status, output = pretend_cuda.profile(
         "--inference-output-fields", "model_config_path,perf_throughput,cpu_used_ram",
         profile_models=gpu_load(["16", "48"]),
@@ -68,7 +68,7 @@ def test_it_holds_what_it_is_told_to_hold(pretend_cuda) -> None:
     assert grown == pytest.approx(32 * 2**20 / 1e6, abs=12)
 
 
-def test_it_says_when_there_is_no_room_for_it(pretend_cuda) -> None:
+def test_too_little_memory_is_reported(pretend_cuda) -> None:
     status, output = pretend_cuda.profile(profile_models=gpu_load(["65"]))
 
     assert status == 0, output

@@ -54,7 +54,7 @@ def test_a_completed_model_is_measured_over_both_protocols(scene, protocol: str)
     assert float(scene.rows[0][7]) > 0
 
 
-def test_what_the_server_cannot_complete_is_one_line_and_its_log_is_kept(scene) -> None:
+def test_a_failed_completion_gives_one_line_and_keeps_the_log(scene) -> None:
     scene.add("secretive")
 
     status, output = scene.profile(
@@ -101,7 +101,7 @@ def test_shapes_and_text_are_given_by_flags(scene) -> None:
 
 
 @pytest.mark.slow
-def test_input_data_brings_shapes_of_its_own(scene) -> None:
+def test_input_data_defines_its_shapes(scene) -> None:
     scene.add("shapes")
     data = {
         "ROWS": {"content": [1.0, 2.0, 3.0, 4.0], "shape": [1, 4]},
@@ -122,7 +122,7 @@ def test_input_data_brings_shapes_of_its_own(scene) -> None:
 
 
 @pytest.mark.slow
-def test_what_cannot_work_is_refused_before_a_server_starts(scene) -> None:
+def test_invalid_options_are_refused_before_a_server_starts(scene) -> None:
     scene.add("shapes")
 
     status, output = scene.profile(
@@ -238,7 +238,7 @@ def test_a_stateful_model_is_measured_under_a_request_rate(scene) -> None:
 
 
 @pytest.mark.slow
-def test_a_stream_is_measured_without_being_told_how(scene) -> None:
+def test_a_stream_is_measured_without_options(scene) -> None:
     status, output = scene.profile(*ONE, profile_models=["sim_llm"])
 
     assert status == 0, output

@@ -141,7 +141,7 @@ def test_without_genai_perf_one_line_says_where_the_metrics_come_from(scene) -> 
 
 
 @pytest.mark.slow
-def test_what_was_measured_without_tokens_is_measured_again_for_them(scene) -> None:
+def test_trials_without_tokens_are_measured_again_for_tokens(scene) -> None:
     arguments = (*ONE, "-c", "1")
 
     scene.profile(*arguments, profile_models=["sim_llm"])

@@ -35,7 +35,7 @@ def test_a_small_share_is_measured_and_then_swept(scene) -> None:
 
 
 @pytest.mark.slow
-def test_an_interrupted_search_goes_on_where_it_was(scene) -> None:
+def test_an_interrupted_search_resumes(scene) -> None:
     settings = {**SMALL, "concurrency_sweep_disable": True, "optuna_max_trials": 3}
     process = scene.start("-v", **settings)
     scene.wait_until(lambda: len(list(scene.directory.glob("output_model_repository/*"))) > 2)

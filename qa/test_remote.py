@@ -61,7 +61,9 @@ def test_without_a_repository_the_server_says_what_its_models_are(scene, remote)
     assert "preferred_batch_size" not in variant.read_text()
 
 
-def test_what_was_measured_is_not_measured_again_and_the_server_not_touched(scene, remote) -> None:
+def test_a_resumed_run_measures_nothing_again_and_leaves_the_server_unchanged(
+    scene, remote
+) -> None:
     server = remote("explicit")
     assert scene.profile(*ONE, **server.reached())[0] == 0
 
@@ -99,7 +101,7 @@ def test_a_model_that_is_not_loaded_cannot_be_measured_without_loading(scene, re
 
 
 @pytest.mark.slow
-def test_a_server_in_another_mode_is_told_with_both_ways_out(scene, remote) -> None:
+def test_a_server_in_a_different_mode_is_reported_with_both_solutions(scene, remote) -> None:
     status, output = scene.profile(*ONE, **remote().reached())
 
     assert status == 1
@@ -120,7 +122,9 @@ def test_an_unknown_model_is_named_with_those_that_are_there(scene, remote) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["grpc", "http"])
-def test_nobody_at_the_endpoint_is_told_with_its_option(scene, remote, protocol: str) -> None:
+def test_an_endpoint_without_a_server_is_reported_with_its_option(
+    scene, remote, protocol: str
+) -> None:
     server = remote("explicit")
     server.process.terminate()
     server.process.wait(20)

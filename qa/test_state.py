@@ -25,7 +25,7 @@ def test_one_model_makes_one_checkpoint_and_is_not_measured_again(scene) -> None
     assert "Profiling " not in output
 
 
-def test_an_interrupted_run_keeps_the_running_trial_and_goes_on_later(scene) -> None:
+def test_an_interrupted_run_keeps_the_running_trial_and_resumes_later(scene) -> None:
     models = {"add_sub": {"parameters": {"concurrency": list(range(1, 9))}}}
     process = scene.start("--run-config-search-disable", profile_models=models)
     load = scene.held()

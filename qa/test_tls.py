@@ -73,7 +73,7 @@ def test_a_client_key_that_only_does_not_work_ends_the_run_too(
 
 
 @pytest.mark.slow
-def test_a_server_that_nobody_vouches_for_is_refused_at_once(scene, grpc_flags) -> None:
+def test_a_server_with_an_unknown_certificate_is_refused_at_once(scene, grpc_flags) -> None:
     del grpc_flags["perf_analyzer_flags"]["ssl-grpc-root-certifications-file"]
 
     status, output = scene.profile(*ONE, **grpc_flags)
@@ -137,7 +137,7 @@ def test_a_broken_client_key_for_https_is_named(scene, remote, tls_proxy, certif
 
 
 @pytest.mark.slow
-def test_a_proxy_that_nobody_vouches_for_is_refused_at_once(
+def test_a_proxy_with_an_unknown_certificate_is_refused_at_once(
     scene, remote, tls_proxy, certificates
 ) -> None:
     server = remote("explicit")

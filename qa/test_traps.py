@@ -159,7 +159,7 @@ def test_8_configurations_are_not_completed_again_and_again(scene) -> None:
     assert line.split("|")[2].strip() == "1"
 
 
-def test_9_throughput_is_not_taken_from_a_request_count(scene) -> None:
+def test_9_throughput_does_not_come_from_a_request_count(scene) -> None:
     """--request-count rounds the time up to whole seconds."""
     status, output = scene.profile(*ONE)
 
@@ -213,7 +213,7 @@ def test_12_perf_analyzer_is_watched(scene, crasher) -> None:
 
 
 @pytest.mark.parametrize("command", [["doctor"], ["runtime", "show"]])
-def test_the_machine_is_found_fit(scene, command: list[str]) -> None:
+def test_the_machine_has_the_right_numpy(scene, command: list[str]) -> None:
     status, output = scene.run(*command)
 
     assert status == 0, output

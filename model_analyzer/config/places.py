@@ -20,14 +20,14 @@ class Places:
 
     given: Given = field(default_factory=Given)
 
-    def of(self, option: str, model: str) -> str:
+    def for_model(self, option: str, model: str) -> str:
         """The place of an option of a model: its own, or else the global one, or else the place of
         the model's name.
         """
         own = self._models.get(model, {})
         return own.get(option) or self.given.where.get(option) or own.get("") or f"model {model}"
 
-    def of_all(self, option: str) -> str:
+    def for_all(self, option: str) -> str:
         """The place of a global option."""
         return self.given.where.get(option, option)
 

@@ -43,16 +43,16 @@ class Completion:
         self._settings = settings
         self._server_log = server_log
         self._work = work
-        self._known: dict[str, ModelConfig] = {}
+        self._completed: dict[str, ModelConfig] = {}
 
     def complete(self, name: str, own: ModelConfig, setup: ServerSetup) -> ModelConfig:
         """The complete configuration of the model `name`; `own` is the content of its file.
 
         Raises RepositoryError if the server cannot complete it.
         """
-        if name not in self._known:
-            self._known[name] = self._ask(name, own, setup)
-        return self._known[name]
+        if name not in self._completed:
+            self._completed[name] = self._ask(name, own, setup)
+        return self._completed[name]
 
     def _ask(self, name: str, own: ModelConfig, setup: ServerSetup) -> ModelConfig:
         log.info("Asking a server for the configuration of %s", name)

@@ -157,7 +157,7 @@ def model_names(path: Path) -> Sequence[str]:
     """The directories of a repository; empty if it cannot be read."""
     try:
         with os.scandir(path) as entries:
-            return sorted(one.name for one in entries if one.is_dir() and one.name[0] != ".")
+            return sorted(e.name for e in entries if e.is_dir() and e.name[0] != ".")
     except OSError:
         return ()
 

@@ -225,7 +225,7 @@ def test_no_gpu_is_used_when_none_is_requested(gpu_scene) -> None:
     assert not (gpu_scene.directory / "results" / "metrics-model-gpu.csv").exists()
 
 
-def test_a_checkpoint_of_the_gpus_is_no_good_for_others(gpu_scene) -> None:
+def test_a_checkpoint_does_not_match_different_gpus(gpu_scene) -> None:
     status, output = gpu_scene.profile(profile_models=gpu_load(1))
     assert status == 0, output
 
@@ -238,7 +238,7 @@ def test_a_checkpoint_of_the_gpus_is_no_good_for_others(gpu_scene) -> None:
 # ------------------------------------------------------------------------------------ readings
 
 
-def test_the_driver_tells_us_what_it_tells_nvidia_smi(seen: Sequence[Device]) -> None:
+def test_the_driver_reports_the_same_as_to_nvidia_smi(seen: Sequence[Device]) -> None:
     if shutil.which("nvidia-smi") is None:
         pytest.skip("no nvidia-smi here to compare with")
     whole = [device for device in seen if not device.is_mig]
@@ -267,7 +267,9 @@ def test_the_driver_tells_us_what_it_tells_nvidia_smi(seen: Sequence[Device]) ->
             assert 0 <= ours[device.uuid]["gpu_utilization"] <= 100
 
 
-def test_the_server_tells_the_same_as_the_driver(chosen: Sequence[Device], tmp_path: Path) -> None:
+def test_the_server_reports_the_same_as_the_driver(
+    chosen: Sequence[Device], tmp_path: Path
+) -> None:
     environment = {**os.environ, VISIBLE_DEVICES: ",".join(device.uuid for device in chosen)}
     repository = ModelRepository(MODELS)
     facts = repository.facts("gpu_load")

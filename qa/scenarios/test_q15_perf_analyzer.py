@@ -27,7 +27,7 @@ class TritonPythonModel:
 
 
 @pytest.mark.slow
-def test_a_long_window_is_taken_as_it_is(scenario, short_windows) -> None:
+def test_a_long_window_is_used_unchanged(scenario, short_windows) -> None:
     flags = {**short_windows, "measurement-interval": 5000}
 
     run = scenario.profile(**LISTED, profile_models=["add_sub"], perf_analyzer_flags=flags)

@@ -76,7 +76,9 @@ def test_composing_models_lie_beside_the_one_that_calls_them(server, repository)
     assert sorted(path.name for path in served.iterdir()) == ["m", "other"]
 
 
-def test_two_variants_do_not_meet_and_serving_again_is_fine(server, repository) -> None:
+def test_two_variants_have_separate_repositories_and_serving_twice_works(
+    server, repository
+) -> None:
     one, two = variant(repository, 1), variant(repository, 2)
     for served in ([one, two], [one], [two]):
         server.serve(served, ServerSetup())

@@ -55,7 +55,7 @@ def client(elsewhere, protocol: Protocol) -> Connect:
     return make
 
 
-def test_a_server_tells_its_version(client: Connect) -> None:
+def test_a_server_reports_its_version(client: Connect) -> None:
     assert client(version="2.51.0").version() == "2.51.0"
 
 
@@ -102,7 +102,7 @@ def test_an_answer_without_values_is_seen(client: Connect) -> None:
     assert server.infer_zeros(with_fake("empty"), 60).is_empty
 
 
-def test_what_the_server_counted_is_told_of_all_versions_together(client: Connect) -> None:
+def test_statistics_are_the_sum_over_all_versions(client: Connect) -> None:
     server = client()
     server.load("m", CONFIG, 60)
     for _ in range(3):
@@ -147,7 +147,7 @@ def test_a_server_that_dies_is_lost(client: Connect) -> None:
     assert told.value.lost
 
 
-def test_nobody_there_is_said_at_once(protocol: Protocol) -> None:
+def test_a_missing_server_is_reported_at_once(protocol: Protocol) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = Address("127.0.0.1", free.getsockname()[1])
@@ -166,7 +166,7 @@ def test_headers_are_sent(client: Connect) -> None:
     assert client(flags, header="authorization:Bearer s3cr3t").version()
 
 
-def test_who_is_not_let_in_need_not_try_again(client: Connect) -> None:
+def test_a_denied_client_need_not_try_again(client: Connect) -> None:
     with pytest.raises(ServerCallError, match="who are you") as told:
         client(header="authorization:Bearer s3cr3t").version()
 
@@ -183,7 +183,7 @@ def test_a_header_without_a_name_is_refused_without_showing_it(protocol: Protoco
     assert "s3cr3t" not in str(told.value)
 
 
-def test_something_that_is_no_triton_server_is_told(protocol: Protocol, tls_proxy) -> None:
+def test_a_program_that_is_not_a_triton_server_is_reported(protocol: Protocol, tls_proxy) -> None:
     """A port that speaks TLS, addressed in the clear."""
     address = Address("127.0.0.1", int(tls_proxy(1).rpartition(":")[2]))
 

@@ -333,7 +333,7 @@ def test_links_out_of_the_repository_lead_somewhere_inside_too(
     assert all(mount["ReadOnly"] for mount in mounts)
 
 
-def test_what_the_user_mounts_is_not_mounted_twice(engine, make: Make, tmp_path: Path) -> None:
+def test_a_mount_of_the_user_is_not_mounted_twice(engine, make: Make, tmp_path: Path) -> None:
     (tmp_path / "store").mkdir()
     (tmp_path / "store" / "one.onnx").write_text("x")
     docker = settings(
@@ -363,7 +363,7 @@ def test_one_container_serves_variant_after_variant(engine, make: Make, pretend)
     assert started(pretend) == len(engine.created) == 1
 
 
-def test_other_arguments_of_the_container_mean_another_one(engine, make: Make, pretend) -> None:
+def test_different_container_arguments_need_a_new_container(engine, make: Make, pretend) -> None:
     server = make()
 
     server.serve([variant()], setup())
@@ -499,7 +499,7 @@ def test_an_image_that_cannot_be_pulled_says_why(engine, make: Make, plan, words
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("host", ["unix:///nonexistent.sock", "tcp://127.0.0.1:9"])
-def test_a_missing_engine_is_told(host, monkeypatch) -> None:
+def test_a_missing_engine_is_reported(host, monkeypatch) -> None:
     monkeypatch.setenv("DOCKER_HOST", host)
 
     with pytest.raises(RuntimeNotFound, match=rf"no Docker engine answers at {host} \([NC]o"):
@@ -507,7 +507,7 @@ def test_a_missing_engine_is_told(host, monkeypatch) -> None:
     gc.collect()  # the SDK leaves the socket open that it could not connect
 
 
-def test_a_missing_sdk_is_told_with_its_installation(monkeypatch) -> None:
+def test_a_missing_sdk_is_reported_with_its_installation(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "docker", None)
 
     with pytest.raises(RuntimeNotFound, match=r"pip install docker"):
@@ -525,7 +525,7 @@ def test_a_server_that_ends_at_once_says_why(engine, make: Make, pretend) -> Non
     assert engine.containers == []
 
 
-def test_an_image_without_a_server_says_so(engine, make: Make, pretend) -> None:
+def test_an_image_without_a_server_is_reported(engine, make: Make, pretend) -> None:
     (pretend.directory / "tritonserver").unlink()
 
     with pytest.raises(
@@ -570,12 +570,12 @@ def test_an_engine_that_sees_other_files_is_explained(engine, make: Make, tmp_pa
         server.serve([variant()], setup())
 
 
-def test_arguments_that_the_sdk_refuses_are_told_in_its_words(make: Make) -> None:
+def test_arguments_that_the_sdk_refuses_are_reported_with_its_message(make: Make) -> None:
     with pytest.raises(ServerError, match=r"did not start: error: .*much"):
         make().serve([variant()], setup(own={"mem_limit": "much"}))
 
 
-def test_somebody_elses_container_of_that_name_is_left_alone(engine, make: Make) -> None:
+def test_a_foreign_container_with_that_name_is_left_unchanged(engine, make: Make) -> None:
     import docker
 
     client = docker.DockerClient(base_url=engine.host)
@@ -589,7 +589,7 @@ def test_somebody_elses_container_of_that_name_is_left_alone(engine, make: Make)
     client.close()
 
 
-def test_a_container_that_dies_while_it_loads_is_told_apart(engine, make: Make) -> None:
+def test_a_container_that_dies_while_loading_is_distinguished(engine, make: Make) -> None:
     failure = make().serve([variant("die")], setup())
 
     assert isinstance(failure, Failure)
@@ -598,7 +598,7 @@ def test_a_container_that_dies_while_it_loads_is_told_apart(engine, make: Make) 
     assert engine.containers == []
 
 
-def test_a_container_out_of_memory_says_so(engine, make: Make, tmp_path: Path) -> None:
+def test_a_container_out_of_memory_is_reported(engine, make: Make, tmp_path: Path) -> None:
     engine.plan(oom=True)
     server = make()
     server.serve([variant()], setup())
@@ -619,7 +619,7 @@ def test_a_load_that_hangs_is_ended_by_its_deadline(engine, make: Make) -> None:
     assert engine.containers == []
 
 
-def test_a_log_that_cannot_be_read_is_no_obstacle(engine, make: Make, tmp_path: Path) -> None:
+def test_an_unreadable_log_does_not_matter(engine, make: Make, tmp_path: Path) -> None:
     engine.plan(no_log=True)
 
     assert make().serve([variant()], setup()) is None

@@ -80,7 +80,7 @@ def test_values_are_in_the_units_of_the_catalogue(nvml: PretendDriver) -> None:
     }
 
 
-def test_an_old_driver_tells_memory_in_its_way(nvml: PretendDriver) -> None:
+def test_an_old_driver_reports_memory_in_its_own_format(nvml: PretendDriver) -> None:
     nvml.has(gpu(0, old=True, used=2_000_000))
     assert sample_of_all()["GPU-0000"]["gpu_used_memory"] == 2.0
 
@@ -182,7 +182,7 @@ def test_a_load_shorter_than_the_interval_is_sampled_twice(nvml: PretendDriver) 
     assert (values["gpu_used_memory"], values["gpu_utilization"]) == (5.0, 80.0)
 
 
-def test_what_a_reader_meets_is_raised_when_the_load_is_over() -> None:
+def test_an_error_of_a_reader_is_raised_after_the_load() -> None:
     def read() -> dict:
         raise OSError("gone")
 
@@ -257,7 +257,7 @@ def text(used: int) -> str:
     )
 
 
-def test_a_server_tells_its_gpus(endpoint: Endpoint) -> None:
+def test_a_server_reports_its_gpus(endpoint: Endpoint) -> None:
     endpoint.answers = [(200, text(0))]
     assert TritonMetrics(endpoint.url, {}).gpus() == (
         Gpu(Device(uuid="GPU-x", name="GPU", memory=16000.0)),
@@ -292,7 +292,7 @@ def test_a_failing_request_does_not_end_the_sampling(
     assert monitor.observation.gpus["GPU-x"]["gpu_used_memory"] == 7.0
 
 
-def test_where_nobody_answers_there_are_no_gpus(
+def test_without_an_answer_there_are_no_gpus(
     endpoint: Endpoint, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO):
@@ -325,7 +325,7 @@ def test_over_https_metrics_are_asked_for_as_perf_analyzer_asks(
     assert TritonMetrics(url, {}).gpus() == ()
 
 
-def test_in_the_clear_no_headers_are_sent(endpoint: Endpoint) -> None:
+def test_headers_are_not_sent_unencrypted(endpoint: Endpoint) -> None:
     endpoint.answers = [(200, text(0))]
     TritonMetrics(endpoint.url, {"http-header": "Authorization: Bearer s3cr3t"}).gpus()
     assert "Authorization" not in endpoint.headers

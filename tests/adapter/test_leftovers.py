@@ -86,7 +86,7 @@ def is_zombie(pid: int) -> bool:
         return True
 
 
-def test_what_a_killed_run_and_its_killed_guard_left_goes_at_the_next_start(
+def test_the_next_start_removes_leftovers_of_a_killed_run_and_guard(
     mark, killed: tuple[int, Path]
 ) -> None:
     stub, region = killed
@@ -121,7 +121,7 @@ def test_a_guard_that_was_stopped_cleans_up_at_the_next_start(
     assert not region.exists()
 
 
-def test_where_only_the_guard_is_killed_the_run_cleans_up_itself(tmp_path: Path, mark) -> None:
+def test_if_only_the_guard_is_killed_the_run_cleans_up(tmp_path: Path, mark) -> None:
     prefix = shm_prefix("0123abce")
     region = Path("/dev/shm", f"{prefix}region")
     with Process(
@@ -181,7 +181,7 @@ def test_a_run_that_a_leftover_has_started_does_not_end_itself(mark) -> None:
     assert done.stdout == "still here\n"
 
 
-def test_who_holds_a_port_is_named() -> None:
+def test_the_process_that_uses_a_port_is_named() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         with pytest.raises(ServerError) as caught:

@@ -138,7 +138,7 @@ def test_a_changed_composing_variant_is_loaded_though_the_top_stays(pretend, mak
     assert "load part count=2 max_batch_size=8" in loads(pretend)
 
 
-def test_what_it_counted_is_told_of_a_variant_and_those_that_it_calls(pretend, make: Make) -> None:
+def test_statistics_cover_a_variant_and_its_composing_variants(pretend, make: Make) -> None:
     server = make(pretend.tritonserver())
     part = variants("part", 1)[0]
     top = replace(variants("top", 1)[0], composing=(part,))
@@ -152,7 +152,7 @@ def test_what_it_counted_is_told_of_a_variant_and_those_that_it_calls(pretend, m
 
 
 @pytest.mark.parametrize("protocol", Protocol)
-def test_a_server_that_does_not_tell_its_counts_is_as_good(
+def test_a_server_without_statistics_is_usable(
     pretend, make: Make, caplog, protocol: Protocol
 ) -> None:
     server = make(pretend.tritonserver(mute=True), protocol=protocol)
@@ -167,7 +167,7 @@ def test_a_server_that_does_not_tell_its_counts_is_as_good(
     assert server.serve([one], ServerSetup()) is None
 
 
-def test_other_server_flags_mean_another_server(pretend, make: Make) -> None:
+def test_different_server_flags_need_a_new_server(pretend, make: Make) -> None:
     server = make(pretend.tritonserver())
     one = variants()[0]
 
@@ -190,7 +190,7 @@ def test_another_model_gets_the_machine_for_itself(pretend, make: Make) -> None:
 @pytest.mark.parametrize(
     ("policy", "starts"), [(ServerRestart.VARIANT, 3), (ServerRestart.AUTO, 1)]
 )
-def test_the_restart_policy_is_kept(
+def test_the_restart_policy_is_applied(
     pretend, make: Make, policy: ServerRestart, starts: int
 ) -> None:
     server = make(pretend.tritonserver(), restart=policy)
@@ -310,7 +310,7 @@ def test_a_refused_configuration_gives_the_reason_from_the_log_and_costs_no_serv
     assert started(pretend) == 1
 
 
-def test_what_fails_beside_another_variant_is_tried_on_a_fresh_server(pretend, make: Make) -> None:
+def test_a_failed_load_beside_another_variant_is_tried_on_a_new_server(pretend, make: Make) -> None:
     server = make(pretend.tritonserver())
     first = variants()[0]
     crowded = variants(fake="crowded")[1]
@@ -331,7 +331,7 @@ def test_a_load_whose_process_ended_is_tried_once_more(pretend, make: Make) -> N
     assert started(pretend) == len(loads(pretend)) == 2
 
 
-def test_what_fails_on_a_fresh_server_is_not_tried_again(pretend, make: Make) -> None:
+def test_a_failed_load_on_a_new_server_is_not_tried_again(pretend, make: Make) -> None:
     server = make(pretend.tritonserver())
 
     assert server.serve([variants(fake="fail")[0]], ServerSetup()) is not None
@@ -352,7 +352,7 @@ def test_a_load_that_hangs_is_ended_by_its_deadline(pretend, make: Make) -> None
     assert not server.is_alive
 
 
-def test_a_server_that_dies_while_loading_is_told_apart(pretend, make: Make) -> None:
+def test_a_server_that_dies_while_loading_is_distinguished(pretend, make: Make) -> None:
     failure = make(pretend.tritonserver()).serve([variants(fake="die")[0]], ServerSetup())
 
     assert isinstance(failure, Failure)
@@ -456,7 +456,7 @@ def test_a_server_that_has_run_a_model_itself_is_renewed_for_another_variant(
     assert started(pretend) == starts
 
 
-def test_a_server_at_rest_goes_on_afterwards(pretend, make: Make) -> None:
+def test_an_idle_server_continues_afterwards(pretend, make: Make) -> None:
     server = make(pretend.tritonserver())
     server.version(ServerSetup())
 

@@ -133,7 +133,7 @@ def counts(executions: int) -> ServerStatistics:
     return {"m": ModelStatistics(inferences=4 * executions, executions=executions)}
 
 
-def test_what_the_server_counts_meanwhile_is_a_part_of_the_reading(pretend, make) -> None:
+def test_server_statistics_are_part_of_the_reading(pretend, make) -> None:
     program = pretend.perf_analyzer({})
 
     reading = make(program).generate([work()], CountingServer(counts(5), counts(25)))
@@ -142,7 +142,7 @@ def test_what_the_server_counts_meanwhile_is_a_part_of_the_reading(pretend, make
     assert reading.statistics == counts(20)
 
 
-def test_what_was_counted_in_windows_that_are_not_used_is_left_out(pretend, make) -> None:
+def test_statistics_of_unused_windows_are_left_out(pretend, make) -> None:
     short = {"status": 3, "text": "No valid requests recorded within time interval."}
     program = pretend.perf_analyzer(short, {})
 
@@ -153,7 +153,7 @@ def test_what_was_counted_in_windows_that_are_not_used_is_left_out(pretend, make
 
 
 @pytest.mark.parametrize("after", [counts(4), {}], ids=["fell", "silent"])
-def test_counts_that_fell_or_are_not_told_cost_the_statistics_alone(pretend, make, after) -> None:
+def test_decreasing_or_missing_counts_only_lose_the_statistics(pretend, make, after) -> None:
     program = pretend.perf_analyzer({"throughput": 123.4})
 
     reading = make(program).generate([work()], CountingServer(counts(5), after))
@@ -195,7 +195,7 @@ def test_a_window_that_is_too_small_is_doubled_until_it_is_not(pretend, make, ca
     assert "measurement window is too small, increased to 20 ms" in caplog.text
 
 
-def test_an_unstable_result_is_taken_with_a_notice_after_three_larger_windows(
+def test_an_unstable_result_is_accepted_with_a_notice_after_three_larger_windows(
     pretend, make
 ) -> None:
     unstable = {
@@ -216,7 +216,7 @@ def test_an_unstable_result_is_taken_with_a_notice_after_three_larger_windows(
     assert "windows differ by 40%" in reading.notices[0].text
 
 
-def test_what_was_learned_of_windows_helps_the_next_load(pretend, make) -> None:
+def test_the_next_load_starts_with_the_stable_window(pretend, make) -> None:
     unstable = {"status": 2, "text": "Failed to obtain stable measurement."}
     program = pretend.perf_analyzer(unstable, {})
     generator = make(program)
@@ -376,7 +376,7 @@ def test_a_run_whose_models_process_died_does_not_wait_for_its_time_to_be_up(
 
 
 @pytest.mark.parametrize("step", [{"status": 99, "text": "Thread [0] had error: not healthy"}, {}])
-def test_a_run_that_ended_after_its_models_process_died_is_no_measurement(
+def test_a_run_that_ended_after_its_models_process_died_is_not_a_measurement(
     pretend, make, step
 ) -> None:
     stub = subprocess.Popen(["/bin/sh", "-c", "kill -9 $$"])
@@ -402,7 +402,7 @@ def test_a_run_that_takes_too_much_cpu_is_stopped(pretend, make) -> None:
     assert failure.reason is FailureReason.LOAD_GENERATOR_BUSY
 
 
-def test_output_that_is_not_text_is_read_all_the_same(pretend, make, tmp_path: Path) -> None:
+def test_output_that_is_not_text_is_read(pretend, make, tmp_path: Path) -> None:
     program = tmp_path / "binary.sh"
     program.write_text("#!/bin/sh\nprintf 'error: bad \\377\\376 bytes\\n' >&2\nexit 99\n")
     program.chmod(0o755)
@@ -461,7 +461,7 @@ def test_an_empty_export_is_a_failure_that_says_what_to_do(pretend, make, step) 
     assert failure.commands
 
 
-def test_genai_perf_measures_what_is_meant_for_it(pretend, make, tmp_path: Path) -> None:
+def test_genai_perf_measures_workloads_with_its_flags(pretend, make, tmp_path: Path) -> None:
     """A pretend genai-perf that leaves both tables where the real one does."""
     table = (GOLDEN / "stream.csv").read_text()
     program = tmp_path / "genai-perf"
@@ -533,7 +533,9 @@ def test_a_load_inside_has_its_own_time_limit(pretend, make) -> None:
     assert "--model-load-timeout" in failure.hint
 
 
-def test_a_configuration_that_the_library_refuses_is_told_in_its_words(pretend, make) -> None:
+def test_a_configuration_that_the_library_refuses_is_reported_with_its_message(
+    pretend, make
+) -> None:
     said = "E1121 04:01:43.4 1 manager.cc:1460] \"Poll failed for model directory 'm': reason\""
     program = pretend.perf_analyzer({"server_says": [said], "loads": False, "status": 99})
 
@@ -618,9 +620,7 @@ def test_the_death_of_a_models_process_inside_is_noticed_too(pretend, make) -> N
     assert time.monotonic() - began < 60
 
 
-def test_temporary_files_that_somebody_removes_end_the_run_in_one_line(
-    make, tmp_path: Path
-) -> None:
+def test_removed_temporary_files_end_the_run_with_one_line(make, tmp_path: Path) -> None:
     program = tmp_path / "perf_analyzer"
     program.write_text(f"#!/bin/sh\nrm -rf {tmp_path / 'work'}\n")
     program.chmod(0o755)
@@ -683,7 +683,7 @@ def test_a_program_that_prints_for_ever_is_stopped_with_a_reason(pretend, make) 
     )
 
 
-def test_a_table_without_end_is_no_table(pretend, make, memory) -> None:
+def test_an_endless_table_is_ignored(pretend, make, memory) -> None:
     program = pretend.perf_analyzer({"table": "Concurrency," * 2**18})
 
     failure = make(program).generate([work()], AliveServer())

@@ -100,7 +100,7 @@ def test_arguments_and_variables_arrive_as_they_are(tmp_path: Path, mark) -> Non
     assert (tmp_path / "output.txt").read_text() == f"{odd} a=b c\n"
 
 
-def test_a_large_environment_is_no_obstacle(tmp_path: Path, mark) -> None:
+def test_a_large_environment_works(tmp_path: Path, mark) -> None:
     big = {f"VARIABLE_{n}": "x" * 1000 for n in range(200)}
     with Process(
         ["/bin/sh", "-c", "echo ${#VARIABLE_199}"],
@@ -142,13 +142,13 @@ def test_leaving_the_block_leaves_nothing_behind(tmp_path: Path, mark) -> None:
     assert mark.gone()
 
 
-def test_what_a_dead_child_leaves_in_its_group_is_killed(tmp_path: Path, mark) -> None:
+def test_remaining_processes_of_a_dead_childs_group_are_killed(tmp_path: Path, mark) -> None:
     with start(tmp_path, "sleep 300 & sleep 300 & exit 1", mark) as process:
         assert process.wait(60) == 1
         assert mark.gone()
 
 
-def test_a_guard_that_somebody_has_stopped_does_not_hold_us_up(tmp_path: Path, mark) -> None:
+def test_a_stopped_guard_does_not_block_us(tmp_path: Path, mark) -> None:
     with start(tmp_path, STUBBORN, mark) as process:
         wait_for(mark, 3)
         os.kill(process._guard.pid, signal.SIGSTOP)
@@ -156,7 +156,7 @@ def test_a_guard_that_somebody_has_stopped_does_not_hold_us_up(tmp_path: Path, m
     assert mark.gone()
 
 
-def test_killing_twice_is_fine(tmp_path: Path, mark) -> None:
+def test_killing_twice_works(tmp_path: Path, mark) -> None:
     process = start(tmp_path, "sleep 300", mark)
     process.kill()
     process.kill()
@@ -236,7 +236,7 @@ def test_the_tree_is_the_child_and_what_it_started(tmp_path: Path, mark) -> None
         (200, "exit status 200"),
     ],
 )
-def test_a_status_is_told_in_words(status: int, words: str) -> None:
+def test_a_status_is_described(status: int, words: str) -> None:
     assert describe_status(status) == words
 
 

@@ -104,7 +104,7 @@ def changes(pretend) -> list[str]:
     ]
 
 
-def test_variants_are_loaded_in_place_and_taken_away_at_the_end(elsewhere, pretend, make) -> None:
+def test_variants_are_loaded_and_unloaded_at_the_end(elsewhere, pretend, make) -> None:
     server = make(elsewhere(repository=["m"]))
 
     for count in (1, 2):
@@ -115,7 +115,7 @@ def test_variants_are_loaded_in_place_and_taken_away_at_the_end(elsewhere, prete
     assert changes(pretend) == ["load m count=1", "load m count=2", "unload m"]
 
 
-def test_what_was_loaded_before_is_loaded_again_as_it_was(elsewhere, pretend, make) -> None:
+def test_models_that_were_loaded_before_are_restored(elsewhere, pretend, make) -> None:
     there = elsewhere(repository=["m"], loaded=["m"])
     server = make(there)
 
@@ -155,7 +155,7 @@ def test_a_restart_for_each_variant_is_an_unload(elsewhere, pretend, make) -> No
     assert there.process.poll() is None
 
 
-def test_a_failed_variant_is_taken_away(elsewhere, pretend, make) -> None:
+def test_a_failed_variant_is_unloaded(elsewhere, pretend, make) -> None:
     server = make(elsewhere())
 
     failure = server.serve([variant(fake="fail")], SETUP)
@@ -165,21 +165,21 @@ def test_a_failed_variant_is_taken_away(elsewhere, pretend, make) -> None:
     assert changes(pretend)[-1] == "unload m"
 
 
-def test_for_what_only_its_log_tells_the_user_is_sent_there(elsewhere, make) -> None:
+def test_errors_that_are_only_in_its_log_point_to_the_log(elsewhere, make) -> None:
     failure = make(elsewhere()).serve([variant(fake="refuse")], SETUP)
 
     assert isinstance(failure, Failure)
     assert failure.hint == "see the server's log"
 
 
-def test_a_server_that_polls_is_told_with_both_ways_out(elsewhere, make) -> None:
+def test_a_server_that_polls_is_reported_with_both_solutions(elsewhere, make) -> None:
     server = make(elsewhere(loaded=["m"], polls=True))
 
     with pytest.raises(ServerError, match=r"--model-control-mode=explicit.*--reload-model-disable"):
         server.serve([variant()], SETUP)
 
 
-def test_without_reloading_what_is_there_is_used(elsewhere, pretend, make) -> None:
+def test_without_reloading_the_loaded_model_is_used(elsewhere, pretend, make) -> None:
     server = make(elsewhere(loaded=["m"], polls=True), reload_disable=True)
 
     assert server.serve([variant()], SETUP) is None
@@ -188,7 +188,7 @@ def test_without_reloading_what_is_there_is_used(elsewhere, pretend, make) -> No
     assert changes(pretend) == []
 
 
-def test_without_reloading_what_is_not_there_ends_the_run(elsewhere, make) -> None:
+def test_without_reloading_a_missing_model_ends_the_run(elsewhere, make) -> None:
     server = make(elsewhere(repository=["m"]), reload_disable=True)
 
     with pytest.raises(ServerError, match="m is not loaded on the server"):
@@ -211,7 +211,7 @@ def test_a_server_that_goes_away_is_noticed_and_waited_for(elsewhere, make) -> N
     assert 1 <= time.monotonic() - began < 60
 
 
-def test_a_server_that_lets_nobody_in_is_not_waited_for(elsewhere, make) -> None:
+def test_a_server_that_denies_access_is_not_waited_for(elsewhere, make) -> None:
     server = make(elsewhere(header="authorization:Bearer s3cr3t"))
 
     with pytest.raises(ServerError, match="does not answer: .*who are you"):

@@ -109,7 +109,7 @@ def is_installed(pip: Pip, name: str) -> bool:
     return any(library.glob(f"python3*/site-packages/{name}.py"))
 
 
-def test_a_wheel_of_the_lock_comes_from_where_the_users_pip_looks(pip, tmp_path, index) -> None:
+def test_a_wheel_of_the_lock_comes_from_the_index_of_the_users_pip(pip, tmp_path, index) -> None:
     lock = tmp_path / "lock.txt"
     lock.write_text(write_wheel(index, "ma_good"))
 
@@ -134,7 +134,7 @@ def test_a_changed_wheel_is_refused_in_one_line_that_names_it(pip, tmp_path, ind
 
 
 @pytest.mark.parametrize("entry", ["ma_loose", "ma_loose==1.0"])
-def test_what_has_no_hash_is_refused(pip, tmp_path, index, entry: str) -> None:
+def test_a_file_without_a_hash_is_refused(pip, tmp_path, index, entry: str) -> None:
     lock = tmp_path / "lock.txt"
     write_wheel(index, "ma_loose")
     lock.write_text(f"{entry}\n")
@@ -145,7 +145,7 @@ def test_what_has_no_hash_is_refused(pip, tmp_path, index, entry: str) -> None:
     assert not is_installed(pip, "ma_loose")
 
 
-def test_what_the_user_accepts_needs_no_hash(pip, index) -> None:
+def test_a_package_that_the_user_accepts_needs_no_hash(pip, index) -> None:
     write_wheel(index, "ma_accepted")
 
     pip.install_unverified("ma_accepted")
@@ -153,7 +153,7 @@ def test_what_the_user_accepts_needs_no_hash(pip, index) -> None:
     assert is_installed(pip, "ma_accepted")
 
 
-def test_modules_of_the_current_directory_are_no_part_of_pip(
+def test_modules_of_the_current_directory_do_not_replace_modules_of_pip(
     pip, tmp_path, index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lock = tmp_path / "lock.txt"
@@ -167,7 +167,7 @@ def test_modules_of_the_current_directory_are_no_part_of_pip(
     assert is_installed(pip, "ma_isolated")
 
 
-def test_a_verified_source_is_compiled_by_what_is_installed_already(pip, tmp_path, index) -> None:
+def test_a_verified_source_is_compiled_with_installed_tools(pip, tmp_path, index) -> None:
     lock = tmp_path / "lock.txt"
     lock.write_text(write_source(index, "ma_source", tmp_path / "trace"))
 
@@ -177,7 +177,7 @@ def test_a_verified_source_is_compiled_by_what_is_installed_already(pip, tmp_pat
     assert is_installed(pip, "ma_source")
 
 
-def test_nothing_of_a_changed_source_is_run(pip, tmp_path, index) -> None:
+def test_code_of_a_changed_source_is_not_run(pip, tmp_path, index) -> None:
     lock = tmp_path / "lock.txt"
     lock.write_text(write_source(index, "ma_forged", tmp_path / "trace"))
     with open(index / "ma_forged-1.0.tar.gz", "ab") as source:

@@ -125,7 +125,9 @@ def test_a_wrong_answer_is_an_error_in_one_line(serve: Serve, wrong: str, call: 
         ("odd parameters", "infer"), ("a redirection", "models"), ("very deep", "config"),
     ],
 )  # fmt: skip
-def test_an_answer_of_another_shape_is_no_answer(serve: Serve, wrong: str, call: str) -> None:
+def test_an_answer_with_an_unexpected_structure_is_refused(
+    serve: Serve, wrong: str, call: str
+) -> None:
     with pytest.raises(ServerCallError):
         CALLS[call](client_of(serve(WRONG[wrong])))
 
@@ -136,7 +138,7 @@ def test_an_answer_of_another_shape_is_no_answer(serve: Serve, wrong: str, call:
     ids=["no length", "chunked", "length"],
 )
 @pytest.mark.parametrize("call", ["models", "infer"])
-def test_a_body_without_end_takes_no_more_memory_than_an_answer(
+def test_an_endless_body_needs_no_more_memory_than_an_answer(
     serve: Serve, head: bytes, call: str
 ) -> None:
     piece = b"10000\r\n" + b"x" * 65536 + b"\r\n" if b"chunked" in head else b"x" * 65536
@@ -195,7 +197,7 @@ def test_metrics_that_are_none_give_no_values(serve: Serve, wrong: str) -> None:
     [answer(b"no"), raw(b"\x00" * 9), endless(b"", b"x" * 65536), content([1])],
     ids=["HTTP", "zeros", "endless", "JSON"],
 )
-def test_what_speaks_no_grpc_is_an_error(serve: Serve, pieces: Pieces) -> None:
+def test_a_server_without_grpc_is_an_error(serve: Serve, pieces: Pieces) -> None:
     address = Address("127.0.0.1", serve(pieces).port)
     client = connect(Endpoints(address, address, address), Protocol.GRPC, {})
     try:

@@ -104,7 +104,7 @@ def test_each_trial_starts_and_finishes_in_the_order_asked() -> None:
     ]
 
 
-def test_every_outcome_is_recorded_and_told() -> None:
+def test_every_outcome_is_recorded_and_passed_to_the_search() -> None:
     trials = several(3)
     listed, state = ListedSearch(trials), MemoryState()
 
@@ -116,7 +116,7 @@ def test_every_outcome_is_recorded_and_told() -> None:
 
 
 @pytest.mark.parametrize("outcome", [measurement(77.0), failure()])
-def test_a_known_outcome_is_told_and_not_run_again(outcome: Outcome) -> None:
+def test_a_resumed_outcome_is_passed_to_the_search_and_not_run_again(outcome: Outcome) -> None:
     one, two = several(2)
     state = MemoryState()
     state.record(one, outcome)
@@ -143,7 +143,7 @@ def test_a_trial_asked_twice_is_run_once() -> None:
     assert events[-1] == TrialFinished(one, measurement(1.0), resumed=True)
 
 
-def test_a_known_outcome_is_kept_under_the_name_of_the_variant_that_asked() -> None:
+def test_a_resumed_outcome_has_the_name_of_the_requested_variant() -> None:
     state = MemoryState()
     state.record(trial(1, name="m_config_default"), measurement(1.0))
     runner = PretendRunner(succeeding)
@@ -175,7 +175,7 @@ def test_an_outcome_is_recorded_when_its_finish_is_seen() -> None:
 
 
 @pytest.mark.parametrize("events", range(7))
-def test_to_stop_iterating_leaves_the_rest_unmeasured(events: int) -> None:
+def test_stopping_early_measures_no_further_trials(events: int) -> None:
     trials = several(3)
     runner, state = PretendRunner(succeeding), MemoryState()
 
@@ -189,7 +189,7 @@ def test_a_search_without_questions_gives_no_events() -> None:
     assert list(profile(ListedSearch([]), PretendRunner(succeeding), MemoryState())) == []
 
 
-def test_an_error_of_the_runner_ends_the_run_and_keeps_what_was_measured() -> None:
+def test_an_error_of_the_runner_ends_the_run_and_keeps_the_measurements() -> None:
     def broken_at_three(trial: Trial) -> Outcome:
         if load(trial) == 3:
             raise RuntimeError("no further trial makes sense")
@@ -220,7 +220,7 @@ def test_two_failures_without_a_success_end_the_run() -> None:
     ]
 
 
-def test_the_failure_that_ends_the_run_is_recorded_and_told() -> None:
+def test_the_failure_that_ends_the_run_is_recorded_and_passed_to_the_search() -> None:
     listed, state = ListedSearch(several(3)), MemoryState()
 
     list(profile(listed, PretendRunner(failing), state))
@@ -240,7 +240,7 @@ def test_after_one_success_failures_never_end_the_run(successful: int) -> None:
     assert not any(isinstance(event, GivenUp) for event in events)
 
 
-def test_a_single_failure_is_no_reason_to_give_up() -> None:
+def test_a_single_failure_does_not_give_up_the_model() -> None:
     events = list(profile(ListedSearch(several(1)), PretendRunner(failing), MemoryState()))
 
     assert [type(event) for event in events] == [TrialStarted, TrialFinished]
@@ -384,7 +384,7 @@ def uninterrupted(scenario: Scenario) -> list[Trial]:
     return finished(events)
 
 
-def test_a_resumed_run_goes_on_as_the_uninterrupted_one_would_have(
+def test_a_resumed_run_continues_as_the_uninterrupted_one_would_have(
     scenario: Scenario,
 ) -> None:
     whole = uninterrupted(scenario)

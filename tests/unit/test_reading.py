@@ -28,13 +28,13 @@ def odd_file(request, tmp_path: Path, monkeypatch) -> Path:
     return path
 
 
-def test_what_is_no_regular_file_is_refused_at_once(odd_file: Path) -> None:
+def test_a_file_that_is_not_regular_is_refused_at_once(odd_file: Path) -> None:
     with pytest.raises(OSError, match="Not a regular file") as raised:
         open_regular(odd_file)
     assert raised.value.filename == str(odd_file)
 
 
-def test_the_user_may_name_no_such_file_either(odd_file: Path) -> None:
+def test_a_file_that_the_user_names_must_be_regular_too(odd_file: Path) -> None:
     with pytest.raises(OSError, match="Not a regular file"):
         read_named(odd_file, most_bytes=100)
 
@@ -63,7 +63,7 @@ def test_a_larger_file_is_refused(tmp_path: Path) -> None:
         read_regular(path, most_bytes=4)
 
 
-def test_of_a_long_text_the_ends_are_left(tmp_path: Path) -> None:
+def test_a_long_text_keeps_its_two_ends(tmp_path: Path) -> None:
     path = tmp_path / "text"
     path.write_text("first" + "x" * 90 + "last.")
 

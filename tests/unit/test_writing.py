@@ -105,7 +105,7 @@ def test_a_redirected_standard_output_gets_the_content_in_its_turn(
     assert output.read_text() == "before\ncontent\nafter\n"
 
 
-def test_a_directory_is_no_output(tmp_path: Path) -> None:
+def test_a_directory_is_not_an_output(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError):
         write_output(tmp_path, b"x")
 
@@ -114,7 +114,7 @@ def test_a_directory_is_no_output(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["link", "link to nowhere", "pipe", "directory"])
-def test_what_is_no_regular_file_is_neither_followed_nor_replaced(
+def test_a_file_that_is_not_regular_is_neither_followed_nor_replaced(
     tmp_path: Path, kind: str
 ) -> None:
     directory = tmp_path / "received"
@@ -155,7 +155,7 @@ def test_a_new_file_never_replaces_another(tmp_path: Path) -> None:
     assert names(tmp_path) == ["x"]
 
 
-def test_where_a_file_system_has_no_links_a_new_file_replaces_nothing_either(
+def test_without_hard_links_a_new_file_also_replaces_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:

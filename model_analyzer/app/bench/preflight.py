@@ -66,7 +66,7 @@ def without_gpus(
     warnings: list[Problem] = []
     for model in settings.models:
         if model.name in facts:
-            model_facts, place = facts[model.name], partial(places.of, model=model.name)
+            model_facts, place = facts[model.name], partial(places.for_model, model=model.name)
             refused = [*without_any(model, model_facts, search=settings.search, place=place)]
             problems += refused
             warnings += () if refused else without_some(model, model_facts, place=place)

@@ -68,7 +68,7 @@ def infeasible(
                 search=settings.search,
                 server=settings.server,
                 user_directory=Path.cwd(),
-                place=partial(places.of, model=model.name),
+                place=partial(places.for_model, model=model.name),
             )
 
 

@@ -47,7 +47,7 @@ def test_a_model_is_found_by_its_name_also_with_a_comma_in_it(
         subject_of(measured, "x")
 
 
-def test_of_several_models_one_has_to_be_named(checkpoint: Made) -> None:
+def test_with_several_models_the_user_must_name_one(checkpoint: Made) -> None:
     measured = checkpoint("m", "n")
 
     with pytest.raises(ConfigError, match="several models were measured: choose one of m, n"):
@@ -56,7 +56,7 @@ def test_of_several_models_one_has_to_be_named(checkpoint: Made) -> None:
     assert chosen_subjects(measured, "n", several=False) == ["n"]
 
 
-def test_a_goal_that_was_asked_for_decides_what_is_recommended(
+def test_a_given_goal_decides_the_recommendation(
     checkpoint: Made,
 ) -> None:
     measured = checkpoint("m")

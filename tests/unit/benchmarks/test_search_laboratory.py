@@ -437,7 +437,7 @@ def test_a_recommendation_that_its_own_measurements_surpass_is_counted() -> None
         pytest.param([107.0] * 4, 1, id="repeated"),
     ],
 )
-def test_what_measured_better_is_told_by_three_standard_errors(
+def test_what_measured_better_is_reported_by_three_standard_errors(
     others: list[float], expected: int
 ) -> None:
     chosen = builders.variant("m_config_0")

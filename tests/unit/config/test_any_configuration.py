@@ -29,25 +29,25 @@ bounded = settings(
 
 @bounded
 @given(CONFIGURATIONS)
-def test_a_configuration_resolves_or_all_its_problems_are_told(tree: Any) -> None:
+def test_a_configuration_resolves_or_all_its_problems_are_reported(tree: Any) -> None:
     tree_resolves_or_tells(tree)
 
 
 @bounded
 @given(TREES)
-def test_a_file_of_anything_resolves_or_all_its_problems_are_told(tree: Any) -> None:
+def test_a_file_of_any_content_resolves_or_all_its_problems_are_reported(tree: Any) -> None:
     tree_resolves_or_tells(tree)
 
 
 @bounded
 @given(mutated_texts())
-def test_a_damaged_example_resolves_or_all_its_problems_are_told(text: str) -> None:
+def test_a_damaged_example_resolves_or_all_its_problems_are_reported(text: str) -> None:
     text_resolves_or_tells(text)
 
 
 @bounded
 @given(command_lines())
-def test_a_command_line_resolves_or_all_its_problems_are_told(
+def test_a_command_line_resolves_or_all_its_problems_are_reported(
     command_line: tuple[str, list[str]],
 ) -> None:
     command_line_resolves_or_tells(command_line)

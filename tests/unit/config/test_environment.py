@@ -35,7 +35,7 @@ def problems(variables: dict[str, str], text: str = "", **flags: str) -> list[st
     return [str(problem) for problem in raised.value.problems]
 
 
-def test_every_option_has_a_variable_of_its_own() -> None:
+def test_every_option_has_its_own_variable() -> None:
     variables = [option.variable for option in OPTIONS]
 
     assert len(set(variables)) == len(variables)
@@ -74,7 +74,7 @@ def test_a_flag_without_a_value_is_true_or_false(text: str, value: bool) -> None
     assert resolved({"FRESH": text}, "fresh: true\n").checkpoint.fresh is value
 
 
-def test_what_has_no_flag_is_yaml() -> None:
+def test_options_without_a_flag_are_yaml() -> None:
     settings = resolved({"CONSTRAINTS": "{perf_latency_p99: {max: 50}}"})
 
     (constraint,) = settings.models[0].goal.constraints
@@ -85,7 +85,7 @@ def test_an_empty_variable_counts_as_not_set() -> None:
     assert resolved({"CHECKPOINT_PREFIX": "", "CONSTRAINTS": " "}).checkpoint.prefix == ""
 
 
-def test_what_cannot_be_used_names_the_variable() -> None:
+def test_an_invalid_value_names_the_variable() -> None:
     found = problems({"BATCH_SIZES": "many", "FRESH": "perhaps"})
 
     assert found == [
@@ -94,7 +94,7 @@ def test_what_cannot_be_used_names_the_variable() -> None:
     ]
 
 
-def test_what_is_no_yaml_names_the_variable() -> None:
+def test_invalid_yaml_names_the_variable() -> None:
     (found,) = problems({"CONSTRAINTS": "{perf: ["})
 
     assert found.startswith("MODEL_ANALYZER_CONSTRAINTS:")
@@ -123,7 +123,7 @@ def test_the_command_line_may_name_other_models_than_the_environment() -> None:
     assert [model.name for model in settings.models] == ["b"]
 
 
-def test_report_reads_variables_too_and_not_what_is_only_for_profile() -> None:
+def test_report_reads_only_its_own_variables() -> None:
     environment = read_environment(
         {
             "MODEL_ANALYZER_REPORT_MODEL_CONFIGS": "m_config_1",
@@ -154,7 +154,7 @@ def test_a_variable_that_is_nearly_one_gets_a_remark() -> None:
     ]
 
 
-def test_of_each_option_is_told_what_it_is_where_and_instead_of_what() -> None:
+def test_each_option_has_its_value_its_place_and_overridden_places() -> None:
     environment = read_environment(
         {
             "MODEL_ANALYZER_BATCH_SIZES": "4",
@@ -185,7 +185,7 @@ def test_of_each_option_is_told_what_it_is_where_and_instead_of_what() -> None:
     assert "word" not in found["checkpoint_storage"].text
 
 
-def test_defaults_are_told_where_they_are_wanted() -> None:
+def test_defaults_are_listed_on_request() -> None:
     found = {one.key: one for one in origins((), OPTIONS, CWD, with_defaults=True)}
 
     assert found["checkpoint_directory"].value == "checkpoints"

@@ -74,7 +74,7 @@ def test_an_empty_file_passes() -> None:
 
 @bounded
 @given(FITTING)
-def test_what_the_schema_accepts_is_accepted(tree: Any) -> None:
+def test_values_that_the_schema_accepts_are_accepted(tree: Any) -> None:
     assume(VALIDATOR.is_valid(tree))
     for problem in problems_of(tree):
         assert any(words in problem.what for words in BEYOND_A_SCHEMA), (problem, tree)
@@ -82,7 +82,7 @@ def test_what_the_schema_accepts_is_accepted(tree: Any) -> None:
 
 @bounded
 @given(CONFIGURATIONS)
-def test_what_the_schema_refuses_is_refused_and_the_reverse(tree: Any) -> None:
+def test_schema_and_parser_refuse_the_same_values(tree: Any) -> None:
     problems = problems_of(tree)
     if VALIDATOR.is_valid(tree):
         for problem in problems:
@@ -150,7 +150,7 @@ def test_every_form_passes(text: str) -> None:
         "run_config_search_max_instance_count: 2147483648",
     ],
 )
-def test_what_is_wrong_is_refused(text: str) -> None:
+def test_invalid_values_are_refused(text: str) -> None:
     tree = plain(yaml(text))
     assert problems_of(tree)
     assert not VALIDATOR.is_valid(tree)

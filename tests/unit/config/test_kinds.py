@@ -55,7 +55,7 @@ ids = [type(kind).__name__ for kind in EVERY_KIND]
 
 
 @pytest.mark.parametrize("kind", EVERY_KIND, ids=ids)
-def test_what_cannot_be_read_is_reported_with_its_place(kind: Kind) -> None:
+def test_an_invalid_value_is_reported_with_its_place(kind: Kind) -> None:
     nowhere_accepted = Node((Node((Node(None, "f.yaml:3:9"),), "f.yaml:3:8"),), "f.yaml:3:7")
     for problem in parse_problems(kind, nowhere_accepted):
         assert problem.where in ("f.yaml:3:7", "f.yaml:3:8")
@@ -63,7 +63,7 @@ def test_what_cannot_be_read_is_reported_with_its_place(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", EVERY_KIND, ids=ids)
-def test_nothing_is_no_value_of_any_kind(kind: Kind) -> None:
+def test_null_is_not_a_value_of_any_kind(kind: Kind) -> None:
     assert "found nothing" in parse_problem(kind, Node(None, "f.yaml:1:1")).what
 
 
@@ -81,7 +81,7 @@ def test_any_scalar_is_text(written: str, meant: str) -> None:
 @pytest.mark.parametrize(
     ("written", "found"), [("[a, b]", "a list"), ("{a: b}", "a mapping"), ("null", "nothing")]
 )
-def test_text_refuses_what_is_no_scalar(written: str, found: str) -> None:
+def test_text_refuses_lists_and_mappings(written: str, found: str) -> None:
     problem = parse_problem(Text(), yaml(written))
     assert problem.what == f"expected text, found {found}"
     assert problem.where == "f.yaml:1:1"
@@ -127,7 +127,9 @@ def test_a_whole_number_in_any_writing(written: str) -> None:
         (".nan", "nan"),
     ],
 )
-def test_what_is_no_whole_number_is_refused_not_truncated(written: str, found: str) -> None:
+def test_a_value_that_is_not_a_whole_number_is_refused_not_truncated(
+    written: str, found: str
+) -> None:
     problem = parse_problem(Integer(), yaml(written))
     assert problem.what == f"expected a whole number, found {found}"
 
@@ -153,7 +155,7 @@ def test_a_number_in_any_writing(written: str, meant: float) -> None:
 
 
 @pytest.mark.parametrize("written", ["true", "x", "''", "[1]", "{a: 1}", "0x10x"])
-def test_what_is_no_number_is_refused(written: str) -> None:
+def test_a_value_that_is_not_a_number_is_refused(written: str) -> None:
     assert parse_problem(Number(), yaml(written)).what.startswith("expected a number, found ")
 
 
@@ -239,12 +241,12 @@ def test_a_list_is_one_value_a_yaml_list_or_text_with_commas(
     assert NAMES.parse(yaml(written)) == meant
 
 
-def test_every_wrong_item_of_a_list_is_reported_where_it_stands() -> None:
+def test_every_wrong_item_of_a_list_is_reported_with_its_place() -> None:
     problems = parse_problems(NAMES, yaml("- a\n- [b]\n- {c: d}"))
     assert [problem.where for problem in problems] == ["f.yaml:2:3", "f.yaml:3:3"]
 
 
-def test_a_mapping_is_no_list() -> None:
+def test_a_mapping_is_not_a_list() -> None:
     assert parse_problem(NAMES, yaml("{a: b}")).what == "expected text, found a mapping"
 
 
@@ -344,7 +346,7 @@ def test_text_with_commas_has_a_limit() -> None:
     )
 
 
-def test_every_wrong_number_is_reported_where_it_stands() -> None:
+def test_every_wrong_number_is_reported_with_its_place() -> None:
     problems = parse_problems(Integers(1), yaml("[1, 0, 4, x, [2]]"))
     assert [(problem.where, problem.what) for problem in problems] == [
         ("f.yaml:1:5", "must be at least 1, found 0"),
@@ -416,7 +418,7 @@ def test_a_flag_without_a_value_is_not_given() -> None:
     }
 
 
-def test_underscores_in_flags_are_dashes_where_the_program_says_so() -> None:
+def test_underscores_in_flags_become_dashes_for_some_programs() -> None:
     assert EITHER.parse(yaml("{log_level: 1}")) == {"log-level": "1"}
     assert EITHER.parse(yaml("{log-level: 1}")) == {"log-level": "1"}
     problem = parse_problem(KEBAB, yaml("{log_level: 1}"))
@@ -424,7 +426,7 @@ def test_underscores_in_flags_are_dashes_where_the_program_says_so() -> None:
     assert problem.hint == "did you mean 'log-level'?"
 
 
-def test_all_unknown_flags_are_reported_where_their_names_stand() -> None:
+def test_all_unknown_flags_are_reported_with_their_places() -> None:
     problems = parse_problems(KEBAB, yaml("verbose: 1\nshap: 2\nlog-leve: 3"))
     assert [(problem.where, problem.hint) for problem in problems] == [
         ("f.yaml:2:1", "did you mean 'shape'?"),
@@ -482,7 +484,7 @@ def test_gpus_are_all_or_some_or_none(written: str, meant: tuple[str, ...]) -> N
     assert Gpus().parse(yaml(written)) == meant
 
 
-def test_all_gpus_are_no_list() -> None:
+def test_all_gpus_cannot_be_part_of_a_list() -> None:
     problem = parse_problem(Gpus(), yaml("[all, 1]"))
     assert (problem.what, problem.where) == (
         "'all' cannot be combined with other GPUs",
@@ -512,7 +514,7 @@ def test_commas_within_whole_items_belong_to_them() -> None:
     assert whole_items.parse(yaml("'a,b'")) == ("a", "b")
 
 
-def test_nothing_but_commas_is_no_list() -> None:
+def test_only_commas_are_not_a_list() -> None:
     problem = parse_problem(NAMES, yaml("', ,'"))
     assert problem.what == "expected values between commas, found ', ,'"
 
@@ -549,5 +551,5 @@ def test_a_duration_is_read_in_seconds(written: str, seconds: float) -> None:
 
 
 @pytest.mark.parametrize("written", ["20 minutes", "-5", "true", "null", "[1]", "m", "1d"])
-def test_what_is_no_duration_is_refused(written: str) -> None:
+def test_a_value_that_is_not_a_duration_is_refused(written: str) -> None:
     assert parse_problem(Duration(), yaml(written)).what

@@ -47,7 +47,7 @@ def test_odd_names_are_names(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["a/b", "..", ".", ""])
-def test_a_name_that_is_no_directory_of_a_repository_is_refused(name: str) -> None:
+def test_a_name_that_cannot_be_a_directory_is_refused(name: str) -> None:
     problem = parse_problem(Models(), yaml(f"{{'{name}': {{}}}}"))
     assert problem.where == "f.yaml:1:2"
     assert problem.what == f"{name!r} is not a valid model name"
@@ -64,12 +64,12 @@ def test_the_options_of_a_model_are_a_mapping() -> None:
     assert problem.what == "expected the options of model 'a', found 3"
 
 
-def test_the_place_of_a_model_is_where_its_name_stands() -> None:
+def test_the_place_of_a_model_is_the_place_of_its_name() -> None:
     first, second = Models().parse(yaml("- a\n- b: {}"))
     assert (first.where, second.where) == ("f.yaml:1:3", "f.yaml:2:3")
 
 
-def test_problems_of_all_models_are_found_at_once() -> None:
+def test_problems_of_all_models_are_reported_together() -> None:
     problems = parse_problems(
         Models(),
         yaml(
@@ -113,7 +113,7 @@ def test_the_smallest_batch_and_load_are_one() -> None:
     assert [problem.what for problem in problems] == ["must be at least 1, found 0"] * 2
 
 
-def test_what_a_model_leaves_empty_is_not_given() -> None:
+def test_empty_options_of_a_model_are_not_given() -> None:
     (model,) = Models().parse(yaml("a: {cpu_only: , parameters: {concurrency: }}"))
     assert set(model.given.values) == {"parameters"}
     assert model.given.values["parameters"].values == {}

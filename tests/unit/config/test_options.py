@@ -126,11 +126,11 @@ def test_no_two_options_share_a_key_or_a_flag_of_one_command() -> None:
         ("export.skip_detailed", False),
     ],
 )  # fmt: skip
-def test_what_nobody_sets_has_its_documented_default(target: str, default: Any) -> None:
+def test_options_that_are_not_set_have_their_documented_default(target: str, default: Any) -> None:
     section, _, field = target.partition(".")
     assert getattr(getattr(settings(""), section), field) == default
 
 
-def test_paths_that_are_not_given_lie_where_the_user_stands() -> None:
+def test_default_paths_are_in_the_current_directory() -> None:
     assert settings("").repository.path == CWD / "models"
     assert settings("model_repository: /elsewhere").repository.path == Path("/elsewhere")

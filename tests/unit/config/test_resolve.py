@@ -86,7 +86,7 @@ def test_a_null_on_a_required_option_leaves_it_missing() -> None:
     assert problem.startswith("profile_models: no model is given")
 
 
-def test_paths_are_meant_from_where_the_user_stands() -> None:
+def test_relative_paths_start_at_the_current_directory() -> None:
     chosen = settings("checkpoint_directory: a/../b\nexport_path: /absolute/./x")
     assert chosen.checkpoint.directory == CWD / "b"
     assert chosen.export.path == Path("/absolute/x")
@@ -118,7 +118,7 @@ def test_an_unknown_option_is_located_and_the_nearest_is_named() -> None:
     )
 
 
-def test_all_problems_of_file_and_command_line_are_told_at_once() -> None:
+def test_all_problems_of_file_and_command_line_are_reported_together() -> None:
     problems = profile_problems(
         "num_configs_per_model: 0\n"
         "client_protocol: grcp\n"
@@ -171,7 +171,7 @@ def test_models_and_a_repository_are_needed() -> None:
         ("model_repository: ''", "f.yaml:1:19: expected a path, found empty text"),
     ],
 )
-def test_what_is_given_but_wrong_is_not_called_missing(text: str, problem: str) -> None:
+def test_an_invalid_option_is_not_reported_as_missing(text: str, problem: str) -> None:
     (found,) = profile_problems(text)
     assert found.startswith(problem)
 
@@ -229,7 +229,7 @@ def test_a_default_share_gives_way_to_a_given_one(text: str, shares: tuple[int, 
         ("min_percentage_of_search_space: 5\noptuna_max_trials: 10", False),
     ],
 )
-def test_the_limit_of_optuna_gives_way_where_nobody_gave_it(text: str, gives_way: bool) -> None:
+def test_the_default_limit_of_optuna_adapts(text: str, gives_way: bool) -> None:
     assert settings(text).search.optuna.limit_gives_way is gives_way
 
 
@@ -242,7 +242,7 @@ def test_endpoints_do_not_share_a_port() -> None:
 
 
 @pytest.mark.parametrize("name", ["a/b.csv", "..", "", "/tmp/x.csv"])
-def test_the_name_of_a_table_is_no_path(name: str) -> None:
+def test_the_name_of_a_table_is_not_a_path(name: str) -> None:
     (problem,) = profile_problems(f"filename_model_inference: '{name}'")
     assert problem.startswith(f"f.yaml:1:27: expected the name of a file, found {name!r}")
 
@@ -280,7 +280,7 @@ def two_models(text: str) -> tuple[ModelSettings, ModelSettings]:
         ),
     ],
 )  # fmt: skip
-def test_what_a_model_sets_replaces_the_global_value_as_a_whole(
+def test_a_value_of_a_model_replaces_the_whole_global_value(
     everywhere: str, itself: str, field: str, of_own: Any, of_other: Any
 ) -> None:
     own, other = two_models(f"{everywhere}\nprofile_models: {{own: {{{itself}}}, other: {{}}}}")
@@ -321,7 +321,7 @@ def test_a_model_that_sets_nothing_is_searched_for_throughput() -> None:
     assert (model.cpu_only, dict(model.parameters)) == (False, {})
 
 
-def test_only_the_model_that_says_so_is_searched_on_the_cpu() -> None:
+def test_only_models_with_cpu_only_are_searched_on_the_cpu() -> None:
     own, other = two_models("profile_models: {own: {cpu_only: true}, other: {}}")
     assert (own.cpu_only, other.cpu_only) == (True, False)
 
@@ -411,7 +411,7 @@ def test_flags_that_define_the_load_list_it(
     assert (model.load_kind, model.loads) == (kind, loads)
 
 
-def test_load_and_batch_size_are_no_longer_flags_once_they_are_settings() -> None:
+def test_load_and_batch_size_flags_become_settings() -> None:
     model = model_settings(
         "batch_sizes: [1, 2]\n"
         "perf_analyzer_flags: {batch-size: 4, concurrency-range: 8, percentile: 95}"
@@ -429,7 +429,7 @@ def test_load_and_batch_size_are_no_longer_flags_once_they_are_settings() -> Non
         ("{request-rate-range: 'a:b'}", "expected a whole number, found 'a'"),
     ],
 )
-def test_a_load_that_is_no_load_is_refused(flags: str, what: str) -> None:
+def test_an_invalid_load_is_refused(flags: str, what: str) -> None:
     (problem,) = profile_problems(f"profile_models: {{m: {{perf_analyzer_flags: {flags}}}}}")
     assert problem == f"f.yaml:1:43: {what}"
 
@@ -449,7 +449,7 @@ def test_a_flag_that_the_program_decides_is_left_out_with_a_remark(name: str) ->
     assert repr(name) in remark
 
 
-def test_a_key_that_stands_again_is_told() -> None:
+def test_a_repeated_key_is_reported() -> None:
     result = resolved("batch_sizes: 1\nbatch_sizes: 2")
     assert result.remarks == ("f.yaml:2:1: 'batch_sizes' replaces the value at f.yaml:1:1",)
 
@@ -475,7 +475,7 @@ def test_a_load_beside_that_which_is_measured_gets_a_remark(text: str, remark: s
     assert resolved(text).remarks == (remark,)
 
 
-def test_without_anything_odd_there_are_no_remarks() -> None:
+def test_a_normal_configuration_has_no_remarks() -> None:
     assert resolved("perf_analyzer_flags: {percentile: 95}").remarks == ()
 
 
@@ -493,7 +493,7 @@ def test_without_anything_odd_there_are_no_remarks() -> None:
         "profile_models: {m: {triton_server_environment: {A: b}}}",
     ],
 )
-def test_what_a_remote_server_cannot_be_told_is_remarked_once(given: str) -> None:
+def test_options_without_effect_on_a_remote_server_get_one_remark(given: str) -> None:
     (remark,) = resolved(f"triton_launch_mode: remote\n{given}").remarks
 
     assert "has no effect in launch mode remote" in remark
@@ -544,7 +544,7 @@ def test_a_server_and_its_clients_both_speak_tls_or_neither(text: str, words: st
         "client_protocol: http\ntriton_server_flags: {grpc-use-ssl: true}",
     ],
 )
-def test_tls_on_one_side_is_fine_where_the_other_is_not_ours(text: str) -> None:
+def test_tls_on_one_side_is_valid_if_the_other_side_is_not_ours(text: str) -> None:
     assert settings(text)
 
 
@@ -599,7 +599,7 @@ def test_a_report_finds_the_mistakes_of_the_shared_file_too() -> None:
         ("latency_budget: 50\nconstraints: {perf_latency_p99: {max: 80}}", 50),
     ],
 )
-def test_of_several_bounds_on_a_metric_the_tightest_counts(text: str, limit: float) -> None:
+def test_the_tightest_of_several_bounds_on_a_metric_counts(text: str, limit: float) -> None:
     (model,) = settings(text).models
     assert model.goal.constraints == at_most(perf_latency_p99=limit)
 
@@ -622,7 +622,7 @@ def test_flags_that_define_the_load_twice_are_refused() -> None:
         ("optuna_min_trials: 6\nmin_percentage_of_search_space: 7", (7, 10)),
     ],
 )
-def test_a_number_of_trials_takes_the_place_of_a_share_that_nobody_gave(
+def test_a_number_of_trials_replaces_a_default_percentage(
     text: str, shares: tuple[int | None, int | None]
 ) -> None:
     optuna = settings(text).search.optuna

@@ -33,7 +33,7 @@ TOGETHER = "run_config_profile_models_concurrently_enable: true\n"
 # ------------------------------------------------------------------ models and repository
 
 
-def test_only_a_remote_server_has_models_of_its_own() -> None:
+def test_only_a_remote_server_needs_no_model_repository() -> None:
     given = on_line(profile_models="m", triton_launch_mode="remote")
     assert resolve_profile(given, None, CWD).settings.repository.path is None
     given = on_line(profile_models="m", triton_launch_mode="docker")
@@ -46,14 +46,14 @@ def test_analyze_needs_no_repository() -> None:
     assert resolve_profile(given, None, CWD, command=ANALYZE).settings.repository.path is None
 
 
-def test_a_file_by_itself_may_leave_models_and_repository_to_the_command_line() -> None:
+def test_a_file_alone_need_not_have_models_and_repository() -> None:
     assert check_file(yaml("batch_sizes: 4"), CWD).remarks == ()
     assert check_file(None, CWD).remarks == ()
     with pytest.raises(ConfigError, match=r"^f.yaml:1:1: unknown option 'x'"):
         check_file(yaml("x: 1"), CWD)
 
 
-def test_a_file_by_itself_keeps_the_rules() -> None:
+def test_a_file_alone_must_follow_the_rules() -> None:
     with pytest.raises(ConfigError, match="search mode quick does not support concurrency"):
         check_file(yaml(QUICK + "concurrency: 4"), CWD)
     with pytest.raises(ConfigError, match="share one server"):
@@ -140,7 +140,7 @@ def test_adaptive_is_named_for_what_quick_does_not_take_of_composing_models(fiel
     assert settings("run_config_search_mode: adaptive\n" + listed)
 
 
-def test_a_quick_search_takes_what_nobody_gave() -> None:
+def test_a_quick_search_accepts_defaults() -> None:
     text = QUICK + "concurrency: []\nrequest_rate_search_enable: false"
     assert settings(text).search.mode is SearchMode.QUICK
 
@@ -246,7 +246,7 @@ def test_a_bls_model_must_be_named_itself() -> None:
         resolve_profile(on_line(bls_composing_models="c", model_repository="r"), None, CWD)
 
 
-def test_what_is_said_about_composing_models_stays_with_them() -> None:
+def test_options_of_composing_models_stay_with_them() -> None:
     chosen = settings(
         "bls_composing_models: [a, {b: {cpu_only: false}}]\ncpu_only_composing_models: ' b , c'"
     )
@@ -258,7 +258,7 @@ def test_what_is_said_about_composing_models_stays_with_them() -> None:
     }
 
 
-def test_what_a_composing_model_cannot_have_is_remarked() -> None:
+def test_options_without_effect_for_a_composing_model_get_a_remark() -> None:
     text = "ensemble_composing_models: {c: {weighting: 2, cpu_only: true}}"
     assert resolved(text).remarks == ("f.yaml:1:44: weighting has no effect for a composing model",)
 
@@ -368,7 +368,7 @@ def test_all_models_have_the_same_kind_of_load() -> None:
     assert problem.startswith("f.yaml:1:17: some models have a request_rate, but model b has")
 
 
-def test_an_empty_list_of_a_model_means_search_whatever_is_listed_for_all() -> None:
+def test_an_empty_list_of_a_model_overrides_a_global_list() -> None:
     model = model_settings("concurrency: 4\nprofile_models: {m: {parameters: {concurrency: []}}}")
     assert model.loads == ()
 
@@ -377,7 +377,7 @@ def test_an_empty_list_of_a_model_means_search_whatever_is_listed_for_all() -> N
 
 
 @pytest.mark.parametrize("key", ["dcgm_disable", "reload_model_disable"])
-def test_what_only_makes_sense_with_a_remote_server(key: str) -> None:
+def test_options_that_need_a_remote_server(key: str) -> None:
     (problem,) = profile_problems(f"{key}: true")
     assert problem == f"f.yaml:1:{len(key) + 3}: {key} needs triton_launch_mode: remote"
     assert settings(f"{key}: true\ntriton_launch_mode: remote")
@@ -418,7 +418,9 @@ def test_texts_of_a_container_keep_their_commas() -> None:
         ("local", "triton_docker_labels: {}", False),
     ],
 )
-def test_what_a_launch_mode_ignores_is_remarked(mode: str, option: str, ignored: bool) -> None:
+def test_options_that_a_launch_mode_ignores_get_a_remark(
+    mode: str, option: str, ignored: bool
+) -> None:
     result = resolved(f"triton_launch_mode: {mode}\n{option}")
     key = option.split(":")[0]
     assert result.settings.server.launch is LaunchMode(mode)
@@ -534,7 +536,7 @@ def test_a_variant_has_its_own_plots_or_those_of_all() -> None:
         ("report_model_configs: []", "f.yaml:1:23: contains no variant name"),
     ],
 )
-def test_what_is_wrong_with_a_report_is_located(text: str, problem: str) -> None:
+def test_problems_of_a_report_have_a_place(text: str, problem: str) -> None:
     given: Any = on_line(report_model_configs="x") if "report_model" not in text else []
     with pytest.raises(ConfigError) as raised:
         resolve_report(given, yaml(text), CWD)
@@ -562,7 +564,7 @@ def test_an_adaptive_search_is_not_disabled() -> None:
 
 
 @pytest.mark.parametrize("limit", ["budget: 20m", "max_trials: 30"])
-def test_limits_of_an_adaptive_search_are_for_no_other(limit: str) -> None:
+def test_limits_of_an_adaptive_search_need_that_mode(limit: str) -> None:
     (problem,) = profile_problems(QUICK + limit)
     assert "needs search mode adaptive" in problem
     assert settings(ADAPTIVE + limit)

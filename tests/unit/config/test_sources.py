@@ -46,7 +46,7 @@ def test_scalars_lists_and_mappings_are_read_with_their_types() -> None:
     }
 
 
-def test_what_yaml_takes_for_a_date_stays_as_it_was_written() -> None:
+def test_a_yaml_date_stays_text() -> None:
     assert plain(yaml("a: 2026-01-02")) == {"a": "2026-01-02"}
 
 
@@ -62,13 +62,13 @@ def test_every_value_and_every_key_knows_its_file_line_and_column() -> None:
     assert [item.where for item in second.node.items] == ["f.yaml:3:5", "f.yaml:4:7"]
 
 
-def test_of_equal_keys_the_last_wins() -> None:
+def test_the_last_of_equal_keys_wins() -> None:
     root = yaml("a: 1\nb: 2\na: 3")
     assert plain(root) == {"a": 3, "b": 2}
     assert {entry.key: entry.where for entry in root.entries}["a"] == "f.yaml:3:1"
 
 
-def test_an_alias_stands_for_its_anchor() -> None:
+def test_an_alias_has_the_value_of_its_anchor() -> None:
     assert plain(yaml("a: &x {n: [1, 2]}\nb: *x\nc: [*x]")) == {
         "a": {"n": [1, 2]},
         "b": {"n": [1, 2]},
@@ -83,7 +83,7 @@ def test_own_keys_win_over_merged_ones() -> None:
     assert read["two"] == {"x": 1, "y": 3}
 
 
-def test_a_key_that_stands_again_wins_and_both_places_are_told() -> None:
+def test_a_repeated_key_wins_and_both_places_are_reported() -> None:
     root = yaml("a: {x: 1, y: 2, x: 3}\nb: 1\na: {z: {k: 1, k: 2}}")
     assert plain(root) == {"a": {"z": {"k": 2}}, "b": 1}
     assert root.repeated == (
@@ -93,12 +93,12 @@ def test_a_key_that_stands_again_wins_and_both_places_are_told() -> None:
     )
 
 
-def test_a_key_that_replaces_a_merged_one_does_not_stand_again() -> None:
+def test_a_key_that_replaces_a_merged_key_is_not_repeated() -> None:
     text = "base: &base {x: 1}\none: &one {<<: *base, x: 3}\ntwo: {<<: [*base, *one], x: 4}"
     assert yaml(text).repeated == ()
 
 
-def test_of_several_merged_mappings_the_first_wins() -> None:
+def test_the_first_of_several_merged_mappings_wins() -> None:
     text = "a: &a {x: 1}\nb: &b {x: 2, y: 2}\nc: {<<: [*a, *b]}"
     assert plain(yaml(text))["c"] == {"x": 1, "y": 2}
 
@@ -108,7 +108,7 @@ def test_a_merge_of_a_merge_holds_everything() -> None:
     assert plain(yaml(text))["c"] == {"x": 1, "y": 2, "z": 3}
 
 
-def test_a_byte_order_mark_is_no_part_of_the_first_key() -> None:
+def test_a_byte_order_mark_is_not_part_of_the_first_key() -> None:
     assert plain(yaml("\ufeffa: 1")) == {"a": 1}
 
 
@@ -141,7 +141,7 @@ def test_a_syntax_error_is_shown_where_it_is() -> None:
         ("? {a: 1}\n: 2", "f.yaml:1:3"),
     ],
 )
-def test_what_is_no_plain_yaml_is_refused_with_its_place(text: str, where: str) -> None:
+def test_yaml_that_is_not_plain_is_refused_with_its_place(text: str, where: str) -> None:
     problem = problem_of(text)
     assert problem.where == where
     assert problem.what
@@ -151,13 +151,13 @@ def test_what_is_no_plain_yaml_is_refused_with_its_place(text: str, where: str) 
 @pytest.mark.parametrize(
     ("opening", "closing"), [("[", "]"), ("{a: ", "}"), ("- ", "")], ids=["list", "map", "block"]
 )
-def test_what_is_nested_too_deeply_is_refused(opening: str, closing: str, depth: int) -> None:
+def test_too_deep_nesting_is_refused(opening: str, closing: str, depth: int) -> None:
     problem = problem_of(opening * depth + "1" + closing * depth)
     assert problem.what == "nested too deeply"
     assert problem.where.startswith("f.yaml:1:")
 
 
-def test_reasonable_nesting_is_fine() -> None:
+def test_reasonable_nesting_is_valid() -> None:
     assert parse_yaml("[" * 40 + "1" + "]" * 40, "f.yaml") is not None
 
 
@@ -193,7 +193,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     assert problem.hint == "check the path"
 
 
-def test_a_directory_is_no_file(tmp_path: Path) -> None:
+def test_a_directory_is_not_a_file(tmp_path: Path) -> None:
     problem = problem_of_file(tmp_path)
     assert (problem.where, problem.what) == (str(tmp_path), "cannot be read: Is a directory")
 
@@ -217,7 +217,7 @@ def test_values_without_end_are_refused_before_they_take_memory() -> None:
     assert problem_of(f"concurrency: [{listed}]").what == "more than 200000 values"
 
 
-def test_what_blocks_or_never_ends_is_no_configuration(tmp_path: Path) -> None:
+def test_a_file_that_blocks_or_never_ends_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", Path("/dev/zero")):
         assert problem_of_file(path).what == "cannot be read: Not a regular file"
@@ -266,7 +266,7 @@ def test_a_file_with_nothing_but_a_document_mark_is_empty(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("written", ["1.10", "0x10", "1_000", "yes", "010", "2026-01-02", "1e3"])
-def test_what_was_written_is_kept_for_whoever_wants_text(written: str) -> None:
+def test_the_original_text_of_a_scalar_is_available(written: str) -> None:
     node = yaml(written)
     assert node.text == written
     assert Text().parse(node) == written

@@ -94,7 +94,7 @@ def test_a_value_that_fits_its_field_is_one_value_and_a_list_sweeps_otherwise(
     assert found == expected
 
 
-def test_no_parameters_are_no_fields() -> None:
+def test_empty_parameters_have_no_fields() -> None:
     assert alternatives("{}") == {}
 
 
@@ -254,7 +254,7 @@ def test_null_leaves_a_field_as_it_is(written: str, expected: list[Any]) -> None
         ),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_refused_where_it_stands(
+def test_a_value_that_does_not_fit_is_refused_with_its_place(
     written: str, where: str, what: str, hint: str
 ) -> None:
     problem = parse_problem(ModelConfigParameters(), yaml(written))

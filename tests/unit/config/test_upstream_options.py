@@ -135,7 +135,7 @@ def test_an_option_of_report(key: str) -> None:
     assert key in {known.key for known in options_of(REPORT)}
 
 
-def test_what_a_model_may_set() -> None:
+def test_options_of_a_model() -> None:
     assert {option.key for option in MODEL_OPTIONS} == OF_A_MODEL
     assert {option.key for option in PARAMETER_OPTIONS} == {
         "batch_sizes", "concurrency", "request_rate",

@@ -81,7 +81,7 @@ def outcome(number: int, *, has_failed: bool = False) -> Outcome:
 SAID = [outcome(1), outcome(2), outcome(3)]
 
 
-def test_what_was_kept_as_it_was_said_is_no_loss() -> None:
+def test_a_stored_outcome_is_not_lost() -> None:
     rounded = [replace(each, started=each.started + 0.0005) for each in SAID]
 
     assert checks.losses(SAID, [*rounded, outcome(9)]) == []
@@ -161,7 +161,7 @@ def test_acknowledged_is_what_this_run_has_said_to_be_over() -> None:
     assert checks.acknowledged(events) == [outcome(1), outcome(3, has_failed=True)]
 
 
-def test_kept_is_what_the_export_has() -> None:
+def test_stored_outcomes_come_from_the_export() -> None:
     rows = [
         {"trial": "key 1", "variant": "m_config_0", "started": "1970-01-01T00:16:41.000+00:00"},
         {"trial": "key 2", "variant": "m_config_0", "started": "1970-01-01T00:16:42.000+00:00",
@@ -172,7 +172,7 @@ def test_kept_is_what_the_export_has() -> None:
 
 
 @pytest.mark.parametrize("line", ["", '{"event":"trial_fin', "null", "[]", "{}"])
-def test_a_line_that_is_no_event_acknowledges_nothing(line: str) -> None:
+def test_a_line_without_an_event_acknowledges_nothing(line: str) -> None:
     assert checks.event_of(line) is None
 
 

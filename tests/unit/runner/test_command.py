@@ -84,7 +84,7 @@ def test_a_decoupled_model_is_streamed_without_being_asked() -> None:
     assert not {"--async", "--streaming"} & set(command())
 
 
-def test_user_flags_come_in_the_order_of_the_table_and_win() -> None:
+def test_user_flags_are_in_the_order_of_the_table_and_override() -> None:
     words = command(
         {"stability-percentage": "20", "measurement-mode": "time_windows", "percentile": "95"}
     )
@@ -106,7 +106,7 @@ def test_the_load_is_one_number(load: Load, flag: list[str]) -> None:
     assert words[words.index(flag[0]) : words.index(flag[0]) + 2] == flag
 
 
-def test_request_intervals_bring_no_other_load() -> None:
+def test_request_intervals_add_no_other_load() -> None:
     words = command(
         {"request-intervals": "times.txt"}, load=Load(kind=LoadKind.REQUEST_INTERVALS, value=0)
     )
@@ -153,7 +153,7 @@ def test_values_with_blanks_and_equal_signs_stay_one_argument(value: str) -> Non
         ("/d.json", "/d.json"),
     ],
 )
-def test_files_are_meant_from_where_the_user_stands(given: str, used: str) -> None:
+def test_relative_files_start_at_the_users_directory(given: str, used: str) -> None:
     words = command({"input-data": given})
     assert words[words.index("--input-data") + 1] == used
 

@@ -73,7 +73,7 @@ def test_a_client_batch_that_some_variant_takes_is_not(tmp_path: Path, text: str
     assert problems(text, tmp_path) == []
 
 
-def test_client_batches_that_are_left_out_are_told() -> None:
+def test_client_batches_that_are_left_out_are_reported() -> None:
     chosen = settings("run_config_search_disable: true\nbatch_sizes: [4, 16, 32]")
     facts = ModelFacts(name="m", config={"name": "m", "max_batch_size": 8}, files="f")
 
@@ -88,7 +88,7 @@ def test_a_model_that_does_not_batch_takes_one(tmp_path: Path) -> None:
     assert too_large_batch(2, largest=1) in problem
 
 
-def test_files_that_are_not_there_are_named_from_where_the_user_stands(tmp_path: Path) -> None:
+def test_missing_files_are_named_with_the_users_directory(tmp_path: Path) -> None:
     flags = "perf_analyzer_flags: {input-data: [in.json, zero], request-intervals: times.txt}"
 
     first, second = problems(flags, tmp_path)
@@ -97,7 +97,7 @@ def test_files_that_are_not_there_are_named_from_where_the_user_stands(tmp_path:
     assert f"request-intervals: {tmp_path}/times.txt does not exist" in second
 
 
-def test_files_that_nobody_can_read_are_refused(tmp_path: Path) -> None:
+def test_unreadable_files_are_refused(tmp_path: Path) -> None:
     flags = "perf_analyzer_flags: {input-data: [pipe, directory], request-intervals: zeros}"
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "directory").mkdir()

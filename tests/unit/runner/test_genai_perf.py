@@ -46,7 +46,7 @@ def command(load: Load, flags: dict[str, Any] | None = None) -> list[str]:
     )
 
 
-def test_the_load_is_told_to_genai_perf_and_the_table_to_perf_analyzer() -> None:
+def test_the_load_is_reported_to_genai_perf_and_the_table_to_perf_analyzer() -> None:
     assert command(Load(value=4)) == [
         "/bin/genai-perf", "profile", "-m", "m", "-u", "127.0.0.1:9001", "--backend", "vllm",
         "--tokenizer", "/tok", "--streaming", "--concurrency", "4",

@@ -96,7 +96,7 @@ def test_a_server_that_has_not_looked_yet_tells_no_memory() -> None:
 
 
 @pytest.mark.parametrize("value", ["NaN", "+Inf"])
-def test_what_is_no_number_is_no_value(value: str) -> None:
+def test_a_value_that_is_not_a_number_is_left_out(value: str) -> None:
     text = f'nv_gpu_power_usage{{gpu_uuid="GPU-a"}} {value}\n'
     assert parse_gpu_metrics(text) == {}
 

@@ -94,7 +94,7 @@ def test_whole_gpus_go_before_mig_devices() -> None:
     assert select((A, M, N, B), ["all"]) == {0: A, 3: B}
 
 
-def test_of_mig_devices_alone_cuda_programs_use_the_first() -> None:
+def test_cuda_programs_use_the_first_of_several_mig_devices() -> None:
     assert select((M, N), ["all"]) == {0: M}
     assert select((M, N), ["1"]) == {1: N}
 

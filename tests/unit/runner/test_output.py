@@ -63,11 +63,11 @@ def test_the_last_row_of_several_counts() -> None:
      "garbage", "a,b\n1,2\n",
      "Concurrency,Inferences/Second\n1,nan\n", "Concurrency,Inferences/Second\n1,inf\n"],
 )  # fmt: skip
-def test_a_table_without_a_throughput_is_no_result(content: str) -> None:
+def test_a_table_without_a_throughput_is_not_a_result(content: str) -> None:
     assert parse_table(content) is None
 
 
-def test_cells_that_are_no_numbers_are_left_out() -> None:
+def test_cells_without_a_number_are_left_out() -> None:
     values = parse_table("Inferences/Second,p99 latency,Avg GPU Utilization\n5,-,GPU-1:0.5;\n")
     assert values == {"perf_throughput": 5}
 
@@ -139,22 +139,22 @@ def test_runs_are_judged_by_status_text_and_table(name: str, verdict: OutputVerd
     assert judge(STATUS[name], text(name), has_table=has_table) is verdict
 
 
-def test_a_killed_run_has_failed_whatever_it_said() -> None:
+def test_a_killed_run_has_failed_with_any_output() -> None:
     assert judge(137, text("too_short"), has_table=False) is OutputVerdict.FAILED
 
 
 @pytest.mark.parametrize("name", ["unstable", "too_short"])
-def test_no_larger_window_mends_requests_that_fail(name: str) -> None:
+def test_a_larger_window_does_not_fix_failed_requests(name: str) -> None:
     failing = f"{text(name)}\nThread [3] had error: out of luck\n"
     assert judge(STATUS[name], failing, has_table=False) is OutputVerdict.FAILED
 
 
-def test_what_a_request_met_decides_whatever_was_said_before() -> None:
+def test_an_error_of_a_request_comes_first() -> None:
     lines = deciding_lines("E0101 backend.cc] an error of no account\n" + text("crashed"))
     assert lines[0] == "Thread [0] had error: Stub process 'crasher_0_0' is not healthy."
 
 
-def test_what_many_threads_met_is_said_once() -> None:
+def test_the_same_error_of_many_threads_is_reported_once() -> None:
     threads = [f"Thread [{number}] had error: no memory" for number in range(16)]
     said = "Error: Failed to allocate memory"
     assert deciding_lines("\n".join([said, *threads])) == (threads[0], said)
@@ -172,7 +172,7 @@ def test_what_many_threads_met_is_said_once() -> None:
         ("unstable", "Failed to obtain stable measurement"),
     ],
 )
-def test_the_deciding_lines_say_what_was_wrong(name: str, words: str) -> None:
+def test_the_deciding_lines_explain_the_failure(name: str, words: str) -> None:
     assert any(words in line for line in deciding_lines(text(name)))
 
 

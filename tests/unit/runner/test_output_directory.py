@@ -47,7 +47,7 @@ def replace(output: Path, *, override: bool = False, spared: list[tuple[str, Pat
 # -- new ones --------------------------------------------------------------------------------------
 
 
-def test_what_is_missing_above_an_output_repository_is_created(tmp_path: Path) -> None:
+def test_missing_parents_of_an_output_repository_are_created(tmp_path: Path) -> None:
     output = tmp_path / "runs" / "monday" / "out"
     prepare_output(output, override=False, protected=[])
     assert list(tmp_path.iterdir()) == []
@@ -75,7 +75,7 @@ def test_an_output_repository_where_nothing_may_be_written_is_refused(
 # -- those of an earlier run -----------------------------------------------------------------------
 
 
-def test_what_an_earlier_run_has_made_is_replaced_without_being_told_to(made: Path) -> None:
+def test_directories_of_an_earlier_run_are_replaced_without_override(made: Path) -> None:
     replace(made)
 
     assert names(made) == set()
@@ -85,7 +85,7 @@ def test_what_an_earlier_run_has_made_is_replaced_without_being_told_to(made: Pa
     assert names(made) == set()
 
 
-def test_the_mark_does_not_cover_what_somebody_else_has_put_there(made: Path) -> None:
+def test_the_mark_does_not_cover_foreign_entries(made: Path) -> None:
     (made / "mine").mkdir()
     before = names(made)
 
@@ -100,7 +100,7 @@ def test_the_mark_does_not_cover_what_somebody_else_has_put_there(made: Path) ->
 
 
 @pytest.mark.parametrize("what", ["file", "link"])
-def test_an_entry_with_a_known_name_that_is_no_directory_is_not_ours(
+def test_a_listed_entry_that_is_not_a_directory_is_not_ours(
     made: Path, tmp_path: Path, what: str
 ) -> None:
     (tmp_path / "elsewhere").mkdir()
@@ -184,7 +184,7 @@ def test_a_link_to_an_output_repository_is_not_followed(
 
 
 @pytest.mark.parametrize("override", [False, True])
-def test_what_another_run_is_writing_is_not_replaced(made: Path, override: bool) -> None:
+def test_the_output_of_a_running_run_is_not_replaced(made: Path, override: bool) -> None:
     with held(made):
         with pytest.raises(RepositoryError, match="in use by another run"):
             prepare_output(made, override=override, protected=[])
@@ -198,7 +198,7 @@ def test_what_another_run_is_writing_is_not_replaced(made: Path, override: bool)
 
 
 @pytest.mark.parametrize("inside", [".", "a", "a/b"])
-def test_what_must_be_kept_is_not_deleted_with_it(tmp_path: Path, inside: str) -> None:
+def test_protected_directories_are_not_deleted(tmp_path: Path, inside: str) -> None:
     kept = tmp_path / "out" / inside
     kept.mkdir(parents=True, exist_ok=True)
     with pytest.raises(RepositoryError, match=f"contains the model repository .*: {NOT_DELETED}"):
@@ -207,7 +207,7 @@ def test_what_must_be_kept_is_not_deleted_with_it(tmp_path: Path, inside: str) -
 
 @pytest.mark.parametrize("override", [False, True])
 @pytest.mark.parametrize("inside", ["results", "a/b/results"])
-def test_what_is_spared_stays_and_the_rest_is_replaced(
+def test_spared_directories_stay_and_others_are_replaced(
     made: Path, inside: str, override: bool
 ) -> None:
     export = made / inside
@@ -222,7 +222,7 @@ def test_what_is_spared_stays_and_the_rest_is_replaced(
     assert not any("config" in name or name.endswith("other") for name in names(made))
 
 
-def test_what_is_spared_may_be_a_link(made: Path, tmp_path: Path) -> None:
+def test_a_spared_directory_may_be_a_link(made: Path, tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "real" / "metrics.csv").touch()
     (made / "results").symlink_to(tmp_path / "real")
@@ -251,7 +251,7 @@ def test_a_name_of_any_kind_is_one_entry_of_the_mark(made: Path) -> None:
 
 
 @pytest.mark.parametrize("mark", [None, "", "model-analyzer"])
-def test_a_run_that_was_killed_before_it_marked_its_directory_is_no_obstacle(
+def test_a_directory_of_a_run_that_was_killed_before_its_mark_is_reused(
     tmp_path: Path, mark: str | None
 ) -> None:
     output = tmp_path / "output"

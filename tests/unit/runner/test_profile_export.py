@@ -44,7 +44,7 @@ def request(sent: int, *came: int, texts: list[str] | None = None, **more: Any) 
     }
 
 
-def test_the_metrics_of_a_recorded_stream_are_what_the_model_slept() -> None:
+def test_the_metrics_of_a_recorded_stream_match_the_models_sleeps() -> None:
     """20 ms before the first of four words, 10 ms before each other one, two at a time."""
     values = token_metrics((GOLDEN / "stream.json").read_text())
 
@@ -99,7 +99,7 @@ def test_only_the_last_three_windows_count() -> None:
     assert values["output_token_throughput"] == pytest.approx(3 / 4)
 
 
-def test_a_number_of_tokens_that_nobody_asked_for_is_not_believed() -> None:
+def test_a_number_of_tokens_without_the_request_input_is_ignored() -> None:
     """perf_analyzer exports memory that nobody wrote for an output that did not come."""
     one = request(0, 10, 20)
     for output in one["response_outputs"]:

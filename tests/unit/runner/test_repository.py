@@ -74,7 +74,7 @@ def test_a_configuration_that_does_not_parse_is_located(text: str, where: str, w
 # -- reading ---------------------------------------------------------------------------------------
 
 
-def test_facts_tell_configuration_and_files(make_model) -> None:
+def test_facts_have_configuration_and_files(make_model) -> None:
     facts = ModelRepository(make_model("m")).facts("m")
 
     assert facts.name == "m"
@@ -152,7 +152,7 @@ def test_an_unknown_model_comes_with_the_nearest_name(make_model) -> None:
         ModelRepository(make_model("resnet50")).facts("resnet5O")
 
 
-def test_a_missing_repository_is_told_from_a_file(tmp_path: Path) -> None:
+def test_a_missing_repository_is_distinguished_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(RepositoryError, match="does not exist"):
         ModelRepository(tmp_path / "nowhere")
@@ -236,9 +236,7 @@ def test_the_first_variant_is_a_copy_and_later_ones_link_to_it(make_model, tmp_p
     assert "max_batch_size: 2" in (second / "config.pbtxt").read_text()
 
 
-def test_of_models_that_are_elsewhere_only_configurations_are_written(
-    make_model, tmp_path: Path
-) -> None:
+def test_only_configurations_of_remote_models_are_written(make_model, tmp_path: Path) -> None:
     models = make_model("part")
     add_ensemble(models, "m", "part")
     facts = ModelRepository(models).facts("m")
@@ -384,7 +382,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize("break_model", BROKEN)
-def test_a_model_that_nobody_can_read_is_refused_with_its_path(make_model, break_model) -> None:
+def test_an_unreadable_model_is_refused_with_its_path(make_model, break_model) -> None:
     models = make_model("m")
     path = break_model(models / "m")
 
@@ -395,9 +393,7 @@ def test_a_model_that_nobody_can_read_is_refused_with_its_path(make_model, break
 
 
 @pytest.mark.parametrize("break_model", BROKEN)
-def test_another_model_that_nobody_can_read_is_in_nobodys_way(
-    make_model, tmp_path: Path, break_model
-) -> None:
+def test_another_unreadable_model_does_not_matter(make_model, tmp_path: Path, break_model) -> None:
     make_model("m")
     models = make_model("other")
     break_model(models / "other")
@@ -448,7 +444,7 @@ def test_a_configuration_that_takes_too_long_to_parse_is_refused(make_model) -> 
 
 
 @pytest.mark.parametrize("nested", ["[", "{", 'parameters { key: "k" value {'])
-def test_what_is_wrong_with_a_long_line_is_told_in_short(make_model, nested: str) -> None:
+def test_an_error_in_a_long_line_is_shortened(make_model, nested: str) -> None:
     models = make_model("m")
     with (models / "m" / "config.pbtxt").open("a") as file:
         file.write("output " + nested * (400_000 // len(nested)))

@@ -58,7 +58,7 @@ def test_the_path_comes_before_the_installed_runtime(tmp_path, environment, runt
     assert find_perf_analyzer(None, environment).path == load
 
 
-def test_what_does_not_start_is_passed_over(tmp_path, environment, runtime) -> None:
+def test_a_program_that_does_not_start_is_skipped(tmp_path, environment, runtime) -> None:
     program(tmp_path / "bin" / "tritonserver", BROKEN)
     program(tmp_path / "bin" / "perf_analyzer", BROKEN)
 
@@ -92,13 +92,13 @@ def test_naming_the_installed_programs_is_the_same_as_finding_them(environment, 
 
 
 @pytest.mark.parametrize("find", [find_tritonserver, find_perf_analyzer])
-def test_without_anything_the_command_that_mends_it_is_named(environment, find) -> None:
+def test_without_any_program_the_install_command_is_named(environment, find) -> None:
     with pytest.raises(RuntimeNotFound, match="run `model-analyzer runtime install`"):
         find(None, environment)
 
 
 @pytest.mark.parametrize("find", [find_tritonserver, find_perf_analyzer])
-def test_where_nothing_starts_the_reason_is_told(tmp_path, environment, find) -> None:
+def test_if_no_program_starts_the_reason_is_reported(tmp_path, environment, find) -> None:
     program(tmp_path / "bin" / "tritonserver", BROKEN)
     program(tmp_path / "bin" / "perf_analyzer", BROKEN)
 
@@ -207,7 +207,7 @@ def test_a_given_place_without_the_library_is_a_configuration_error(
         find_server_library(tmp_path / "triton", environment, tmp_path / "library")
 
 
-def test_no_library_anywhere_says_what_to_install(tmp_path, environment) -> None:
+def test_without_a_library_the_install_command_is_named(tmp_path, environment) -> None:
     with pytest.raises(RuntimeNotFound, match="model-analyzer runtime install"):
         find_server_library(None, environment, tmp_path / "library")
 
@@ -228,7 +228,7 @@ def test_genai_perf_finds_the_perf_analyzer_that_is_used(tmp_path, environment, 
     assert found.environment["LD_LIBRARY_PATH"] == str(runtime.libraries)
 
 
-def test_what_was_not_recorded_as_verified_is_named(runtime) -> None:
+def test_packages_without_a_record_are_named(runtime) -> None:
     site = runtime.root / "python" / "lib" / "python3.11" / "site-packages"
     assert runtime.python_version == "3.11"
     assert describe_packages(runtime) == "not verified by hashes: numpy-1.26.4"

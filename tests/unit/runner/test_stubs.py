@@ -50,7 +50,7 @@ def looks(machine: Machine, watch: StubWatch, seconds: float) -> str:
     return death
 
 
-def test_stubs_that_live_are_no_news() -> None:
+def test_running_stubs_are_not_reported() -> None:
     machine = Machine(1, 2, 3)
 
     assert looks(machine, machine.watch(), 600) == ""
@@ -88,7 +88,7 @@ def test_one_that_was_dead_before_is_noticed_without_a_name() -> None:
     assert death == "a Python backend process died before the measurement (killed by SIGKILL)"
 
 
-def test_stubs_that_are_unloaded_one_after_another_are_no_deaths() -> None:
+def test_stubs_that_are_unloaded_in_sequence_are_not_deaths() -> None:
     """Each is a zombie for a moment, on a busy machine for seconds."""
     machine = Machine(1, 2, 3)
     watch = machine.watch()
@@ -109,7 +109,7 @@ def test_a_process_that_has_got_the_number_of_another_is_not_watched() -> None:
     assert looks(machine, watch, 60) == ""
 
 
-def test_what_ended_last_is_waited_for() -> None:
+def test_a_stub_that_ended_last_is_waited_for() -> None:
     machine = Machine(1, 2)
     watch = machine.watch()
     machine.end(2)
@@ -118,7 +118,7 @@ def test_what_ended_last_is_waited_for() -> None:
     assert machine.now - 100 < LIMIT_S
 
 
-def test_what_the_server_collects_at_last_has_not_died() -> None:
+def test_a_stub_that_the_server_collects_has_not_died() -> None:
     machine = Machine(1, 2)
     watch = machine.watch()
     machine.end(2)

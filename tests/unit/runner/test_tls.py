@@ -29,7 +29,7 @@ def here(monkeypatch, certificates) -> None:
     monkeypatch.chdir(certificates.directory)
 
 
-def test_only_what_is_about_getting_in_counts_as_access() -> None:
+def test_only_tls_and_header_flags_count_as_access() -> None:
     flags = {**GRPC, **HTTPS, "http-header": "A:b", "percentile": "95", "url": "x"}
 
     assert set(access_flags(flags)) == {*GRPC, *HTTPS, "http-header"}
@@ -124,7 +124,7 @@ def test_an_encrypted_key_is_refused_without_asking_for_its_password(certificate
         https_context({**HTTPS, "ssl-https-private-key-file": "locked.key"})
 
 
-def test_what_only_perf_analyzer_can_read_is_left_to_it_with_a_word(caplog) -> None:
+def test_files_that_only_perf_analyzer_can_read_get_a_warning(caplog) -> None:
     https_context({**HTTPS, "ssl-https-private-key-type": "DER"})
 
     assert "reads only PEM" in caplog.text

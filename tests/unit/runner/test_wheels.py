@@ -61,5 +61,7 @@ def test_a_file_with_another_hash_is_named_in_one_line_without_its_address() -> 
         ("\n", ""),
     ],
 )
-def test_other_failures_are_told_by_their_most_telling_line(output: str, reason: str) -> None:
+def test_other_failures_are_reported_with_their_most_important_line(
+    output: str, reason: str
+) -> None:
     assert reason_in(output) == reason

@@ -19,7 +19,7 @@ from tests.unit.cli.progress.runs import Kept, listed, told
 from tests.unit.search.surfaces import measurement
 
 
-def test_the_best_is_told_whenever_it_changes_with_its_gain_over_the_default() -> None:
+def test_each_change_of_the_best_is_an_event_with_its_gain() -> None:
     kept = Kept()
     told(kept)
 
@@ -31,7 +31,7 @@ def test_the_best_is_told_whenever_it_changes_with_its_gain_over_the_default() -
     assert best[-1].shortfall_percent == 0
 
 
-def test_what_breaks_the_constraints_is_told_with_how_far() -> None:
+def test_a_trial_that_misses_the_constraints_has_its_shortfall() -> None:
     kept = Kept()
     told(kept, outcomes=[measurement(100.0, latency=120.0)])
 
@@ -54,7 +54,7 @@ def test_phases_numbers_and_failures() -> None:
     assert (finished.trials, finished.failures, finished.given_up) == (5, 1, False)
 
 
-def test_time_left_is_told() -> None:
+def test_events_have_the_time_left() -> None:
     kept = Kept()
     told(kept)
 
@@ -63,7 +63,7 @@ def test_time_left_is_told() -> None:
     assert left == pytest.approx([10.0, 8.0, 6.0, 4.0], rel=0.25)
 
 
-def test_what_is_known_counts_and_is_not_started() -> None:
+def test_resumed_trials_count_and_are_not_started() -> None:
     kept = Kept()
     told(kept, known=2)
 

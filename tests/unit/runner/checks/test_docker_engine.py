@@ -11,14 +11,14 @@ from model_analyzer.runner.checks.finding import Level
 from model_analyzer.runner.server.docker import Engine
 
 
-def test_nobody_misses_what_nobody_needs(tmp_path: Path) -> None:
+def test_a_missing_engine_that_is_not_needed_is_ok(tmp_path: Path) -> None:
     finding = check_docker({}, image="i", is_needed=False, socket=tmp_path / "docker.sock")
 
     assert finding.level is Level.OK
     assert finding.found.startswith("none")
 
 
-def test_an_engine_with_the_image_is_fine() -> None:
+def test_an_engine_with_the_image_is_ok() -> None:
     engine = Engine("Docker 27.1", has_image=True)
 
     assert judge_engine(engine, image="i", is_needed=True).found == "Docker 27.1 answers and has i"

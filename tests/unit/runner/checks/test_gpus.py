@@ -35,7 +35,7 @@ def judged(
     return list(judge_driver(driver, requested=requested, variable=variable))
 
 
-def test_no_gpu_is_fine_and_said() -> None:
+def test_no_gpu_is_ok() -> None:
     (finding,) = judge_driver(Driver(is_missing=True), requested=["all"], variable=None)
 
     assert finding.level is Level.OK
@@ -82,7 +82,9 @@ def test_a_gpu_in_order() -> None:
         (state(slices=[]), "MIG mode with 0 devices", "-cgi"),
     ],
 )
-def test_what_makes_numbers_worse_gets_a_warning(gpu: GpuState, words: str, fix: str) -> None:
+def test_conditions_that_make_measurements_worse_get_a_warning(
+    gpu: GpuState, words: str, fix: str
+) -> None:
     finding = judged(gpu)[1]
 
     assert finding.level is Level.WARNING
@@ -90,11 +92,11 @@ def test_what_makes_numbers_worse_gets_a_warning(gpu: GpuState, words: str, fix:
     assert fix in finding.fix
 
 
-def test_an_old_driver_that_does_not_say_is_fine() -> None:
+def test_an_old_driver_without_an_answer_is_ok() -> None:
     assert judged(state(programs=None))[1].level is Level.OK
 
 
-def test_mig_devices_are_told() -> None:
+def test_mig_devices_are_reported() -> None:
     _, gpu, chosen = judged(state(slices=["MIG-a", "MIG-b"]))
 
     assert gpu.found.endswith("MIG mode with 2 devices")
@@ -108,5 +110,5 @@ def test_a_variable_that_leaves_no_gpu_gets_a_warning() -> None:
     assert "CUDA_VISIBLE_DEVICES='7' hides all GPUs" in finding.found
 
 
-def test_gpus_that_nobody_wants_are_fine() -> None:
+def test_gpus_that_are_not_requested_are_ok() -> None:
     assert judged(state(), requested=())[-1].level is Level.OK

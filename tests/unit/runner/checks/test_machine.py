@@ -88,7 +88,7 @@ def test_steady_or_invisible_clock_rates_are_fine(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("synchronised", "level"), [(True, Level.OK), (None, Level.OK), (False, Level.WARNING)]
 )
-def test_a_time_that_nobody_keeps_right_gets_a_warning(
+def test_a_clock_without_synchronization_gets_a_warning(
     synchronised: bool | None, level: Level
 ) -> None:
     assert judge_time_of_day(synchronised).level is level

@@ -58,7 +58,7 @@ def test_a_model_may_refuse_zeros_but_not_hang_or_die(
     assert finding.details == ("line",)
 
 
-def test_a_model_that_calls_another_is_told_how_to_name_it() -> None:
+def test_a_model_that_calls_another_is_reported_how_to_name_it() -> None:
     error = ServerCallError("Failed for execute the inference request. Model 'b' is not ready.")
 
     finding = judge_refusal("model m", error, is_alive=True, log=())
@@ -66,7 +66,7 @@ def test_a_model_that_calls_another_is_told_how_to_name_it() -> None:
     assert "bls_composing_models" in finding.fix
 
 
-def test_lines_of_a_log_are_told_once_and_without_its_quotes() -> None:
+def test_lines_of_a_log_are_reported_once_and_without_its_quotes() -> None:
     log = (
         '"failed: ValueError\\n\\nAt:\\n  m.py(3)\\n"',
         '"failed: ValueError\\n\\nAt:\\n  m.py(3)"',

@@ -29,11 +29,11 @@ from model_analyzer.runner.runtime import Program
         ("x = '\0'", set()),
     ],
 )
-def test_what_a_model_cannot_do_without(source: str, names: set[str]) -> None:
+def test_modules_that_a_model_needs(source: str, names: set[str]) -> None:
     assert imported(source) == names
 
 
-def test_every_model_that_lacks_something_is_told_with_the_command() -> None:
+def test_every_model_that_lacks_something_is_reported_with_the_command() -> None:
     needed = {"a": frozenset({"numpy", "PIL", "torch"}), "b": frozenset({"numpy"})}
 
     (finding,) = judge_packages(needed, frozenset({"PIL", "torch"}), "/env/bin/python3")
@@ -88,7 +88,7 @@ def test_the_python_of_the_models_is_asked(models: Models) -> None:
     assert "needs no_such_module_here, which" in finding.found
 
 
-def test_what_only_model_analyzer_would_find_is_not_there(
+def test_packages_of_model_analyzer_are_not_available_to_models(
     models: Models, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The Python of the models looks neither into the current directory nor into PYTHONPATH."""
@@ -107,7 +107,7 @@ def test_what_only_model_analyzer_would_find_is_not_there(
     assert "needs only_here, only_there, which" in finding.found
 
 
-def test_what_lies_beside_the_model_is_there(models: Models) -> None:
+def test_modules_beside_the_model_are_available(models: Models) -> None:
     (models.repository / "m" / "1" / "beside_it.py").touch()
     models.write("import json, beside_it\n")
 

@@ -36,7 +36,7 @@ def test_without_an_address_ports_are_chosen(settings: ServerSettings) -> None:
     assert (finding.level, finding.check) == (Level.OK, "ports")
 
 
-def test_a_port_that_is_taken_names_who_has_it(settings: ServerSettings, taken: int) -> None:
+def test_a_used_port_names_its_process(settings: ServerSettings, taken: int) -> None:
     first, *_ = check_ports(replace(settings, http_endpoint=f"localhost:{taken}"))
 
     assert first.level is Level.PROBLEM
@@ -45,13 +45,13 @@ def test_a_port_that_is_taken_names_who_has_it(settings: ServerSettings, taken: 
     assert "remove triton_http_endpoint" in first.fix
 
 
-def test_a_free_port_is_fine() -> None:
+def test_a_free_port_is_ok() -> None:
     finding = judge_port(Port(option="triton_grpc_endpoint", address="127.0.0.1:9", reason=""))
 
     assert finding.level is Level.OK
 
 
-def test_who_has_a_port_need_not_be_known() -> None:
+def test_the_process_of_a_used_port_may_be_unknown() -> None:
     port = Port(option="triton_grpc_endpoint", address="127.0.0.1:9", reason="in use")
 
     assert judge_port(port).found.endswith("in use")

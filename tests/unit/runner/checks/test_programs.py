@@ -41,7 +41,7 @@ def test_missing_libraries_are_found(output: str, libraries: tuple[str, ...]) ->
     assert missing_libraries(output) == libraries
 
 
-def test_every_missing_library_is_named_with_what_brings_it() -> None:
+def test_every_missing_library_is_named_with_its_package() -> None:
     finding = judge_absent("perf_analyzer", LOADER, missing_libraries(LDD + LOADER))
 
     assert finding.level is Level.PROBLEM
@@ -54,7 +54,7 @@ def test_every_missing_library_is_named_with_what_brings_it() -> None:
     )
 
 
-def test_without_a_missing_library_the_reason_is_told() -> None:
+def test_without_a_missing_library_the_reason_is_reported() -> None:
     reason = "no tritonserver starts: it says nothing"
 
     finding = judge_absent("tritonserver", reason, ())

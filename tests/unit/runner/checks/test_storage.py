@@ -35,7 +35,7 @@ def judged(place: Place, needed_mib: float = 0) -> Finding:
     return judge_place("checkpoints", "--checkpoint-directory", place, needed_mib=needed_mib)
 
 
-def test_a_place_with_room_is_fine() -> None:
+def test_a_directory_with_space_is_ok() -> None:
     finding = judged(ROOMY)
 
     assert (finding.level, finding.found) == (Level.OK, "/data/checkpoints, 48.8 GiB free")
@@ -50,7 +50,7 @@ def test_a_place_with_room_is_fine() -> None:
         ({"inodes": None}, Level.OK, ""),
     ],
 )
-def test_what_is_wrong_with_a_place_names_the_option(
+def test_a_problem_of_a_directory_names_the_option(
     change: dict[str, object], level: Level, words: str
 ) -> None:
     finding = judged(replace(ROOMY, **change))  # type: ignore[arg-type]
@@ -75,18 +75,18 @@ def test_a_place_that_is_to_be_made_is_judged_by_the_directory_above(tmp_path: P
     assert not (tmp_path / "a").exists()
 
 
-def test_a_file_in_the_way_is_told(tmp_path: Path) -> None:
+def test_a_file_in_the_way_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
     assert read_place(tmp_path / "file" / "b").reason == f"{tmp_path / 'file'} is not a directory"
 
 
-def test_a_place_without_a_disk_is_told() -> None:
+def test_a_place_without_a_disk_is_reported() -> None:
     assert read_place(Path("/proc/checkpoints")).reason == "/proc is not on a disk"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_directory_of_somebody_else_is_told(tmp_path: Path) -> None:
+def test_a_directory_of_another_user_is_reported(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
 
     assert "may not write to" in read_place(tmp_path / "b").reason
@@ -102,7 +102,7 @@ def test_a_repository_is_read_as_a_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read_is_told(tmp_path: Path) -> None:
+def test_a_file_that_may_not_be_read_is_reported(tmp_path: Path) -> None:
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "secret").touch(mode=0o000)
 
