@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.phrases import DID_NOT_LOAD
+
 C_API = ("--triton-launch-mode", "c_api", "--run-config-search-disable")
 COUNTS = {"instance_group": [[{"count": [1, 2], "kind": "KIND_CPU"}]]}
 
@@ -68,7 +70,7 @@ def test_a_model_that_does_not_load_gives_one_line_and_the_run_continues(scene) 
     status, output = scene.profile(*C_API, "-c", "1", profile_models=["broken", "add_sub"])
 
     assert status == 1
-    assert "broken_config_default did not load: ValueError: no such weights" in output
+    assert f"broken_config_default {DID_NOT_LOAD}: ValueError: no such weights" in output
     assert [row[0] for row in scene.rows] == ["add_sub"]
     assert time.monotonic() - began < 30
 

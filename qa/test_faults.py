@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.phrases import died_during
+from tests.phrases import DID_NOT_LOAD, died_during
 
 STUB = "triton_python_backend_stub"
 
@@ -38,7 +38,7 @@ def test_a_model_that_does_not_load_is_given_up_with_its_reason(scene, kind: str
     status, output = scene.profile("--run-config-search-disable", profile_models=["bad", "add_sub"])
 
     assert status == 1
-    assert "bad_config_default did not load" in output
+    assert f"bad_config_default {DID_NOT_LOAD}" in output
     assert "Traceback (most" not in output
     words = {"an exception while loading": "no luck today", "an import that is missing":
              "No module named 'nosuchmodule'", "a syntax error": "SyntaxError"}  # fmt: skip
@@ -65,7 +65,7 @@ def test_a_variant_that_the_server_refuses_fails_alone(scene) -> None:
 
     assert status == 0, output
     assert len(scene.rows) == 3
-    assert output.count("did not load") == 2
+    assert output.count(DID_NOT_LOAD) == 2
     assert "set cpu_only for the model" in output
 
 

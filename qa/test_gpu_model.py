@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.phrases import NEEDS_LESS_MEMORY
+from tests.phrases import DID_NOT_LOAD, NEEDS_LESS_MEMORY
 
 HERE = Path(__file__).parent
 
@@ -72,6 +72,6 @@ def test_too_little_memory_is_reported(pretend_cuda) -> None:
     status, output = pretend_cuda.profile(profile_models=gpu_load(["65"]))
 
     assert status == 0, output
-    assert "gpu_load_config_0 did not load" in output
+    assert f"gpu_load_config_0 {DID_NOT_LOAD}" in output
     assert "out of memory" in output
     assert NEEDS_LESS_MEMORY in output

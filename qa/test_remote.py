@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.phrases import ONLY_LOADED, died_during
+from tests.phrases import DID_NOT_LOAD, ONLY_LOADED, died_during
 
 ONE = ("--run-config-search-disable", "-c", "1")
 
@@ -202,7 +202,7 @@ def test_a_variant_that_fails_leaves_the_server_as_it_was(scene, remote) -> None
     status, output = scene.profile(**server.reached(), profile_models=models)
 
     assert status == 0, output
-    assert output.count("did not load") == 1
+    assert output.count(DID_NOT_LOAD) == 1
     assert server.loaded == before
 
 

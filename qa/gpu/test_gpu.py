@@ -25,7 +25,7 @@ from model_analyzer.runner.runtime import find_tritonserver
 from model_analyzer.runner.server.local import LocalLauncher
 from model_analyzer.runner.server.log import ServerLog
 from model_analyzer.runner.server.triton import TritonServer
-from tests.phrases import NEEDS_LESS_MEMORY
+from tests.phrases import DID_NOT_LOAD, NEEDS_LESS_MEMORY
 
 MODELS = Path(__file__).parent / "models"
 HOLD_MB = 512 * 2**20 / 1e6  # what an instance of gpu_load holds
@@ -165,7 +165,7 @@ def test_an_instance_that_does_not_fit_fails_with_what_to_do(gpu_scene, chosen) 
     )
 
     assert status == 0, output
-    assert "gpu_load_config_0 did not load" in output
+    assert f"gpu_load_config_0 {DID_NOT_LOAD}" in output
     assert NEEDS_LESS_MEMORY in output
     assert [row[3] for row in gpu_scene.rows] == ["gpu_load_config_default"]
 

@@ -28,6 +28,7 @@ from model_analyzer.errors import OutputError
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer, Reading
 from model_analyzer.runner.load.transcript import Transcript
 from model_analyzer.runner.runtime import Program
+from tests.phrases import DID_NOT_LOAD
 
 
 class AliveServer:
@@ -518,7 +519,7 @@ def test_a_model_that_does_not_load_inside_is_not_waited_for(pretend, make) -> N
 
     assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.MODEL_NOT_LOADED
-    assert failure.message == "m_config_0 did not load: ValueError: no such weights"
+    assert failure.message == f"m_config_0 {DID_NOT_LOAD}: ValueError: no such weights"
     assert "model_lifecycle" not in " ".join(failure.log)
     assert time.monotonic() - began < 60
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.phrases import NOT_DELETED
+from tests.phrases import NOT_AN_INTEGER, NOT_DELETED
 
 RUN_FAILED, USAGE = 1, 2
 
@@ -73,7 +73,7 @@ def test_a_bad_value_on_the_command_line_names_the_flag(complain) -> None:
     status, line = complain("--concurrency", "many")
 
     assert status == USAGE
-    assert "--concurrency: expected a whole number, found 'many'" in line
+    assert f"--concurrency: {NOT_AN_INTEGER}, found 'many'" in line
 
 
 def test_an_unknown_flag_is_a_usage_error(run) -> None:

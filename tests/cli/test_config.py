@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.config.json_schema import json_schema
-from tests.phrases import too_large_batch
+from tests.phrases import NOT_AN_INTEGER, too_large_batch
 
 USAGE = 2
 EXAMPLES = sorted((Path(__file__).parents[2] / "config").glob("*.yaml"))
@@ -230,7 +230,7 @@ def test_a_flag_may_be_shortened_joined_to_its_value_and_repeated(run, arguments
 
     assert status == USAGE
     assert error == (
-        "model-analyzer: --run-config-search-max-binary-search-steps: expected a whole number,"
+        f"model-analyzer: --run-config-search-max-binary-search-steps: {NOT_AN_INTEGER},"
         " found 'x'\n"
     )
 
@@ -241,7 +241,7 @@ def test_of_a_repeated_flag_the_last_counts(run) -> None:
     )
 
     assert status == USAGE
-    assert error == "model-analyzer: --client-max-retries: expected a whole number, found 'x'\n"
+    assert error == f"model-analyzer: --client-max-retries: {NOT_AN_INTEGER}, found 'x'\n"
 
 
 def test_a_prefix_of_several_flags_is_none(run) -> None:
@@ -274,7 +274,7 @@ def test_a_file_named_in_the_file_is_not_read(run, tmp_path: Path) -> None:
     status, _, error = run("report", "-f", name, "-n", "m_config_default")
 
     assert status == USAGE
-    assert error == "model-analyzer: a.yaml:2:14: expected a whole number, found 'x'\n"
+    assert error == f"model-analyzer: a.yaml:2:14: {NOT_AN_INTEGER}, found 'x'\n"
 
 
 @pytest.mark.parametrize(
@@ -303,7 +303,7 @@ def test_variables_count_when_files_are_checked(run, tmp_path: Path, monkeypatch
 
     assert (status, output) == (USAGE, "")
     assert error == (
-        "model-analyzer: MODEL_ANALYZER_CONCURRENCY: expected a whole number, found 'many'\n"
+        f"model-analyzer: MODEL_ANALYZER_CONCURRENCY: {NOT_AN_INTEGER}, found 'many'\n"
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import gpu
-from tests.phrases import FOREIGN_DIRECTORY, too_large_batch
+from tests.phrases import FOREIGN_DIRECTORY, NOT_AN_INTEGER, too_large_batch
 
 WORKS, FAILS, USAGE = 0, 1, 2
 
@@ -241,5 +241,5 @@ def test_variables_are_told_and_wrong_ones_are_usage_errors(examine, setting) ->
     status, output = setting.profile("--no-models", command="doctor")
     assert (status, output) == (
         USAGE,
-        "model-analyzer: MODEL_ANALYZER_CONCURRENCY: expected a whole number, found 'many'\n",
+        f"model-analyzer: MODEL_ANALYZER_CONCURRENCY: {NOT_AN_INTEGER}, found 'many'\n",
     )

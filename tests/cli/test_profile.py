@@ -16,7 +16,7 @@ from model_analyzer.domain.measurements import Measurement, NoticeKind
 from model_analyzer.reports.document import results_schema
 from model_analyzer.runner.timings import Timings
 from model_analyzer.state.checkpoint import load
-from tests.phrases import FOREIGN_ENTRY
+from tests.phrases import DID_NOT_LOAD, FOREIGN_ENTRY
 
 
 def measured(pretend) -> list[str]:
@@ -288,7 +288,7 @@ def test_a_variant_that_does_not_load_fails_and_the_others_go_on(setting, preten
 
     assert status == 0, output
     assert {row[3] for row in setting.rows} == {"m_config_default", "m_config_1"}
-    assert "m_config_0 did not load: Internal: ModuleNotFoundError" in output
+    assert f"m_config_0 {DID_NOT_LOAD}: Internal: ModuleNotFoundError" in output
     assert "runtime install --with" in output
     report = (setting.directory / "reports" / "summaries" / "m" / "result_summary.html").read_text()
     assert "Trials that failed" in report

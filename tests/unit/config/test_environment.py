@@ -15,7 +15,7 @@ from model_analyzer.config.origins import origins
 from model_analyzer.config.resolve import resolve_profile, resolve_report
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.errors import ConfigError
-from tests.phrases import GIVEN_TWICE
+from tests.phrases import GIVEN_TWICE, NOT_AN_INTEGER
 from tests.unit.builders import on_line, yaml
 
 CWD = Path("/work")
@@ -89,7 +89,7 @@ def test_an_invalid_value_names_the_variable() -> None:
     found = problems({"BATCH_SIZES": "many", "FRESH": "perhaps"})
 
     assert found == [
-        "MODEL_ANALYZER_BATCH_SIZES: expected a whole number, found 'many'",
+        f"MODEL_ANALYZER_BATCH_SIZES: {NOT_AN_INTEGER}, found 'many'",
         "MODEL_ANALYZER_FRESH: expected true or false, found 'perhaps'",
     ]
 

@@ -28,7 +28,7 @@ from model_analyzer.config.kinds import (
     Text,
 )
 from model_analyzer.config.nodes import Node
-from tests.phrases import EMPTY_RANGE, NO_PASSWORD
+from tests.phrases import EMPTY_RANGE, NO_PASSWORD, NOT_AN_INTEGER
 from tests.unit.builders import flag, parse_problem, parse_problems, yaml
 
 
@@ -131,7 +131,7 @@ def test_a_value_that_is_not_a_whole_number_is_refused_not_truncated(
     written: str, found: str
 ) -> None:
     problem = parse_problem(Integer(), yaml(written))
-    assert problem.what == f"expected a whole number, found {found}"
+    assert problem.what == f"{NOT_AN_INTEGER}, found {found}"
 
 
 def test_bounds_of_a_whole_number_belong_to_it() -> None:
@@ -308,13 +308,13 @@ def test_a_range_has_start_and_stop_and_nothing_else_but_step(written: str) -> N
     ("written", "what"),
     [
         ("1:2:3:4", "a range is start:stop or start:stop:step, found '1:2:3:4'"),
-        ("a:3", "expected a whole number, found 'a'"),
-        ("1:", "expected a whole number, found ''"),
+        ("a:3", f"{NOT_AN_INTEGER}, found 'a'"),
+        ("1:", f"{NOT_AN_INTEGER}, found ''"),
         ("0", "must be at least 1, found 0"),
         ("0:4", "must be at least 1, found 0"),
         ("1:1000000", "a range of more than 10000 numbers"),
-        ("1,x", "expected a whole number, found 'x'"),
-        ("", "expected a whole number, found ''"),
+        ("1,x", f"{NOT_AN_INTEGER}, found 'x'"),
+        ("", f"{NOT_AN_INTEGER}, found ''"),
     ],
 )
 def test_wrong_whole_numbers_on_the_command_line(written: str, what: str) -> None:
@@ -350,8 +350,8 @@ def test_every_wrong_number_is_reported_with_its_place() -> None:
     problems = parse_problems(Integers(1), yaml("[1, 0, 4, x, [2]]"))
     assert [(problem.where, problem.what) for problem in problems] == [
         ("f.yaml:1:5", "must be at least 1, found 0"),
-        ("f.yaml:1:11", "expected a whole number, found 'x'"),
-        ("f.yaml:1:14", "expected a whole number, found a list"),
+        ("f.yaml:1:11", f"{NOT_AN_INTEGER}, found 'x'"),
+        ("f.yaml:1:14", f"{NOT_AN_INTEGER}, found a list"),
     ]
 
 
@@ -538,7 +538,7 @@ def test_more_endpoints(written: str) -> None:
 
 @pytest.mark.parametrize("written", ["1_000", "\u0663", "0x10"])
 def test_a_whole_number_as_text_is_written_with_digits(written: str) -> None:
-    assert parse_problem(Integer(), flag(written)).what.startswith("expected a whole number")
+    assert parse_problem(Integer(), flag(written)).what.startswith(NOT_AN_INTEGER)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 
 from model_analyzer.config.model_options import Models
+from tests.phrases import NOT_AN_INTEGER
 from tests.unit.builders import flag, parse_problem, parse_problems, yaml
 
 
@@ -84,7 +85,7 @@ def test_problems_of_all_models_are_reported_together() -> None:
     assert [(problem.where, problem.what, problem.hint) for problem in problems] == [
         ("f.yaml:2:3", "unknown option 'cpu_onyl'", "did you mean 'cpu_only'?"),
         ("f.yaml:3:16", "unknown option 'batch_size'", "did you mean 'batch_sizes'?"),
-        ("f.yaml:3:48", "expected a whole number, found 'x'", ""),
+        ("f.yaml:3:48", f"{NOT_AN_INTEGER}, found 'x'", ""),
         ("f.yaml:5:14", "must be above 0, found 0", ""),
         (
             "f.yaml:6:16",

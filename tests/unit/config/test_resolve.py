@@ -16,7 +16,7 @@ from model_analyzer.domain.goals import Constraint, ModelGoal
 from model_analyzer.domain.settings import ModelSettings, Protocol, SearchMode
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import ConfigError
-from tests.phrases import GIVEN_TWICE, ONLY_LOADED, OTHER_LOAD
+from tests.phrases import GIVEN_TWICE, NOT_AN_INTEGER, ONLY_LOADED, OTHER_LOAD
 from tests.unit.builders import (
     CWD,
     at_least,
@@ -139,7 +139,7 @@ def test_all_problems_of_file_and_command_line_are_reported_together() -> None:
 
 def test_a_problem_of_the_command_line_names_the_flag() -> None:
     assert profile_problems("", batch_sizes="1,x") == [
-        "--batch-sizes: expected a whole number, found 'x'"
+        f"--batch-sizes: {NOT_AN_INTEGER}, found 'x'"
     ]
 
 
@@ -423,10 +423,10 @@ def test_load_and_batch_size_flags_become_settings() -> None:
 @pytest.mark.parametrize(
     ("flags", "what"),
     [
-        ("{batch-size: many}", "expected a whole number, found 'many'"),
+        ("{batch-size: many}", f"{NOT_AN_INTEGER}, found 'many'"),
         ("{batch-size: 0}", "must be at least 1, found 0"),
         ("{concurrency-range: 0}", "must be at least 1, found 0"),
-        ("{request-rate-range: 'a:b'}", "expected a whole number, found 'a'"),
+        ("{request-rate-range: 'a:b'}", f"{NOT_AN_INTEGER}, found 'a'"),
     ],
 )
 def test_an_invalid_load_is_refused(flags: str, what: str) -> None:
@@ -588,7 +588,7 @@ def test_a_report_needs_neither_models_nor_a_repository_but_variants() -> None:
 def test_a_report_finds_the_mistakes_of_the_shared_file_too() -> None:
     with pytest.raises(ConfigError) as raised:
         resolve_report(on_line(report_model_configs="x"), yaml("batch_sizes: none"), CWD)
-    assert str(raised.value) == "f.yaml:1:14: expected a whole number, found 'none'"
+    assert str(raised.value) == f"f.yaml:1:14: {NOT_AN_INTEGER}, found 'none'"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from model_analyzer.config.sweeps import SCALARS, ModelConfigParameters
 from model_analyzer.domain.model_config_fields import ENUMS, MESSAGES
 from model_analyzer.domain.models import thaw
 from model_analyzer.errors import ConfigError
-from tests.phrases import NO_VALUES_TO_TRY
+from tests.phrases import NO_VALUES_TO_TRY, NOT_AN_INTEGER
 from tests.unit.builders import parse_problem, parse_problems, yaml
 
 
@@ -219,17 +219,17 @@ def test_null_leaves_a_field_as_it_is(written: str, expected: list[Any]) -> None
         ),
         (
             "max_batch_size: [4, many]",
-            "f.yaml:1:21", "expected a whole number, found 'many'",
+            "f.yaml:1:21", f"{NOT_AN_INTEGER}, found 'many'",
             "",
         ),
         (
             "max_batch_size: [[4, 8]]",
-            "f.yaml:1:18", "expected a whole number, found a list",
+            "f.yaml:1:18", f"{NOT_AN_INTEGER}, found a list",
             "",
         ),
         (
             "max_batch_size: {start: 1, stop: 4}",
-            "f.yaml:1:17", "expected a whole number, found a mapping",
+            "f.yaml:1:17", f"{NOT_AN_INTEGER}, found a mapping",
             "",
         ),
         (
