@@ -87,8 +87,8 @@ def unknown_metrics(devices: Sequence[Device], sample: Sample) -> str:
 
 
 class Nvml:
-    """The GPUs of this machine according to the driver. A context manager: `gpus` is empty outside
-    of it, or without a driver; its order is that of nvidia-smi.
+    """The GPUs of this machine according to the driver, while entered. `gpus` is in the order of
+    nvidia-smi, and empty without a driver.
     """
 
     def __init__(self) -> None:
