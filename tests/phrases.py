@@ -10,3 +10,9 @@ REPLACES = "replaces the value at"
 EMPTY_RANGE = "is empty"
 NO_PASSWORD = "must not contain a user or password"
 UNSUPPORTED_TAG = "unsupported tag"
+
+# reports
+DEFAULT_IS_BEST = "it is the default configuration, and no other configuration is better"
+FAILED_TRIALS = "Failed trials"
+EFFECT_OF_EACH_PARAMETER = "Effect of each parameter"
+CONFIGURATION_CHANGES = "Changes to config.pbtxt"

@@ -16,6 +16,7 @@ from model_analyzer.domain.measurements import Measurement, NoticeKind
 from model_analyzer.reports.document import results_schema
 from model_analyzer.runner.timings import Timings
 from model_analyzer.state.checkpoint import load
+from tests.phrases import FAILED_TRIALS
 
 
 def measured(pretend) -> list[str]:
@@ -290,7 +291,7 @@ def test_a_variant_that_does_not_load_fails_and_the_others_go_on(setting, preten
     assert "m_config_0 did not load: Internal: ModuleNotFoundError" in output
     assert "runtime install --with" in output
     report = (setting.directory / "reports" / "summaries" / "m" / "result_summary.html").read_text()
-    assert "Trials that failed" in report
+    assert FAILED_TRIALS in report
     assert "ModuleNotFoundError" in (setting.directory / "perf_analyzer_error.log").read_text()
 
 
