@@ -60,7 +60,7 @@ class Quantity:
         def value(item: MeasuredTrial) -> float | None:
             return self.value(item.measurement)
 
-        column = metric_column(self.tag, value).called(self.name)
+        column = metric_column(self.tag, value).renamed(self.name)
         return replace(column, key=f"{self.tag}.{self.model}") if self.model else column
 
 

@@ -237,7 +237,7 @@ def to_junit(report: ComparisonReport) -> str:
             name=comparison.model,
             tests=str(len(judged) or 1),
             failures=str(sum(judgement.is_regression for judgement in judged)),
-            skipped=str(sum(judgement.status is Status.OPEN for judgement in judged)),
+            skipped=str(sum(judgement.status is Status.UNCERTAIN for judgement in judged)),
             errors="0",
         )
         if not judged:
@@ -245,7 +245,7 @@ def to_junit(report: ComparisonReport) -> str:
         for judgement in judged:
             name = str(judgement.rule)
             case = _element(suite, "testcase", classname=judgement.model, name=name)
-            if judgement.status is not Status.KEPT:
+            if judgement.status is not Status.PASSED:
                 kind = "failure" if judgement.is_regression else "skipped"
                 _element(case, kind, message=_reason(judgement, comparison))
         out = _element(suite, "system-out")

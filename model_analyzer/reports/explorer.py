@@ -238,10 +238,10 @@ def _load_columns(items: Sequence[MeasuredTrial]) -> list[_Filled]:
         )
         return [_filled(column, items)]
     kind = kinds.pop()
-    column = LOADS[kind.value].called(parameter_name(kind.value))
+    column = LOADS[kind.value].renamed(parameter_name(kind.value))
     columns: list[_Filled] = [(column, [load.value for load in loads])]
     if any(load.batch_size != 1 for load in loads):
-        column = BATCH_SIZE.called("Client batch size")
+        column = BATCH_SIZE.renamed("Client batch size")
         columns.append((column, [load.batch_size for load in loads]))
     return columns
 
@@ -306,11 +306,11 @@ def _variants(
 ) -> tuple[tuple[Column[VariantResult], ...], tuple[tuple[Cell, ...], ...]]:
     """The columns about variants, and their cells for each variant."""
     at_best = (
-        replace(instance_group(gpus), key="instances").called("Instances"),
-        MAX_BATCH_SIZE.called("Max batch size"),
-        dynamic_batching("on", "off").called("Dynamic batching"),
+        replace(instance_group(gpus), key="instances").renamed("Instances"),
+        MAX_BATCH_SIZE.renamed("Max batch size"),
+        dynamic_batching("on", "off").renamed("Dynamic batching"),
     )
-    own = [NAME, *(column.of(attrgetter("best")) for column in at_best)]
+    own = [NAME, *(column.adapted(attrgetter("best")) for column in at_best)]
     parameters = dict(zip(map(id, results), _other_parameters(results), strict=True))
     names = dict.fromkeys(name for row in parameters.values() for name in row)
     own += [_parameter(name, parameters) for name in names]

@@ -104,10 +104,10 @@ def inference_table(rankings: Sequence[Ranking], fields: Sequence[str], *, gpus:
     """
     lines = _lines(rankings)
     parameters = [name for name in fields if name.startswith("backend_parameter/")]
-    sparse = _by_key(backend_parameter(name).of(_item) for name in parameters)
+    sparse = _by_key(backend_parameter(name).adapted(_item) for name in parameters)
 
     def metric(tag: str) -> Column[_Line]:
-        return metric_of_each(tag).of(_item)
+        return metric_of_each(tag).adapted(_item)
 
     return _table("Inference", _with_loads(fields, lines), lines, _columns(gpus), metric, sparse)
 
@@ -167,7 +167,7 @@ def _columns(gpus: int) -> Mapping[str, Column[_Line]]:
     item_columns = (
         BATCH_SIZE, *LOADS.values(), CONFIGURATION_PATH, instance_group(gpus), MAX_BATCH_SIZE,
     )  # fmt: skip
-    return _by_key([model, *(column.of(_item) for column in item_columns), constraints])
+    return _by_key([model, *(column.adapted(_item) for column in item_columns), constraints])
 
 
 def _by_key(columns: Iterable[Column[Subject]]) -> Mapping[str, Column[Subject]]:
@@ -243,18 +243,18 @@ def summary_table(
     at_best = [
         MAX_BATCH_SIZE,
         dynamic_batching("Enabled", "Disabled"),
-        instance_group(gpus).called("Total Instance Count"),
+        instance_group(gpus).renamed("Total Instance Count"),
         _LOAD,
         *map(metric_of_each, tokens),
-        metric_of_each("perf_latency_p99").called(f"{'Average ' * is_sum}p99 Latency"),
-        metric_of_each("perf_throughput").called(f"{'Total ' * is_sum}Throughput"),
+        metric_of_each("perf_latency_p99").renamed(f"{'Average ' * is_sum}p99 Latency"),
+        metric_of_each("perf_throughput").renamed(f"{'Total ' * is_sum}Throughput"),
         *map(metric_of_each, _goal_tags(results, goal, (*_IN_SUMMARY, *tokens))),
     ]
     if _has_ram(results):
-        at_best.append(metric_over_all("cpu_used_ram").called(_MAX_RAM))
+        at_best.append(metric_over_all("cpu_used_ram").renamed(_MAX_RAM))
     items = [result.best for result in results]
     at_best += with_data(_gpu_columns(gpus=gpus, always=always_gpus), items)
-    columns = [NAME.called("Model Config Name"), *(column.of(_best) for column in at_best)]
+    columns = [NAME.renamed("Model Config Name"), *(column.adapted(_best) for column in at_best)]
     if _has_repeated(results):
         columns.append(_MEASURED)
     if goal.has_constraints:
@@ -280,13 +280,13 @@ def answer_table(results: Sequence[VariantResult], goal: Goal, *, gpus: int) -> 
     has_tokens = any(METRICS[tag].source is Source.LLM for tag in others)
     usual = [tag for tag in _IN_ANSWER if tag in goal.tags or not has_tokens]
     at_best = [
-        instance_group(gpus).called("Instances"),
-        MAX_BATCH_SIZE.called("Batch"),
+        instance_group(gpus).renamed("Instances"),
+        MAX_BATCH_SIZE.renamed("Batch"),
         Column[MeasuredTrial](key="load", name="Load", value=_short_loads),
         *map(_short_metric, (*usual, *others)),
         *(quantity.column for quantity in Axes(goal, results).of_single_models),
     ]
-    columns = [NAME, *(column.of(_best) for column in at_best)]
+    columns = [NAME, *(column.adapted(_best) for column in at_best)]
     if _has_repeated(results):
         columns.append(_MEASURED)
     if goal.has_constraints:
@@ -408,7 +408,7 @@ def detailed_table(
     measured = sorted(
         result.measured, key=lambda item: item.measurement.value(order) or 0, reverse=True
     )
-    metrics = [metric_over_all(tag).called(name) for tag, name in _DETAILED.items()]
+    metrics = [metric_over_all(tag).renamed(name) for tag, name in _DETAILED.items()]
     metrics += _gpu_columns(gpus=gpus, always=always_gpus)
     return table_of([_LOAD, *with_data(metrics, measured), REQUESTS], measured)
 
@@ -425,8 +425,8 @@ def _gpu_columns(*, gpus: int, always: bool) -> Sequence[Column[MeasuredTrial]]:
         return None if memory is None else round(memory)
 
     return (
-        metric_column("gpu_used_memory", whole_memory).called("Max GPU Memory Usage"),
-        metric_column("gpu_utilization", lambda item: value(item, "gpu_utilization")).called(
+        metric_column("gpu_used_memory", whole_memory).renamed("Max GPU Memory Usage"),
+        metric_column("gpu_utilization", lambda item: value(item, "gpu_utilization")).renamed(
             "Average GPU Utilization"
         ),
     )
@@ -456,4 +456,4 @@ def composing_table(result: VariantResult) -> Table | None:
 
 
 def _composing_column(tag: str) -> Column[_Composing]:
-    return metric_column(tag, lambda row: row.values.get(tag)).called(_DETAILED[tag])
+    return metric_column(tag, lambda row: row.values.get(tag)).renamed(_DETAILED[tag])
