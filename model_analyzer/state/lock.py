@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """One writer at a time, on one machine or on several that share the directory.
 
-On one machine the kernel keeps the lock, and drops it when its owner dies. Between machines that
-share a directory not every file system does, so an owner also shows that it is alive: the time
-of the lock file goes forward while it holds the lock. Who leaves removes the file. Readers take no
-lock.
+On one machine, the kernel releases the lock when its owner dies. Not every file system locks across
+machines, so the owner also updates the time of the lock file regularly (a heartbeat). The owner
+removes the file when it releases the lock. Readers take no lock.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ from pathlib import Path
 from model_analyzer.errors import CheckpointError
 from model_analyzer.writing import open_own
 
-_SIGN_OF_LIFE_S = 15.0
-# an owner on another machine that has shown no life for so long is taken for dead
+_HEARTBEAT_S = 15.0
+# an owner on another machine without a heartbeat for this long counts as dead
 _DEAD_AFTER_S = 60.0
 _MOST_OWNER = 200
 
@@ -34,20 +33,20 @@ class Lock:
     _file: int
 
     def __init__(self, path: Path) -> None:
-        """Raises CheckpointError, with the owner's process and machine, where it is taken."""
+        """Raises CheckpointError, with the owner's process and machine, if the lock is taken."""
         self._path = path
         self._name = f"process {os.getpid()} on {socket.gethostname()}"
         self._released = threading.Event()
         while not self._take():
             pass  # its last owner has just removed the file that was opened
-        self._signs = threading.Thread(target=self._show_life, daemon=True)
-        self._signs.start()
+        self._heartbeat = threading.Thread(target=self._beat, daemon=True)
+        self._heartbeat.start()
 
     def renew(self, *, is_guarded: bool) -> None:
-        """Takes the right again where somebody has removed the file.
+        """Takes the lock again if somebody removed the file.
 
-        Raises CheckpointError where another has it by now. On this machine that is no matter if
-        what is written to `is_guarded` by a lock of its own: the other is about to be refused.
+        Raises CheckpointError if another run has the lock now. A run on this machine is no reason
+        to raise if the journal `is_guarded` by a lock of its own: that run will be refused.
         """
         if self._is_in_place():
             if self._owner() != self._name:
@@ -65,17 +64,17 @@ class Lock:
             os.close(removed)
 
     def release(self) -> None:
-        """Gives the right back; twice is fine."""
+        """Releases the lock. Calling it twice is allowed."""
         if self._released.is_set():
             return
         self._released.set()
-        self._signs.join()
+        self._heartbeat.join()
         self._remove_file()
         os.close(self._file)
 
     def _take(self) -> bool:
-        """Opens the file, takes the right and writes our name into it; False where the file has
-        been removed in between, so that the path is another one now, or none.
+        """Opens the file, takes the lock and writes our name into it. False if the file was removed
+        or replaced in between.
         """
         try:
             self._file = open_own(self._path, os.O_RDWR)
@@ -124,7 +123,7 @@ class Lock:
         return _machine(owner) in ("", socket.gethostname())
 
     def _is_in_place(self) -> bool:
-        """Whether the path is the file that we have opened."""
+        """Whether the path still leads to the opened file."""
         try:
             return os.path.samestat(os.fstat(self._file), os.stat(self._path))
         except FileNotFoundError:
@@ -135,24 +134,24 @@ class Lock:
             raise CheckpointError(f"{self._path}: cannot be read: {error.strerror}") from error
 
     def _remove_file(self) -> None:
-        """Removes the file while the right to it is still ours, unless it is somebody else's by
-        now: one that took us for dead, or found the directory without it.
+        """Removes the file, unless another run owns it now (because we seemed dead, or because our
+        file was removed).
         """
         try:
             if self._owner() == self._name and self._is_in_place():
                 os.unlink(self._path)
         except (OSError, CheckpointError):
-            pass  # on a vanished or read-only disk it may stay: it names a process that is gone
+            pass  # a file that stays is harmless: it names a dead process
 
     def _owner(self) -> str:
         return os.pread(self._file, _MOST_OWNER, 0).decode(errors="replace").strip()
 
-    def _show_life(self) -> None:
-        while not self._released.wait(_SIGN_OF_LIFE_S):
+    def _beat(self) -> None:
+        while not self._released.wait(_HEARTBEAT_S):
             try:
                 os.utime(self._file)
             except OSError:
-                pass  # whoever writes next is told what is wrong with the disk
+                pass  # the next write reports the problem
 
 
 def _machine(owner: str) -> str:

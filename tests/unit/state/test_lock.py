@@ -154,7 +154,7 @@ def test_an_owner_on_another_machine_that_shows_no_life_is_dead(tmp_path: Path) 
 
 
 def test_an_owner_shows_life(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("model_analyzer.state.lock._SIGN_OF_LIFE_S", 0.01)
+    monkeypatch.setattr("model_analyzer.state.lock._HEARTBEAT_S", 0.01)
     with ProfileState(tmp_path):
         os.utime(tmp_path / "lock", (0, 0))
         deadline = time.monotonic() + 30
