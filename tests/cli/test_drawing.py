@@ -74,7 +74,7 @@ def test_with_few_addresses_everything_but_the_pictures_is_written(
     assert re.search(
         rf"WARNING: \d+ charts not drawn \(\S+ of \S+, .* and \d+ more\): the renderer ran out of"
         rf" memory \(ulimit -v is {gigabytes}\.0 GB; V8, which draws charts, needs about 70 GB of"
-        r" addresses\); everything else is complete, and pages draw their charts in a browser$",
+        r" address space\); everything else is complete, and pages draw their charts in a browser$",
         line,
     )
     assert "Traceback" not in output + error

@@ -77,7 +77,7 @@ def test_the_best_is_named_with_its_settings_its_values_and_its_gain() -> None:
     )
 
 
-def test_no_gain_is_told_over_a_default_that_only_had_another_load() -> None:
+def test_no_gain_is_reported_over_a_default_that_only_had_another_load() -> None:
     best = record(BEST, measurement(250.5, 5.5), concurrency=4)
 
     found = ranking(record(DEFAULT, measurement(125.25, 3.5)), best)
@@ -90,7 +90,7 @@ def test_no_gain_is_told_over_a_default_that_only_had_another_load() -> None:
     assert [figure.note for figure in figures_of(answer_of(found))] == ["", ""]
 
 
-def test_a_gain_is_told_with_its_noise() -> None:
+def test_a_gain_is_reported_with_its_noise() -> None:
     found = best_against_default(
         measurement(200.5, windows=(190.475, 210.525)),
         measurement(100.25, windows=(100.25, 100.25)),
@@ -190,7 +190,7 @@ def test_other_objectives_than_throughput_are_named_beside_the_gain() -> None:
     )
 
 
-def test_a_gain_of_several_models_is_told_to_be_a_mean() -> None:
+def test_a_gain_of_several_models_is_reported_to_be_a_mean() -> None:
     """One of them may gain much while the sum of both falls."""
 
     def pair(name: str, first: float, second: float) -> TrialRecord:
@@ -283,7 +283,7 @@ def test_if_there_is_no_answer_the_sentence_says_why(
         ),
     ],
 )
-def test_the_load_is_told_in_words(load: dict[str, int], words: str) -> None:
+def test_the_load_is_reported_in_words(load: dict[str, int], words: str) -> None:
     assert words in sentence(ranking(record(BEST, measurement(1.5), **load)))
 
 
@@ -407,7 +407,7 @@ def test_objectives_without_measurements_make_a_conclusion_worthless() -> None:
     )
 
 
-def test_other_programs_beside_the_recommendation_are_told_once() -> None:
+def test_other_programs_beside_the_recommendation_are_reported_once() -> None:
     notices = [
         Notice(kind=NoticeKind.BUSY_MACHINE, text=f"m at 1: other programs used {share}%")
         for share in (80, 90)
@@ -494,7 +494,7 @@ def test_a_constraint_that_could_not_be_checked_is_remarked() -> None:
     )
 
 
-def test_what_is_to_know_about_the_shown_measurements_is_told_once() -> None:
+def test_what_is_to_know_about_the_shown_measurements_is_reported_once() -> None:
     few = Notice(kind=NoticeKind.FEW_REQUESTS, text="too few requests")
     shaky = Notice(kind=NoticeKind.UNSTABLE, text="not stable")
     found = ranking(

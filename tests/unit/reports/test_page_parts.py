@@ -90,7 +90,7 @@ def test_figures_are_those_of_the_first_beside_the_default() -> None:
     ]
 
 
-def test_no_gain_is_told_of_what_cannot_be_recommended() -> None:
+def test_no_gain_is_reported_of_what_cannot_be_recommended() -> None:
     assert figures_of(answer_of(example(limit=1)))[0].label == "Throughput"
     assert figures_of(answer_of(ranking())) == ()
 

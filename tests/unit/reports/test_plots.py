@@ -215,7 +215,7 @@ def test_over_the_load_of_several_models_is_over_its_sum() -> None:
     assert axis == "Concurrent requests (all models together)"
 
 
-def test_loads_that_differ_between_models_are_told_apart() -> None:
+def test_loads_that_differ_between_models_are_distinguished() -> None:
     texts = [load_text(item.trial) for item in of_two_models((8, 8), (1, 4)).measured]
     assert texts == ["concurrency=8", "concurrency=1,4"]
 
@@ -253,7 +253,7 @@ def test_long_names_beside_bars_are_broken_rather_than_cut() -> None:
     assert name in svg_of(chart)
 
 
-def test_times_outside_the_server_are_told_apart_from_those_inside() -> None:
+def test_times_outside_the_server_are_distinguished_from_those_inside() -> None:
     parts = phases(
         measurement(
             1,

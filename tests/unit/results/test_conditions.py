@@ -53,7 +53,7 @@ def test_what_was_not_measured_meets_nothing(operator: str) -> None:
         ("model<m", "compare it with = or !="),
     ],
 )
-def test_what_cannot_be_meant_is_told(text: str, says: str) -> None:
+def test_what_cannot_be_meant_is_reported(text: str, says: str) -> None:
     with pytest.raises(ValueError, match=".") as raised:
         Condition.parse(text)
     assert says in str(raised.value)

@@ -63,7 +63,7 @@ def test_rules_are_read(text: str, rule: Rule) -> None:
 @pytest.mark.parametrize(
     "text", ["", "perf_throughput", "a<", "a<b", "a=3", "a<nan", "a>inf%", "a<3%%"]
 )
-def test_what_is_no_rule_is_told(text: str) -> None:
+def test_what_is_no_rule_is_reported(text: str) -> None:
     with pytest.raises(ValueError, match="is not a rule: write, for example,"):
         Rule.parse(text)
 
