@@ -43,3 +43,9 @@ def wrong_limit(tag: str, *, right: str, wrong: str) -> str:
 
 
 UNSUPPORTED_TAG = "unsupported tag"
+
+# reports
+DEFAULT_IS_BEST = "it is the default configuration, and no other configuration is better"
+FAILED_TRIALS = "Failed trials"
+EFFECT_OF_EACH_PARAMETER = "Effect of each parameter"
+CONFIGURATION_CHANGES = "Changes to config.pbtxt"

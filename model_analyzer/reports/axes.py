@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What charts and tables show under a goal: the latency that is bounded, in place of the p99."""
+"""Which metrics charts and tables show: a constrained latency replaces the default p99."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.results.columns import Column, metric_column
 from model_analyzer.results.ranking import VariantResult
 
-# Beginnings of the metrics that stand in place of a usual one where a goal bounds them.
+# Metric prefixes: a constrained metric with such a prefix replaces the default metric.
 _FAMILIES = {
     "perf_latency_p99": ("perf_latency_",),
     "time_to_first_token_p99": ("time_to_first_token_", "inter_token_latency_"),
 }
 
-# How titles of charts call them.
+# Their names in chart titles.
 _IN_TITLES = {
     "perf_latency_p99": "p99 Latency",
     "time_to_first_token_p99": "Time To First Token",
@@ -29,23 +29,23 @@ _IN_TITLES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quantity:
-    """A metric over all models of a trial, or of the `model` at the `index` among several."""
+    """A metric of a whole trial, or of its `model` at `index` if the trial has several models."""
 
     tag: str
     index: int | None = None
     model: str = ""
 
-    def of(self, measurement: Measurement) -> float | None:
-        """Its value, None where it was not measured."""
+    def value(self, measurement: Measurement) -> float | None:
+        """Its value, or None if it was not measured."""
         if self.index is None:
             return measurement.value(self.tag)
         return measurement.model_value(self.index, self.tag)
 
-    def of_all(self, columns: Columns, items: Sequence[MeasuredTrial]) -> Sequence[float | None]:
-        """Its value in each of the measurements, whose metrics are the columns."""
+    def values(self, columns: Columns, items: Sequence[MeasuredTrial]) -> Sequence[float | None]:
+        """Its value in each of `items`; `columns` hold the metrics of these items."""
         if self.index is None:
             return columns.of(self.tag)
-        return [self.of(item.measurement) for item in items]
+        return [self.value(item.measurement) for item in items]
 
     @property
     def name(self) -> str:
@@ -55,51 +55,53 @@ class Quantity:
 
     @property
     def column(self) -> Column[MeasuredTrial]:
-        """The column that shows it."""
+        """The table column for this quantity."""
 
         def value(item: MeasuredTrial) -> float | None:
-            return self.of(item.measurement)
+            return self.value(item.measurement)
 
-        column = metric_column(self.tag, value).called(self.name)
+        column = metric_column(self.tag, value).renamed(self.name)
         return replace(column, key=f"{self.tag}.{self.model}") if self.model else column
 
 
 class Axes:
-    """The quantities behind metrics under the `goal` by which there are these `results`."""
+    """Maps metrics to the quantities to show, given a `goal` and the `results` ranked by it."""
 
     def __init__(self, goal: Goal, results: Sequence[VariantResult]) -> None:
         self.goal, self._results = goal, results
 
     def quantity(self, tag: str) -> Quantity:
-        """What is shown of a metric: itself, or what is bounded in its place and was measured."""
-        bounded = list(
+        """The quantity to show for a metric: a constrained and measured one of the same family, if
+        there is one, otherwise the metric itself.
+        """
+        constrained = list(
             filter(self._is_measured, dict.fromkeys(quantity for quantity, _ in self._bounds()))
         )
         for family in _FAMILIES.get(tag, ()):
-            members = [quantity for quantity in bounded if quantity.tag.startswith(family)]
+            members = [quantity for quantity in constrained if quantity.tag.startswith(family)]
             if members:
-                return next((one for one in members if one.tag == tag), members[0])
+                return next((member for member in members if member.tag == tag), members[0])
         return Quantity(tag=tag)
 
     def value(self, item: MeasuredTrial, tag: str) -> float | None:
-        """The value of what is shown of a metric."""
-        return self.quantity(tag).of(item.measurement)
+        """The value of the quantity that is shown for a metric."""
+        return self.quantity(tag).value(item.measurement)
 
     def _is_measured(self, quantity: Quantity) -> bool:
         return any(
-            quantity.of(item.measurement) is not None
+            quantity.value(item.measurement) is not None
             for result in self._results
             for item in result.measured
         )
 
     @property
     def of_single_models(self) -> Sequence[Quantity]:
-        """What is bounded for one of several models."""
-        bounded = dict.fromkeys(quantity for quantity, _ in self._bounds())
-        return [quantity for quantity in bounded if quantity.index is not None]
+        """The quantities that are constrained for one model, if a trial has several models."""
+        constrained = dict.fromkeys(quantity for quantity, _ in self._bounds())
+        return [quantity for quantity in constrained if quantity.index is not None]
 
     def title(self, title: str) -> str:
-        """The title of a chart, with what stands in place of a metric."""
+        """The chart title, with the names of the quantities that are shown."""
         for tag, words in _IN_TITLES.items():
             quantity = self.quantity(tag)
             if quantity != Quantity(tag=tag):
@@ -107,18 +109,18 @@ class Axes:
         return title
 
     def limits(self, quantity: Quantity) -> Sequence[tuple[float, str]]:
-        """The bounds on a quantity, each with its sign."""
+        """The limits on a quantity, each with its comparison sign."""
         limits = {
             (limit, sign)
-            for bounded, constraint in self._bounds()
-            if bounded == quantity
+            for constrained, constraint in self._bounds()
+            if constrained == quantity
             for limit, sign in ((constraint.minimum, "≥"), (constraint.maximum, "≤"))
             if limit is not None
         }
         return sorted(limits)
 
     def _bounds(self) -> Iterator[tuple[Quantity, Constraint]]:
-        """Each constraint, with what it is on: memory and the like are those of the server."""
+        """Each constraint with its quantity. Server-wide metrics, such as memory, have no model."""
         several = len(self.goal.models) > 1 and bool(self._results)
         for index, goal in enumerate(self.goal.models):
             for constraint in goal.constraints:

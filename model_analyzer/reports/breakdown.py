@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Charts of where the time of a request goes: in the client, on the way, inside the server."""
+"""Latency breakdown charts: time in the client, on the network and inside the server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from model_analyzer.reports.loads import load_text
 from model_analyzer.reports.plots import (
     HEIGHT,
     NO_PLACES,
-    NOWHERE,
+    NO_ROW,
     Chart,
     Places,
     evenly,
@@ -29,40 +29,40 @@ _IN_SERVER = {
     "Compute infer": "perf_server_compute_infer",
     "Compute output": "perf_server_compute_output",
 }
-_CLIENT, _WAY = "Client send/receive", "Network and the rest"
+_CLIENT, _NETWORK = "Client send/receive", "Network and other"
 _COLOURS = {
     "Queue": "#e69f00",
     "Compute input": "#56b4e9",
     "Compute infer": "#009e73",
     "Compute output": "#f0e442",
     _CLIENT: "#cc79a7",
-    _WAY: "#9aa1ad",
+    _NETWORK: "#9aa1ad",
 }
 
-# Of a streamed answer, the server's statistics may tell of its beginning only: times that add up to
-# less than this part of the latency would be taken for all of it.
-_EXPLAINED = 0.5
+# For streamed responses, the server's statistics may cover only the start of the response. Below
+# this share of the latency (0 to 1), the breakdown would be misleading, so it is not shown.
+_MIN_COVERAGE = 0.5
 _STREAMED = frozenset(
     {"time_to_first_token_p99", "time_to_first_token_avg", "output_token_throughput"}
 )
 
-_MOST_BARS = 40  # more have no room for their names
+_MOST_BARS = 40  # more leave no space for their labels
 
 _BATCH = "client batch size"
-_FLAT = 20  # letters below a chart
-_LINE = 32  # letters beside it
+_MAX_FLAT = 20  # characters of all labels below a chart
+_MAX_LINE = 32  # characters of a label beside it
 _HALF_LINE = 6  # pixels
 
 
 def latency_breakdown(result: VariantResult, *, places: Places = NO_PLACES) -> Chart:
-    """Where the time goes, for each load of a variant; without data where nothing was told."""
+    """Latency breakdown of a variant by load; a chart without data if no times were measured."""
     items = [item for item in result.measured if phases(item.measurement)]
     chosen = evenly(sorted(items, key=load_order), _MOST_BARS)
     bars = [(load_text(item.trial), item) for item in chosen]
-    caption = f"Where the time of a request goes on average, by load, for {result.telling_name}."
+    caption = f"Average latency breakdown by load, for {result.telling_name}."
     return Chart(
         name="latency_breakdown",
-        caption=caption + _few(len(chosen), len(items), "loads"),
+        caption=caption + _omission(len(chosen), len(items), "loads"),
         spec=_bars(bars, places, horizontal=False),
     )
 
@@ -70,33 +70,32 @@ def latency_breakdown(result: VariantResult, *, places: Places = NO_PLACES) -> C
 def breakdown_of_variants(
     results: Sequence[VariantResult], *, places: Places = NO_PLACES
 ) -> Sequence[Chart]:
-    """Where the time goes, for each variant at its best measurement; none if nothing was told."""
+    """Latency breakdown of each variant at its best measurement; empty if none has times."""
     bars = [
         (result.telling_name, result.best) for result in results if phases(result.best.measurement)
     ]
     if not bars:
         return ()
-    caption = "Where the time of a request goes on average, for each configuration at its best."
+    caption = "Average latency breakdown of each configuration at its best measurement."
     chosen = bars[:_MOST_BARS]
     chart = Chart(
         name="latency_breakdown",
-        caption=caption + _few(len(chosen), len(bars), "configurations"),
+        caption=caption + _omission(len(chosen), len(bars), "configurations"),
         spec=_bars(chosen, places, horizontal=True),
     )
     return (chart,)
 
 
-def _few(drawn: int, count: int, what: str) -> str:
-    """That not all have a bar, for a caption, where it is so."""
-    return f" Of {count} {what} {drawn} are drawn." if drawn < count else ""
+def _omission(drawn: int, count: int, noun: str) -> str:
+    """For a caption: how many bars are left out, if any."""
+    return f" {drawn} of {count} {noun} are shown." if drawn < count else ""
 
 
 def phases(measurement: Measurement) -> Mapping[str, float]:
-    """The parts of the average latency (ms), as far as they are known; none of a streamed answer
-    that they do not explain. What the client waits for and the server does not account for is the
-    way between them, and what else there is.
+    """The known parts of the average latency in ms; empty if they cover too little of a streamed
+    response. Client waiting time that the server does not account for counts as network and other.
     """
-    if explained(measurement) < _EXPLAINED:
+    if covered_share(measurement) < _MIN_COVERAGE:
         return {}
     inside = _inside(measurement)
     parts = dict(inside)
@@ -104,15 +103,15 @@ def phases(measurement: Measurement) -> Mapping[str, float]:
     if client is not None:
         parts[_CLIENT] = client
     wait = measurement.value("perf_client_response_wait")
-    # a decoupled or streaming answer, or parts in parallel, take more time in sum than the wait
+    # for decoupled or streamed responses, or parallel parts, the sum may exceed the wait
     if wait is not None and inside and wait > sum(inside.values()):
-        parts[_WAY] = wait - sum(inside.values())
+        parts[_NETWORK] = wait - sum(inside.values())
     return parts
 
 
-def explained(measurement: Measurement) -> float:
-    """The part of the average latency that times inside the server account for, from 0 to 1: 1 of
-    answers that are not streamed, whose other time is spent on the way.
+def covered_share(measurement: Measurement) -> float:
+    """The share of the average latency that server times account for (0 to 1). It is 1 without
+    streaming, where the remaining time is network time.
     """
     if all(_STREAMED.isdisjoint(model.values) for model in measurement.models):
         return 1.0
@@ -123,19 +122,19 @@ def explained(measurement: Measurement) -> float:
     return min(1.0, sum(inside.values()) / latency) if inside and latency else 1.0
 
 
-def unexplained(measurements: Sequence[Measurement]) -> str:
-    """Why there is no breakdown of some of these, in a sentence; "" if there is."""
-    least = min(map(explained, measurements), default=1.0)
-    if least >= _EXPLAINED:
+def missing_breakdown(measurements: Sequence[Measurement]) -> str:
+    """Why some of these measurements have no breakdown, as a phrase; "" if all have one."""
+    least = min(map(covered_share, measurements), default=1.0)
+    if least >= _MIN_COVERAGE:
         return ""
     return (
-        f"not shown: the server's own times cover only {100 * least:.0f} % of the"
-        " average latency of a streamed answer"
+        f"not shown: server times cover only {100 * least:.0f} % of the average latency of a"
+        " streamed response"
     )
 
 
 def _inside(measurement: Measurement) -> Mapping[str, float]:
-    """The times inside the server (ms), as far as they are known."""
+    """The known server times in ms."""
     return {
         phase: value
         for phase, tag in _IN_SERVER.items()
@@ -146,16 +145,16 @@ def _inside(measurement: Measurement) -> Mapping[str, float]:
 def _bars(
     bars: Sequence[tuple[str, MeasuredTrial]], places: Places, *, horizontal: bool
 ) -> dict[str, Any]:
-    """A bar for each load, side by side; or, horizontal, for each variant."""
+    """The chart: vertical bars for loads, or horizontal bars for variants."""
     labels = {name: _broken(name) if horizontal else name for name, _ in bars}
-    said, title = ("", None) if horizontal else _common_part([name for name, _ in bars])
+    common, title = ("", None) if horizontal else _common_part([name for name, _ in bars])
     points = [
         {
             "bar": labels[name],
             "phase": phase,
             "rank": rank,
             "time": times[phase],
-            "row": places.get(id(item), NOWHERE),
+            "row": places.get(id(item), NO_ROW),
         }
         for name, item in bars
         for times in [phases(item.measurement)]
@@ -172,8 +171,8 @@ def _bars(
         "sort": names,
         "title": title,
         "axis": {
-            "labelExpr": f"split(replace(datum.label, '{said}', ''), '\\n')",
-            "labelAngle": 0 if horizontal else _angle([name.replace(said, "") for name in names]),
+            "labelExpr": f"split(replace(datum.label, '{common}', ''), '\\n')",
+            "labelAngle": 0 if horizontal else _angle([name.replace(common, "") for name in names]),
             "labelOffset": -_HALF_LINE * (most - 1),
         },
     }
@@ -186,7 +185,7 @@ def _bars(
     layer = {
         "mark": {"type": "bar"},
         "encoding": {
-            # a few bars are not to be as wide as they could
+            # outer padding keeps a few bars from becoming very wide
             "x": time if horizontal else {**bar, "scale": {"paddingOuter": 2 / max(1, len(names))}},
             "y": bar if horizontal else time,
             "color": {
@@ -199,21 +198,21 @@ def _bars(
     }  # fmt: skip
     step = max(34, 2 * _HALF_LINE * (most + 1))
     spec = vega_lite(points, [layer], height=step * len(names) + 20 if horizontal else HEIGHT)
-    # a reader's font may be wider than the one it was drawn with
+    # the reader's font may be wider than the one used for drawing
     return {**spec, "padding": {"left": 5 + 2 * max(map(len, lines), default=0), "right": 5}}
 
 
 def _broken(name: str) -> str:
-    """A name for the side of a chart, on a line for each model, and two where it is long."""
+    """A label for the side of a chart: one line per model, two if the name is long."""
     lines = []
     for part in group_members(name):
         model, infix, number = part.rpartition("_config_")
-        lines += [part] if len(part) <= _LINE or not model else [model, infix + number]
+        lines += [part] if len(part) <= _MAX_LINE or not model else [model, infix + number]
     return "\n".join(lines)
 
 
 def _common_part(loads: Sequence[str]) -> tuple[str, str | None]:
-    """What the axis may say instead of each label below it, and in which words."""
+    """The part that all labels share, and the axis title that replaces it; ("", None) if none."""
     for part, title in (
         ("concurrency=", "Concurrent requests"),
         (" requests/sec", "Requests per second"),
@@ -224,5 +223,5 @@ def _common_part(loads: Sequence[str]) -> tuple[str, str | None]:
 
 
 def _angle(labels: Sequence[str]) -> int:
-    """Labels below bars lie flat as long as there is room for them, on a phone, too."""
-    return 0 if sum(map(len, labels)) <= _FLAT else -30
+    """The angle of labels below bars: 0 if they fit, also on a phone."""
+    return 0 if sum(map(len, labels)) <= _MAX_FLAT else -30

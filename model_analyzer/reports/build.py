@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rankings to documents: everything that a report says, as data."""
+"""Turns rankings into reports: the whole content of a report, as data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from model_analyzer.reports.figures import (
     limits_of,
 )
 from model_analyzer.reports.front import front_charts, front_of
-from model_analyzer.reports.headline import headline, values_text, what_it_is
+from model_analyzer.reports.headline import headline, settings_text, values_text
 from model_analyzer.reports.loads import under
 from model_analyzer.reports.method import method_of
 from model_analyzer.reports.parameters import Importance, importance_rows
@@ -39,8 +39,8 @@ from model_analyzer.results.selection import top, top_with_default
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportOrigin:
-    """Where the numbers come from: the machine and its tools by name, and its `cores` as far as
-    they are known; and when it was written, by which `tool`.
+    """Where the measurements come from: the machine, its software (`host`, by name) and devices,
+    the checkpoint, and the time and tool of writing. `cores` is None if unknown.
     """
 
     host: Mapping[str, str]
@@ -53,15 +53,14 @@ class ReportOrigin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """The answer for one model.
+    """The summary report of one model.
 
-    `headline` is a sentence in parts, of which every second one (1, 3, …) is to be stressed. Where
-    it `is_unsure`, something better was probably missed, a constraint may not be kept, or the
-    search was cut off;
-    `certainty` says how sure the search is, "" where none says so.
-    `recommended` is the name of the first variant and what it is, both "" without any. `gpus` is
-    a line about the GPUs whose metrics are shown, or "". `method` says how it was measured, as
-    names with texts.
+    `headline` is a sentence in parts; every second part (1, 3, …) is emphasized. `is_unsure` means
+    that the search probably missed something better, that a constraint may be violated, or that
+    the search was interrupted. `certainty` describes how sure the search is, "" if unknown.
+    `recommended` is the name and the settings of the first variant, both "" if there is none.
+    `gpus` lists the GPUs whose metrics are shown, or "". `winners` is the number of table rows
+    before the default. `method` describes the measurements, as pairs of name and text.
     """
 
     model: str
@@ -89,7 +88,7 @@ class Summary:
 
     @property
     def is_met(self) -> bool:
-        """Whether what is recommended meets the constraints."""
+        """Whether the recommended configuration meets the constraints."""
         return self.verdict not in (AnswerVerdict.NEAREST, AnswerVerdict.NOTHING)
 
     @property
@@ -99,7 +98,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detail:
-    """Everything about one variant."""
+    """The detailed report of one variant."""
 
     variant: str
     sentence: str
@@ -123,9 +122,9 @@ def build_summary(
     offline: bool = False,
     always_gpus: bool = False,
 ) -> Summary:
-    """The summary of a model with its `best` variants. `difference` is that of the recommended
-    configuration from the original, as text; `complete` tells whether the search came to its end.
-    With `always_gpus`, GPU metrics of variants that only use CPUs are shown, too.
+    """The summary of a model with its `best` variants. `difference` is the diff from the original
+    to the recommended configuration; `complete` means that the search finished. With `always_gpus`,
+    GPU metrics of CPU-only variants are shown, too.
     """
     gpus, ranking = len(origin.devices), answer.ranking
     chosen = top_with_default(ranking, best)
@@ -192,7 +191,7 @@ def _recommended(ranking: Ranking, gpus: int) -> tuple[str, str]:
     if not ranking.results:
         return "", ""
     best = ranking.results[0]
-    return best.name, f"{what_it_is(best, gpus=gpus)}, {under(best.best.trial)}"
+    return best.name, f"{settings_text(best, gpus=gpus)}, {under(best.best.trial)}"
 
 
 def build_detail(
@@ -205,9 +204,9 @@ def build_detail(
     offline: bool = False,
     always_gpus: bool = False,
 ) -> Detail:
-    """The detailed report of one variant; `configuration` is its config.pbtxt, `plots` are the
-    user's own, and it is judged by the `goal`. With `always_gpus`, GPU metrics are shown even if it
-    only uses CPUs.
+    """The detailed report of one variant, evaluated by `goal`. `configuration` is its config.pbtxt,
+    `plots` are defined by the user. With `always_gpus`, GPU metrics are shown even if the variant
+    uses CPUs only.
     """
     gpus = len(origin.devices)
     devices = _observed(result.measured, origin, always_gpus=always_gpus) or (
@@ -218,7 +217,7 @@ def build_detail(
     count = counted(len(result.measured), "measurement")
     places = {id(item): place for place, item in enumerate(result.measured)}
     sentences.append(f"{count} on {place if devices else 'CPU'}.")
-    sentences.append(f"The best one: {values_text(result, goal)}.")
+    sentences.append(f"Best measurement: {values_text(result, goal)}.")
     return Detail(
         variant=result.telling_name,
         sentence=" ".join(sentences),
@@ -241,10 +240,10 @@ def build_detail(
 
 
 def _described(variant: ModelVariant, gpus: int) -> str:
-    """What a variant is, in a sentence."""
+    """A description of a variant, in sentences."""
     if variant.is_ensemble:
         parts = ", ".join(part.full_name for part in variant.composing)
-        return f"{variant.name} is made of {parts}."
+        return f"{variant.name} is an ensemble of {parts}."
     calls = ", ".join(part.full_name for part in variant.composing)
     batching = "enabled" if variant.has_dynamic_batching else "disabled"
     own = " + ".join(f"{count}:{kind}" for count, kind in variant.instances(gpus=gpus))
@@ -258,7 +257,7 @@ def _described(variant: ModelVariant, gpus: int) -> str:
 def _observed(
     items: Sequence[MeasuredTrial], origin: ReportOrigin, *, always_gpus: bool
 ) -> Sequence[Device]:
-    """The GPUs whose metrics are shown with these measurements."""
+    """The GPUs whose metrics are shown for these measurements."""
     gpus = len(origin.devices)
     observed = {
         uuid
@@ -284,12 +283,12 @@ def _names(devices: Sequence[Device]) -> str:
 
 
 def _gigabytes(devices: Sequence[Device]) -> str:
-    """Memory of all in GB of 2^30 bytes, as users know it from other tools."""
+    """The total memory in GB of 2^30 bytes, as other tools show it."""
     return f"{sum(round(device.memory * 1e6 / 2**30, 1) for device in devices):.1f}"
 
 
 def constraints_text(goal: Goal, names: str) -> str:
-    """The constraints, or `None`; of several models (`names` is that of their group) for each."""
+    """The constraints as text, or "None"; for a group of models (named `names`), by model."""
     texts = [", ".join(map(str, model.constraints)) or "None" for model in goal.models]
     if len(texts) == 1:
         return texts[0]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What changed between two checkpoints: as tables, for a pull request, and for programs."""
+"""The comparison of two checkpoints: as tables, Markdown, JSON and JUnit XML."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ from model_analyzer.results.columns import show
 from model_analyzer.results.comparison import Comparison, Pair, verdict
 from model_analyzer.results.gate import Ground, Judgement, Status
 
-# A comment of a pull request has room for 65 536 letters.
+# A pull request comment holds 65 536 characters.
 _MOST_ROWS = 100
 
 _FORMAT = 1  # of the JSON document
 
-# What XML cannot hold, however it is written.
+# Characters that XML does not allow, even escaped.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """A checkpoint: as the user named it, with what it says of itself."""
+    """A compared checkpoint: its name as the user gave it, its UUID and its time."""
 
     name: str
     uuid: str
     time: str
 
     def __str__(self) -> str:
-        known = ", ".join(filter(None, (self.uuid[:8], self.time)))
-        return f"{self.name} ({known})" if known else self.name
+        details = ", ".join(filter(None, (self.uuid[:8], self.time)))
+        return f"{self.name} ({details})" if details else self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonReport:
-    """All that is said about two checkpoints.
+    """The result of comparing two checkpoints.
 
-    `differences` (what, in the base, in the new one) are what could explain a change besides the
-    change that is looked for; `remarks` are sentences.
+    `differences` (name, value in the base, value in the new one) are differences in the setup that
+    could explain a change; `remarks` are sentences.
     """
 
     base: Side
@@ -67,7 +67,7 @@ class ComparisonReport:
 
 
 def to_lines(report: ComparisonReport) -> Sequence[str]:
-    """What stands above the tables."""
+    """The lines above the tables."""
     lines = [f"BASE: {report.base}", f"NEW:  {report.new}"]
     if report.differences:
         lines.append("Differences in the setup, which may explain the changes:")
@@ -76,15 +76,16 @@ def to_lines(report: ComparisonReport) -> Sequence[str]:
 
 
 def best_table(comparison: Comparison) -> Table:
-    """The best of both sides, and the median change of the common trials."""
+    """The change between the best of both sides, and the median change of the common trials."""
     rows = []
     for label, changes in _parts(comparison):
         for tag in comparison.tags:
-            of = changes[tag]
+            change = changes[tag]
             rows.append(
                 (
-                    label, METRICS[tag].header, _value(of.base), _value(of.new),
-                    _percent(of.percent), _interval(of.interval), verdict(tag, of).value,
+                    label, METRICS[tag].header, _value(change.base), _value(change.new),
+                    _percent(change.percent), _interval(change.interval),
+                    verdict(tag, change).value,
                 )
             )  # fmt: skip
     return Table(
@@ -94,7 +95,7 @@ def best_table(comparison: Comparison) -> Table:
 
 
 def trials_table(comparison: Comparison) -> Table:
-    """A row for each common trial, the one that got worst first."""
+    """A row for each common trial, the largest regression first."""
     headers = ["Configuration", "Load"]
     for tag in comparison.tags:
         headers += [METRICS[tag].name, "Verdict"]
@@ -102,14 +103,15 @@ def trials_table(comparison: Comparison) -> Table:
     for pair in comparison.trials:
         cells = [pair.new.trial.variants, load_text(pair.new.trial)]
         for tag in comparison.tags:
-            of = pair.changes[tag]
-            cells += [f"{_percent(of.percent)} {_range(of.interval)}", verdict(tag, of).value]
+            change = pair.changes[tag]
+            text = f"{_percent(change.percent)} {_range(change.interval)}"
+            cells += [text, verdict(tag, change).value]
         rows.append(tuple(cells))
     return Table(headers=tuple(headers), rows=tuple(rows))
 
 
 def best_title(comparison: Comparison) -> str:
-    """Which configurations are compared as the best."""
+    """A title that names the best configuration of both sides."""
     if comparison.best is None:
         return f"{comparison.model}: only failures in NEW"
     base, new = comparison.best.base, comparison.best.new
@@ -123,7 +125,7 @@ def trials_title(comparison: Comparison) -> str:
 
 
 def titled_tables(report: ComparisonReport) -> Iterator[tuple[str, Table]]:
-    """What of each model is shown below the lines."""
+    """The tables of each model, with their titles."""
     for comparison in report.comparisons:
         yield best_title(comparison), best_table(comparison)
         if comparison.trials:
@@ -131,41 +133,47 @@ def titled_tables(report: ComparisonReport) -> Iterator[tuple[str, Table]]:
 
 
 def verdict_lines(report: ComparisonReport, *, broken: bool = False) -> Sequence[str]:
-    """What became of each rule and why; with `broken` only of those that were."""
+    """The status of each rule with its reason; with `broken`, only the broken rules."""
     return [
-        f"{one.model}: {one.rule}: {one.status.value} ({_why(one, of)})"
-        for one, of in _judged(report)
-        if one.is_regression or not broken
+        f"{judgement.model}: {judgement.rule}: {judgement.status.value}"
+        f" ({_reason(judgement, comparison)})"
+        for judgement, comparison in _judged(report)
+        if judgement.is_regression or not broken
     ]
 
 
 def comparison_remarks(comparison: Comparison) -> Iterator[str]:
-    """What a reader has to know about a comparison."""
+    """Caveats of a comparison, as sentences."""
     model, count = comparison.model, len(comparison.trials)
     if comparison.taken_over:
         yield (
-            f"{model}: {comparison.taken_over} measurements are the same in both: NEW resumed"
-            " from BASE, so they show no change"
+            f"{model}: {comparison.taken_over} measurements are in both checkpoints (NEW resumed"
+            " from BASE), so they show no change"
         )
     if count < FEWEST_CHANGES and comparison.best is not None:
         yield (
-            f"{model}: common trials: {count}; {FEWEST_CHANGES} are needed to tell the noise"
-            " between runs, without which a latency that was measured once has no interval"
+            f"{model}: {count} common trials; {FEWEST_CHANGES} are needed to estimate the noise"
+            " between runs, so latencies that were measured once have no interval"
         )
 
 
 def to_markdown(report: ComparisonReport) -> str:
-    """A comment for a pull request."""
-    lines = ["## Model Analyzer: what changed", ""]
+    """The report as a comment for a pull request."""
+    lines = ["## Model Analyzer: changes", ""]
     if report.judgements:
         broken = sum(judgement.is_regression for judgement in report.judgements)
         result = f"{broken} of {len(report.judgements)} rules broken" if broken else "No regression"
         lines += [f"**{result}**", ""]
         table = Table(
-            headers=("Model", "Rule", "Result", "Why"),
+            headers=("Model", "Rule", "Result", "Reason"),
             rows=tuple(
-                (one.model, str(one.rule), one.status.value, _why(one, of))
-                for one, of in _judged(report)
+                (
+                    judgement.model,
+                    str(judgement.rule),
+                    judgement.status.value,
+                    _reason(judgement, comparison),
+                )
+                for judgement, comparison in _judged(report)
             ),
         )
         lines += [*markdown_table(table), ""]
@@ -182,33 +190,33 @@ def to_markdown(report: ComparisonReport) -> str:
             table = trials_table(comparison)
             more = len(table.rows) - _MOST_ROWS
             cut = Table(headers=table.headers, rows=table.rows[:_MOST_ROWS])
-            title = escape(trials_title(comparison))  # HTML, where Markdown is not read
+            title = escape(trials_title(comparison))  # HTML: Markdown is not parsed here
             lines += ["", f"<details><summary>{title}</summary>", "", *markdown_table(cut), ""]
             if more > 0:
-                lines += [f"… and {more} more: the others changed less for the worse.", ""]
+                lines += [f"… and {more} more, with smaller regressions.", ""]
             lines.append("</details>")
     return "\n".join([*lines, ""])
 
 
 def to_json(report: ComparisonReport) -> str:
-    """Everything, with every number as exact as it is known."""
+    """The whole report as JSON, with unrounded numbers."""
     document = {
         "format": _FORMAT,
         "base": asdict(report.base),
         "new": asdict(report.new),
         "differences": [
-            {"what": what, "base": base, "new": new} for what, base, new in report.differences
+            {"what": name, "base": base, "new": new} for name, base, new in report.differences
         ],
         "remarks": list(report.remarks),
         "models": [_comparison(comparison) for comparison in report.comparisons],
         "rules": [
             {
-                "model": one.model,
-                "rule": str(one.rule),
-                "status": one.status.value,
-                "by": one.ground.value,
+                "model": judgement.model,
+                "rule": str(judgement.rule),
+                "status": judgement.status.value,
+                "by": judgement.ground.value,
             }
-            for one in report.judgements
+            for judgement in report.judgements
         ],
         "regression": report.is_regression,
     }
@@ -216,29 +224,30 @@ def to_json(report: ComparisonReport) -> str:
 
 
 def to_junit(report: ComparisonReport) -> str:
-    """A test suite for each model, with a test case for each rule (without rules one, which
-    passes). What is not certain is skipped.
+    """A test suite for each model, with a test case for each rule (without rules, one that
+    passes). Rules with an uncertain result are skipped.
     """
     root = ElementTree.Element("testsuites", name="model-analyzer compare")
     above = "\n".join(to_lines(report))
     for comparison in report.comparisons:
-        judged = [(one, of) for one, of in _judged(report) if of is comparison]
+        judged = [judgement for judgement, of_model in _judged(report) if of_model is comparison]
         suite = _element(
             root,
             "testsuite",
             name=comparison.model,
             tests=str(len(judged) or 1),
-            failures=str(sum(one.is_regression for one, _ in judged)),
-            skipped=str(sum(one.status is Status.OPEN for one, _ in judged)),
+            failures=str(sum(judgement.is_regression for judgement in judged)),
+            skipped=str(sum(judgement.status is Status.UNCERTAIN for judgement in judged)),
             errors="0",
         )
         if not judged:
             _element(suite, "testcase", classname=comparison.model, name="compare")
-        for one, _ in judged:
-            case = _element(suite, "testcase", classname=one.model, name=str(one.rule))
-            if one.status is not Status.KEPT:
-                kind = "failure" if one.is_regression else "skipped"
-                _element(case, kind, message=_why(one, comparison))
+        for judgement in judged:
+            name = str(judgement.rule)
+            case = _element(suite, "testcase", classname=judgement.model, name=name)
+            if judgement.status is not Status.PASSED:
+                kind = "failure" if judgement.is_regression else "skipped"
+                _element(case, kind, message=_reason(judgement, comparison))
         out = _element(suite, "system-out")
         out.text = _NOT_XML.sub("?", "\n".join([above, best_title(comparison)]))
     ElementTree.indent(root)
@@ -256,19 +265,19 @@ def _judged(report: ComparisonReport) -> Iterator[tuple[Judgement, Comparison]]:
         yield judgement, by_model[judgement.model]
 
 
-def _why(judgement: Judgement, comparison: Comparison) -> str:
+def _reason(judgement: Judgement, comparison: Comparison) -> str:
     tag = judgement.rule.tag
     if judgement.ground is Ground.FAILURES or comparison.best is None:
         return "NEW has only failures"
     if judgement.ground is Ground.TRIALS:
-        of = comparison.overall[tag]
-        return f"median of the common trials: {_percent(of.percent)} {_range(of.interval)}"
-    of = comparison.best.changes[tag]
+        change = comparison.overall[tag]
+        return f"median of the common trials: {_percent(change.percent)} {_range(change.interval)}"
+    change = comparison.best.changes[tag]
     if judgement.rule.is_change:
-        return f"best: {_percent(of.percent)} {_range(of.interval)}"
+        return f"best: {_percent(change.percent)} {_range(change.interval)}"
     interval = comparison.best.new_values[tag]
-    around = f" ({show(interval.low)} to {show(interval.high)})" if interval else ""
-    return f"best: {_value(of.new)} {METRICS[tag].unit}{around}"
+    bounds = f" ({show(interval.low)} to {show(interval.high)})" if interval else ""
+    return f"best: {_value(change.new)} {METRICS[tag].unit}{bounds}"
 
 
 def _parts(comparison: Comparison) -> Iterator[tuple[str, Mapping[str, Change]]]:
@@ -304,19 +313,21 @@ def _trial(item: MeasuredTrial) -> Mapping[str, Any]:
 def _changes(changes: Mapping[str, Change]) -> Mapping[str, Any]:
     return {
         tag: {
-            "base": of.base,
-            "new": of.new,
-            "change_percent": of.percent,
-            "interval_percent": [of.interval.low, of.interval.high] if of.interval else None,
-            "verdict": verdict(tag, of).value,
+            "base": change.base,
+            "new": change.new,
+            "change_percent": change.percent,
+            "interval_percent": None
+            if change.interval is None
+            else [change.interval.low, change.interval.high],
+            "verdict": verdict(tag, change).value,
         }
-        for tag, of in changes.items()
+        for tag, change in changes.items()
     }
 
 
 def _difference_texts(report: ComparisonReport) -> Iterator[str]:
-    for what, base, new in report.differences:
-        yield f"{what}: {base or 'none or unknown'} in BASE, {new or 'none or unknown'} in NEW"
+    for name, base, new in report.differences:
+        yield f"{name}: {base or 'none or unknown'} in BASE, {new or 'none or unknown'} in NEW"
 
 
 def _shown(item: MeasuredTrial) -> str:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""All results as one document for machines: results.json, described by results.schema.json."""
+"""All results as one machine-readable document: results.json (see results.schema.json)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from model_analyzer.results.answer import Answer
 from model_analyzer.results.circumstances import LeftOut
 from model_analyzer.results.ranking import Ranking, VariantResult
 
-# Of the layout: raised whenever a reader of the last one would misread this one.
+# The version of the layout; increased when readers of the last version would misread this one.
 RESULTS_VERSION = 2
 
 
@@ -41,8 +41,8 @@ def results_schema() -> dict[str, Any]:
 def results_document(
     answers: Sequence[Answer], origin: ReportOrigin, *, complete: bool | None
 ) -> dict[str, Any]:
-    """Answers with everything that they are made of; `complete` tells whether all searches came
-    to their end, None that nobody knows.
+    """The answers with all their measurements. `complete` means that all searches finished; None
+    means unknown.
     """
     gpus = len(origin.devices)
     return {
@@ -71,8 +71,8 @@ def results_document(
 
 
 def variant_document(result: VariantResult, ranking: Ranking, *, gpus: int) -> dict[str, Any]:
-    """A variant of the ranking, on a machine with so many `gpus`: its configuration, and all its
-    measurements, best first.
+    """A variant of the ranking: its configuration, and all its measurements, best first. `gpus` is
+    the number of GPUs of the machine.
     """
     return {
         "variant": result.name,
@@ -84,7 +84,7 @@ def variant_document(result: VariantResult, ranking: Ranking, *, gpus: int) -> d
 
 
 def _tags(rankings: Sequence[Ranking]) -> Sequence[str]:
-    """The metrics that the document holds, in the order of the catalogue."""
+    """The metrics in the document, in the order of the catalogue."""
     present = {
         tag
         for ranking in rankings
@@ -92,8 +92,8 @@ def _tags(rankings: Sequence[Ranking]) -> Sequence[str]:
         for values in _all_values(item.measurement)
         for tag in values
     }
-    wished = {tag for ranking in rankings for tag in ranking.goal.tags}
-    return [tag for tag in METRICS if tag in present | wished]
+    wanted = {tag for ranking in rankings for tag in ranking.goal.tags}
+    return [tag for tag in METRICS if tag in present | wanted]
 
 
 def _all_values(measurement: Measurement) -> Iterator[Mapping[str, float]]:
@@ -162,7 +162,7 @@ def _tag(tag: str) -> str:
 
 
 def _recommended(answer: Answer, best: VariantResult) -> dict[str, Any]:
-    """The variant and the load to deploy: the first of the ranking, whether it passes or not."""
+    """The recommended variant and load: the first of the ranking, even if it misses constraints."""
     ranking, gain, compliance = answer.ranking, answer.gain, answer.compliance
     return {
         "variant": best.name,
@@ -218,7 +218,7 @@ def _concluded(conclusion: Conclusion) -> dict[str, Any]:
 
 
 def _verdicts(ranking: Ranking, measurement: Measurement) -> Iterator[dict[str, Any]]:
-    """What became of each constraint; `met` is None where its metric was not measured."""
+    """Whether each constraint is met; `met` is None if its metric was not measured."""
     names = group_members(ranking.model)
     for index, (name, goal) in enumerate(zip(names, ranking.goal.models, strict=True)):
         for constraint in goal.constraints:
@@ -234,7 +234,7 @@ def _verdicts(ranking: Ranking, measurement: Measurement) -> Iterator[dict[str, 
 
 
 def _variant(variant: ModelVariant, gpus: int) -> dict[str, Any]:
-    """A configuration, with those of the models that it calls."""
+    """A configuration, with those of its composing models."""
     own = () if variant.is_ensemble else variant.instances(gpus=gpus)
     return {
         "model": variant.model,
@@ -297,7 +297,7 @@ def _failed(item: FailedTrial) -> dict[str, Any]:
 
 
 def _loads(trial: Trial) -> Sequence[dict[str, Any]]:
-    """The load of each model; with request intervals from a file there is no value."""
+    """The load of each model; `value` is None for request intervals from a file."""
     return [
         {
             "model": work.variant.model,
@@ -310,7 +310,7 @@ def _loads(trial: Trial) -> Sequence[dict[str, Any]]:
 
 
 def _time(seconds: float) -> str | None:
-    """Seconds since the epoch as text in UTC; None where they are not known."""
+    """Seconds since the epoch as ISO 8601 text in UTC; None if unknown (0)."""
     if not seconds:
         return None
     return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="milliseconds")

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Draws charts and prints pages in a process of its own, which renderer.py starts.
+"""Draws charts and prints pages in a child process, which renderer.py starts.
 
-The engines are native code: where memory runs out they end the whole process, with whatever it
-still had to write. Here that costs one picture.
+The engines are native code: when memory runs out, they end the whole process. In a child process,
+only one picture is lost.
 
-Each line on stdin is an order: `KIND OFFSET LENGTH`, of a text among the ORDERS, an open file.
-Each gets an answer: `done` or `failed`, OFFSET and LENGTH of the result, or of the reason, among
-the RESULTS.
+Each line on stdin is an order: `KIND OFFSET LENGTH`, where the range is a text in the file ORDERS.
+Each answer is a line `done OFFSET LENGTH` or `failed OFFSET LENGTH`, where the range is the result
+or the reason in the file RESULTS.
 """
 
 from __future__ import annotations
@@ -23,29 +23,31 @@ from typing import Any
 
 SVG, PNG, PDF = "svg", "png", "pdf"
 
-_SCALE = 1.5  # pixels of an image for each of the chart's own: sharp on most screens
+_SCALE = 1.5  # image pixels per chart pixel: sharp on most screens
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 
 def main(orders: int, results: int, parent: int, memory: int) -> None:
-    """Answers orders until stdin ends, using at most so many bytes of `memory`."""
+    """Answers orders until stdin ends. `orders` and `results` are file descriptors, `parent` is a
+    process id, `memory` a limit in bytes.
+    """
     _confine(parent, memory)
     answers = os.dup(1)
-    os.dup2(2, 1)  # what the engines print is no answer
+    os.dup2(2, 1)  # output of the engines must not mix with answers
     for order in sys.stdin:
         kind, offset, length = order.split()
         text = os.pread(orders, int(length), int(offset)).decode()
         try:
             state, result = "done", _made(kind, text)
         except MemoryError:
-            raise  # ends the process: what is left of its memory is of no use
-        except Exception as error:  # noqa: BLE001  # whatever it is, the other pictures are drawn
+            raise  # ends the process: it cannot continue without memory
+        except Exception as error:  # noqa: BLE001  # draw the others whatever failed
             state, result = "failed", f"{type(error).__name__}: {error}".encode()
         os.write(answers, f"{state} {append(results, result)} {len(result)}\n".encode())
 
 
 def append(file: int, content: bytes) -> int:
-    """Writes at the end of a file; where that was."""
+    """Appends to a file; returns the offset of the content."""
     begin = end = os.fstat(file).st_size
     while content:
         written = os.pwrite(file, content, end)
@@ -57,7 +59,7 @@ def _made(kind: str, text: str) -> bytes:
     if kind == PDF:
         import weasyprint
 
-        document: bytes = weasyprint.HTML(string=text, url_fetcher=_nothing).write_pdf()
+        document: bytes = weasyprint.HTML(string=text, url_fetcher=_refuse).write_pdf()
         return document
     import vl_convert
 
@@ -68,20 +70,22 @@ def _made(kind: str, text: str) -> bytes:
     return svg.encode("utf-8", "replace")
 
 
-def _nothing(url: str) -> Any:
-    """A report needs nothing from anywhere, whatever a name in it looks like."""
+def _refuse(url: str) -> Any:
+    """Fetches nothing: reports are self-contained, and names in them may look like URLs."""
     raise ValueError(f"not fetched: {url}")
 
 
 def _confine(parent: int, memory: int) -> None:
-    """Ends with the parent, leaves no core, and goes first where the machine's memory is full."""
+    """Makes the process end with its parent, write no core file, limit its memory, and be killed
+    first when the machine is out of memory.
+    """
     ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
     if os.getppid() != parent:
         raise SystemExit("the parent has ended")
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
     _limit(resource.RLIMIT_CORE, 0)
-    # V8 reserves 70 GB of addresses: what counts is what can be written to
+    # limits writable memory only, since V8 reserves 70 GB of addresses
     _limit(resource.RLIMIT_DATA, memory)
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every measurement as the page's table has it: compact, since it is in the page once."""
+"""The data of a page's table of all measurements, in a compact form."""
 
 from __future__ import annotations
 
@@ -36,28 +36,29 @@ from model_analyzer.results.columns import (
 from model_analyzer.results.flat_rows import Row, differing_parameters
 from model_analyzer.results.ranking import Ranking, VariantResult
 
-# Metrics that the table shows unless the reader chooses others.
+# Metrics that the table shows by default.
 _USUAL = (
     "output_token_throughput", "time_to_first_token_p99", "inter_token_latency_p99",
     "perf_throughput", "perf_latency_p99", "cpu_used_ram", "gpu_used_memory", "gpu_utilization",
 )  # fmt: skip
 
-# Those that tell where the time of a request goes.
+# Metrics of the latency breakdown.
 _PHASES = (
     "perf_client_response_wait", "perf_server_queue", "perf_server_compute_input",
     "perf_server_compute_infer", "perf_server_compute_output",
 )  # fmt: skip
 
-# Fields of configurations that the columns about every variant say already.
-_SAID = ("config.instance_group", "config.max_batch_size", "config.dynamic_batching")
+# Fields of configurations that other columns of variants show already.
+_SHOWN_ELSEWHERE = ("config.instance_group", "config.max_batch_size", "config.dynamic_batching")
 _BATCHING = ("max_batch_size", "dynamic_batching")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explorer:
-    """All measurements, best first, those of a variant after each other: `counts` says how many
-    each of `variants` has, which has a cell for each of `own` columns. Of each of `columns`,
-    `cells` has the cells of all measurements, as they were measured.
+    """All measurements, best first, grouped by variant.
+
+    Each of `variants` has a cell for each `own` column, and as many measurements as `counts` says.
+    `cells` has, for each of `columns`, the cells of all measurements, not rounded.
     """
 
     own: tuple[Column[VariantResult], ...]
@@ -68,11 +69,11 @@ class Explorer:
 
     @property
     def count(self) -> int:
-        """How many measurements there are."""
+        """The number of measurements."""
         return sum(self.counts)
 
     def to_json(self) -> str:
-        """For the script of the page, column by column, in as few characters as can be."""
+        """Compact JSON for the script of the page, column by column."""
         parts = {
             "own": _json(list(map(_described, self.own))),
             "variants": _json(self.variants),
@@ -83,7 +84,7 @@ class Explorer:
         return "{" + ",".join(f'"{name}":{part}' for name, part in parts.items()) + "}"
 
     def first(self, count: int) -> Table:
-        """The first rows with the columns that are shown at first."""
+        """The first `count` rows, with the columns that are shown by default."""
         own = [index for index, column in enumerate(self.own) if column.is_usual]
         of_row = [index for index, column in enumerate(self.columns) if column.is_usual]
         variants = chain.from_iterable(map(repeat, self.variants, self.counts))
@@ -118,19 +119,19 @@ def _described(column: Column[Any]) -> Mapping[str, Any]:
 
 
 def _rounded(column: Column[MeasuredTrial], cell: Cell) -> Cell:
-    """A cell as the page has it."""
+    """A cell, rounded as in the page."""
     return cell if column.digits is None or cell is None else float(_format(column) % cell)
 
 
 def _cells_json(column: Column[MeasuredTrial], cells: Sequence[Cell]) -> str:
-    """Cells as the page has them."""
+    """The cells of a column as JSON, rounded as in the page."""
     if column.digits is None:
         return _json(cells)
     number = _format(column)
     try:
-        # all numbers by one format: a third of the time that one by one takes
+        # one format for all numbers takes a third of the time
         return f"[{','.join([number] * len(cells))}]" % tuple(cells)
-    except TypeError:  # not all are known
+    except TypeError:  # some cells are None
         texts = ("null" if cell is None else number % cell for cell in cells)
         return f"[{','.join(texts)}]"
 
@@ -139,16 +140,16 @@ def _format(column: Column[MeasuredTrial]) -> str:
     return f"%.{column.digits}g"
 
 
-# A column with its cells, one for each measurement. Those of metrics are taken from all
-# measurements at once, which is much quicker than one by one.
+# A column with its cells, one for each measurement. Cells of metrics are computed for all
+# measurements at once, which is much faster.
 _Filled = tuple[Column[MeasuredTrial], Sequence[Cell]]
 
 
 def explorer_of(
     ranking: Ranking, front: Sequence[MeasuredTrial], *, gpus: int, always_gpus: bool
 ) -> Explorer:
-    """The table of all measurements of the ranking, in their order; those of the `front` are
-    marked.
+    """The table of all measurements in the order of the ranking. A column marks the measurements of
+    the Pareto `front`.
     """
     marks: list[_Filled] = []
     if ranking.goal.has_constraints:
@@ -168,18 +169,19 @@ def explorer_of(
 
 
 def _bounded_columns(ranking: Ranking, axes: Axes) -> list[_Filled]:
-    """What is bounded for one of several models: other columns are about all of them."""
+    """Constrained metrics of single models: the other columns are about all models together."""
     return [_filled(quantity.column, ranking.measured) for quantity in axes.of_single_models]
 
 
 def explorer_of_one(result: VariantResult, *, gpus: int, always_gpus: bool) -> Explorer:
-    """The same for one variant: what it is need not be said in each row, and there is room for
-    where the time goes.
+    """The table for one variant: without columns about the variant by default, and with those of
+    the latency breakdown.
     """
     columns = Columns([item.measurement for item in result.measured])
     usual = {*_USUAL, *_PHASES}
-    found = _explorer([result], columns, [], (), usual, gpus=gpus, always_gpus=always_gpus)
-    return replace(found, own=tuple(replace(column, is_usual=False) for column in found.own))
+    explorer = _explorer([result], columns, [], (), usual, gpus=gpus, always_gpus=always_gpus)
+    own = tuple(replace(column, is_usual=False) for column in explorer.own)
+    return replace(explorer, own=own)
 
 
 def _explorer(
@@ -192,8 +194,8 @@ def _explorer(
     gpus: int,
     always_gpus: bool,
 ) -> Explorer:
-    """Columns of each variant, of the load, `marks`, metrics, of which some come `first` and some
-    are `usual`, and what the numbers rest on.
+    """The columns in this order: variant, load, `marks`, metrics (`first` ones first, `usual` ones
+    shown by default), evidence.
     """
     items = [item for result in results for item in result.measured]
     columns = [
@@ -217,12 +219,12 @@ def _filled(column: Column[MeasuredTrial], items: Sequence[MeasuredTrial]) -> _F
 
 
 def _membership(key: str, name: str, members: Collection[int]) -> Column[MeasuredTrial]:
-    """Whether a measured trial is among those with these identities."""
+    """A column that tells whether a measured trial is among `members`, given by `id`."""
     return Column(key=key, name=name, value=lambda item: "yes" if id(item) in members else "no")
 
 
 def _load_columns(items: Sequence[MeasuredTrial]) -> list[_Filled]:
-    """What the client did: a number where all measurements have one load of the same kind."""
+    """The load: numbers if all measurements have one load of the same kind, otherwise text."""
     loads = [item.trial.workloads[0].load for item in items]
     alike = all(
         work.load == load
@@ -236,10 +238,10 @@ def _load_columns(items: Sequence[MeasuredTrial]) -> list[_Filled]:
         )
         return [_filled(column, items)]
     kind = kinds.pop()
-    column = LOADS[kind.value].called(parameter_name(kind.value))
+    column = LOADS[kind.value].renamed(parameter_name(kind.value))
     columns: list[_Filled] = [(column, [load.value for load in loads])]
     if any(load.batch_size != 1 for load in loads):
-        column = BATCH_SIZE.called("Client batch size")
+        column = BATCH_SIZE.renamed("Client batch size")
         columns.append((column, [load.batch_size for load in loads]))
     return columns
 
@@ -253,7 +255,7 @@ def _metric_columns(
     gpus: int,
     always_gpus: bool,
 ) -> list[_Filled]:
-    """Every metric that was measured; some of them `first`."""
+    """All measured metrics; those in `first` come first."""
     shown = [reports_gpus(item, gpus=gpus, always=always_gpus) for item in items]
 
     def cells(tag: str) -> Sequence[Cell]:
@@ -271,13 +273,13 @@ def _metric_columns(
 
 
 def _evidence_columns(results: Sequence[VariantResult]) -> list[_Filled]:
-    """How well each measurement is founded."""
+    """The reliability of each measurement: requests, noise, remarks."""
     items = [item for result in results for item in result.measured]
     models = {id(item): result.noise_model for result in results for item in result.measured}
 
     def noise(item: MeasuredTrial) -> Cell:
-        known = models[id(item)].of(item.runs, DEFAULT_OBJECTIVE)
-        return None if known is None else known.percent
+        estimate = models[id(item)].of(item.runs, DEFAULT_OBJECTIVE)
+        return None if estimate is None else estimate.percent
 
     columns = (
         replace(REQUESTS, value=_fewest_requests),
@@ -289,7 +291,7 @@ def _evidence_columns(results: Sequence[VariantResult]) -> list[_Filled]:
 
 
 def _fewest_requests(item: MeasuredTrial) -> Cell:
-    """A number, of several models, too."""
+    """The number of requests; for several models, the smallest."""
     models = item.measurement.models
     counts = [model.requests for model in models if model.requests is not None]
     return min(counts, default=None)
@@ -302,26 +304,26 @@ def _remarks(item: MeasuredTrial) -> Cell:
 def _variants(
     results: Sequence[VariantResult], gpus: int
 ) -> tuple[tuple[Column[VariantResult], ...], tuple[tuple[Cell, ...], ...]]:
-    """What the variants are: columns, and cells of each."""
+    """The columns about variants, and their cells for each variant."""
     at_best = (
-        replace(instance_group(gpus), key="instances").called("Instances"),
-        MAX_BATCH_SIZE.called("Max batch size"),
-        dynamic_batching("on", "off").called("Dynamic batching"),
+        replace(instance_group(gpus), key="instances").renamed("Instances"),
+        MAX_BATCH_SIZE.renamed("Max batch size"),
+        dynamic_batching("on", "off").renamed("Dynamic batching"),
     )
-    own = [NAME, *(column.of(attrgetter("best")) for column in at_best)]
-    further = dict(zip(map(id, results), _further(results), strict=True))
-    names = dict.fromkeys(name for row in further.values() for name in row)
-    own += [_parameter(name, further) for name in names]
+    own = [NAME, *(column.adapted(attrgetter("best")) for column in at_best)]
+    parameters = dict(zip(map(id, results), _other_parameters(results), strict=True))
+    names = dict.fromkeys(name for row in parameters.values() for name in row)
+    own += [_parameter(name, parameters) for name in names]
     about = [tuple(column.value(result) for column in own) for result in results]
     for index, column in enumerate(own):
         is_common = len(about) > 1 and len({cells[index] for cells in about}) == 1
-        if column.key in _BATCHING and is_common:  # room for what was measured
+        if column.key in _BATCHING and is_common:  # leaves space for metrics
             own[index] = replace(column, is_usual=False)
     return tuple(own), tuple(about)
 
 
 def _parameter(name: str, rows: Mapping[int, Row]) -> Column[VariantResult]:
-    """A parameter from the rows of variants, by their identities."""
+    """The column of a parameter; `rows` are by the `id` of a result."""
     return Column(
         key=name,
         name=parameter_name(name),
@@ -330,8 +332,8 @@ def _parameter(name: str, rows: Mapping[int, Row]) -> Column[VariantResult]:
     )
 
 
-def _further(results: Sequence[VariantResult]) -> Sequence[Row]:
-    """What else the variants of one model differ in."""
+def _other_parameters(results: Sequence[VariantResult]) -> Sequence[Row]:
+    """The other parameters in which the variants of one model differ, for each result."""
     if len({tuple(variant.model for variant in result.variants) for result in results}) != 1:
         return [{} for _ in results]
     rows: list[Row] = [{} for _ in results]
@@ -344,7 +346,7 @@ def _further(results: Sequence[VariantResult]) -> Sequence[Row]:
                 {
                     prefix + name: value
                     for name, value in differing[variant.identity].items()
-                    if not name.startswith(_SAID)
+                    if not name.startswith(_SHOWN_ELSEWHERE)
                 }
             )
     return rows

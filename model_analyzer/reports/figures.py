@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The answer at a glance: its figures, and each constraint with its value."""
+"""The key figures of an answer, and each constraint with its value."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from model_analyzer.results.selection import compared_default
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A number to be seen first, as text; `note` says what to hold it against."""
+    """A key figure as text; `note` is the value to compare it with."""
 
     label: str
     value: str
@@ -29,8 +29,8 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """A constraint and what was measured; `missed_by` is in percent of the bound, 0 if it is kept,
-    None if it could not be checked.
+    """A constraint and its measured value. `missed_by` is in percent of the limit: 0 if the
+    constraint is met, None if its metric was not measured.
     """
 
     constraint: str
@@ -39,8 +39,8 @@ class Limit:
 
 
 def figures_of(answer: Answer) -> tuple[Figure, ...]:
-    """The figures of the recommendation: those of tokens before those of whole answers. Of several
-    models what each gave, since a gain is one of each and not of their sum.
+    """The figures of the recommendation, token metrics first. For several models, figures are by
+    model, since gains are by model, too.
     """
     ranking, best = answer.ranking, answer.best
     if best is None:
@@ -55,10 +55,10 @@ def figures_of(answer: Answer) -> tuple[Figure, ...]:
     tags += ["perf_throughput", Axes(ranking.goal, [best]).quantity("perf_latency_p99").tag]
     tags += [tag for tag in ranking.goal.tags if tag not in tags]
     tags += [tag for tag in ("gpu_used_memory", "cpu_used_ram") if tag not in tags]
-    against = None if default is None else default.best.measurement
+    default_measurement = None if default is None else default.best.measurement
     figures = []
     for tag in tags:
-        for name, value, base in _values(best, tag, against):
+        for name, value, base in _values(best, tag, default_measurement):
             figures.append(
                 Figure(
                     label=f"{METRICS[tag].name}{name}",
@@ -71,15 +71,15 @@ def figures_of(answer: Answer) -> tuple[Figure, ...]:
 
 
 def _values(
-    best: VariantResult, tag: str, against: Measurement | None
+    best: VariantResult, tag: str, default: Measurement | None
 ) -> Iterator[tuple[str, float, float | None]]:
-    """The metric of each of several models, as far as each has it, or else of all: what to add to
-    its name, the value, and that of the measurement to hold it `against`.
+    """The metric of each of several models that have it, otherwise of the whole trial: a suffix
+    for its name, its value, and the value of the default.
     """
     measurement = best.best.measurement
     if len(best.variants) > 1:
         of_models = [
-            (f" of {variant.model}", value, against.model_value(index, tag) if against else None)
+            (f" of {variant.model}", value, default.model_value(index, tag) if default else None)
             for index, variant in enumerate(best.variants)
             if (value := measurement.models[index].values.get(tag)) is not None
         ]
@@ -88,11 +88,11 @@ def _values(
             return
     value = measurement.value(tag)
     if value is not None:
-        yield "", value, against.value(tag) if against else None
+        yield "", value, default.value(tag) if default else None
 
 
 def _gain(answer: Answer) -> tuple[Figure, ...]:
-    """The gain over the default, where there is one."""
+    """The gain over the default, if there is one."""
     gain, ranking = answer.gain, answer.ranking
     if gain is None or answer.verdict is not AnswerVerdict.RECOMMENDED:
         return ()
@@ -114,7 +114,7 @@ def _gain(answer: Answer) -> tuple[Figure, ...]:
 
 
 def limits_of(answer: Answer) -> tuple[Limit, ...]:
-    """Every constraint at the recommendation; of several models, with their names."""
+    """Every constraint with the value of the recommendation; with model names if several."""
     ranking, best = answer.ranking, answer.best
     if best is None:
         return ()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Flat rows as text that other programs read: every number as exact as it was kept."""
+"""Flat rows as CSV and JSON, with unrounded numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from model_analyzer.results.flat_rows import Row, columns_of
 
 
 def to_csv(rows: Sequence[Row]) -> str:
-    """Comma separated text with a header line; what a row does not have is empty."""
+    """CSV with a header line; missing values are empty."""
     text = io.StringIO()
     writer = csv.DictWriter(text, columns_of(rows), lineterminator="\n")
     writer.writeheader()
@@ -25,14 +25,14 @@ def to_csv(rows: Sequence[Row]) -> str:
 
 
 def to_json(rows: Sequence[Row]) -> str:
-    """A list of objects; what a row does not have is not in its object."""
+    """A JSON list of objects; missing values are left out of the objects."""
     columns = columns_of(rows)
     ordered = [{name: row[name] for name in columns if name in row} for row in rows]
     return json.dumps(ordered, indent=1) + "\n"
 
 
 def to_table(rows: Sequence[Row], columns: Sequence[tuple[str, str]]) -> Table:
-    """Some columns (header and name) of the rows, without those that have no data."""
+    """A table of some columns (header and name) of the rows; columns without data are left out."""
     chosen = [
         Column[Row](key=name, name=header, value=methodcaller("get", name))
         for header, name in columns

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The chart of all measurements: what throughput costs in latency, and what nothing beats."""
+"""The chart of all measurements: throughput over latency, with the Pareto front."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from model_analyzer.reports.plots import (
     Places,
     cells_of,
     evenly,
-    hollow,
+    hollow_caption,
     limit_layers,
     line_layers,
     line_points,
+    lines_caption,
     mark_layers,
-    ringed,
-    thinned_out,
+    ring_caption,
+    thinning_caption,
     vega_lite,
-    what_lines_join,
     x_axis,
     y_axis,
 )
@@ -36,7 +36,7 @@ from model_analyzer.results.ranking import Ranking, VariantResult
 
 _HEIGHT = 430
 
-# Of more measurements than this, one for each small cell of the chart is drawn.
+# Above this number of points, only one for each small cell of the chart is drawn.
 _MOST_POINTS = 800
 _CELLS = 40  # in each direction
 _MOST_ON_FRONT = 1000
@@ -45,8 +45,8 @@ _MOST_ON_FRONT = 1000
 def front_charts(
     ranking: Ranking, shown: Sequence[VariantResult], places: Places
 ) -> Sequence[Chart]:
-    """Throughput over latency, of tokens first where they were counted; lines are drawn for the
-    variants that are `shown`.
+    """Charts of token throughput over time to first token, if measured, and of throughput over
+    latency. The variants in `shown` have lines.
     """
     charts = []
     for plot in (TOKENS_OVER_FIRST, THROUGHPUT_OVER_LATENCY):
@@ -59,19 +59,19 @@ def front_charts(
 def front_of(
     ranking: Ranking, plot: PlotSettings = THROUGHPUT_OVER_LATENCY
 ) -> Sequence[MeasuredTrial]:
-    """The measurements that no other beats in both, lowest latency first."""
+    """The Pareto front: measurements that no other beats in both axes, lowest latency first."""
     return [ranking.measured[row] for row, _, _ in _front_of(_points_of(ranking, plot))]
 
 
-# A measurement where it is drawn: its place in the ranking, and both values. There may be very
-# many, and nothing is quicker to make.
+# A point of the chart: index in the ranking, x and y. A plain tuple, since there may be very many
+# and it is the fastest to make.
 _Point = tuple[int, float, float]
 
 
 def _points_of(ranking: Ranking, plot: PlotSettings) -> Sequence[_Point]:
     axes = Axes(ranking.goal, ranking.results)
     over, up = (
-        axes.quantity(tag).of_all(ranking.columns, ranking.measured)
+        axes.quantity(tag).values(ranking.columns, ranking.measured)
         for tag in (plot.x_axis, plot.y_axis)
     )
     return [
@@ -96,7 +96,7 @@ def _front(
     on_lines = line_points(shown, plot, axes, places)
     of_lines = {places.get(id(item)) for result in shown for item in result.measured}
     others = [point for point in points if point[0] not in of_lines]
-    few = _thinned(others)
+    drawn = _thinned(others)
     x = x_axis(plot.x_axis, [x for _, x, _ in points], axes)
     y = y_axis(plot.y_axis, axes)
     limits = limit_layers(plot, axes)
@@ -134,32 +134,32 @@ def _front(
             for misses in (False, True)
         ),
         only("line", lines),
-        *limits,  # below the points, which the pointer has to find
+        *limits,  # below the points, which must receive the pointer
         *(only("line", layer) for layer in marks),
         *mark_layers(x, y),
     ]  # fmt: skip
     values = [
-        *data("other", few),
+        *data("other", drawn),
         *data("front", evenly(_front_of(points), _MOST_ON_FRONT)),
         *({"part": "line", **point} for point in on_lines),
     ]
     caption = (
-        f"{axes.title(plot.title)} of {counted(len(points), 'measurement')}: the higher and the"
-        " further left, the better."
-        " The pale green band joins those that no other beats in both (the Pareto front); "
-        + what_lines_join(shown)
-        + hollow(values)
-        + f"the ring marks the {ringed(shown)}"
+        f"{axes.title(plot.title)} of {counted(len(points), 'measurement')}; higher and further"
+        " left is better."
+        " The pale green band joins measurements that no other beats in both (Pareto front); "
+        + lines_caption(shown)
+        + hollow_caption(values)
+        + f"the ring marks the {ring_caption(shown)}"
         + (", dashed lines are constraints." if limits else ".")
     )
-    caption += thinned_out(len(on_lines), shown, plot, axes)
-    if len(few) < len(others):
-        caption += f" Of {len(others)} grey points {len(few)} are drawn: one for each small area."
+    caption += thinning_caption(len(on_lines), shown, plot, axes)
+    if len(drawn) < len(others):
+        caption += f" {len(drawn)} of {len(others)} grey points are shown: one for each small area."
     return Chart(name=plot.name, caption=caption, spec=vega_lite(values, layers, height=_HEIGHT))
 
 
 def _thinned(points: Sequence[_Point]) -> Sequence[_Point]:
-    """The points; of very many, the first in each cell of a grid, with latencies as logarithms."""
+    """The points; if too many, the first in each cell of a grid with a logarithmic x axis."""
     if len(points) <= _MOST_POINTS:
         return points
     columns = cells_of([math.log(max(x, 1e-6)) for _, x, _ in points], _CELLS)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The answer in one sentence: what to deploy, what it gives, and against what."""
+"""The answer in one sentence: what to deploy, its performance, and the gain over the default."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SHORT_LATENCIES = {
 
 
 def headline(answer: Answer, *, gpus: int) -> tuple[str, ...]:
-    """The answer in parts, of which every second one (1, 3, …) is to be stressed."""
+    """The answer in parts; every second part (1, 3, …) is emphasized."""
     ranking, best = answer.ranking, answer.best
     if best is None:
         return (_nothing(ranking),)
@@ -38,25 +38,25 @@ def headline(answer: Answer, *, gpus: int) -> tuple[str, ...]:
         f"In {counted(len(ranking.measured) + ranking.repetitions, 'measurement')} across"
         f" {counted(len(ranking.results), 'configuration')}, "
     )
-    what = what_it_is(best, gpus=gpus)
+    settings = settings_text(best, gpus=gpus)
     values = values_text(best, ranking.goal)
     if not best.passes:
         missed = ranking.goal.shortfall(measurement)
         return (
             count + "no configuration meets the constraints; the nearest is ",
             best.name,
-            f" ({what}): {values}, which misses them by {percent_text(missed)}.",
+            f" ({settings}): {values}, which misses them by {percent_text(missed)}.",
         )
     once = " (measured once)" if answer.times == 1 else ""
     return (
         count,
         best.name,
-        f" ({what}) gives {values}{once}{_against_default(answer)}.{_ties(ranking)}",
+        f" ({settings}) gives {values}{once}{_against_default(answer)}.{_ties(ranking)}",
     )
 
 
 def _nothing(ranking: Ranking) -> str:
-    """Why there is no answer."""
+    """Why there is no recommendation."""
     left_out = sum(part.measurements for part in ranking.left_out)
     if left_out:
         return (
@@ -70,16 +70,16 @@ def _nothing(ranking: Ranking) -> str:
     return f"Nothing was measured of {ranking.model}."
 
 
-def what_it_is(result: VariantResult, *, gpus: int) -> str:
-    """What the served variants are, in a few words each."""
+def settings_text(result: VariantResult, *, gpus: int) -> str:
+    """The main settings of the served variants, for example `2:CPU instances, max batch size 8`."""
     served = [part for variant in result.variants for part in variant.served]
     return "; ".join(_settings_of(part, gpus, named=len(served) > 1) for part in served)
 
 
 def values_text(result: VariantResult, goal: Goal) -> str:
-    """What it gives at its best, and under which load: throughput and the latency that is bounded
-    (else the p99); or, where tokens were counted, what the goal says about tokens, or how many
-    there were and how long the first one took. Other objectives follow.
+    """The best measurement of a result and its load. It shows throughput and the constrained
+    latency (otherwise the p99). If tokens were counted, it shows the token metrics of the goal
+    instead, or token throughput and time to first token. The other objectives follow.
     """
     measurement = result.best.measurement
     latency = Axes(goal, [result]).quantity("perf_latency_p99")
@@ -106,36 +106,36 @@ def values_text(result: VariantResult, goal: Goal) -> str:
 
 
 def latency_text(result: VariantResult, goal: Goal) -> str:
-    """The latency that is bounded (else the p99) at its best; "" where it is not known."""
+    """The constrained latency (otherwise the p99) of the best measurement; "" if unknown."""
     measurement = result.best.measurement
     latency = Axes(goal, [result]).quantity("perf_latency_p99")
-    value = latency.of(measurement)
+    value = latency.value(measurement)
     return "" if value is None else _latency_text(latency, value, measurement)
 
 
 def is_plain_throughput(goal: Goal) -> bool:
-    """Whether a gain is one of the throughput that is shown, and of nothing else."""
+    """Whether a gain is one of the shown throughput: one model, throughput the only objective."""
     return len(goal.models) == 1 and goal.is_for_throughput
 
 
 def over_models(goal: Goal) -> str:
-    """What a gain is over models that are measured together."""
+    """What a gain means for models that are measured together."""
     weighted = "weighted " if len({model.weighting for model in goal.models}) > 1 else ""
     return f"{weighted}mean of the models"
 
 
 def _objectives(goal: Goal) -> Sequence[str]:
-    """The metrics that any model wishes for, each once."""
-    wished = [objective.tag for model in goal.models for objective in model.objectives]
-    return list(dict.fromkeys(ALIASES.get(tag, tag) for tag in wished))
+    """The metrics that any model optimizes, without duplicates."""
+    tags = [objective.tag for model in goal.models for objective in model.objectives]
+    return list(dict.fromkeys(ALIASES.get(tag, tag) for tag in tags))
 
 
 def _value(tag: str, latency: Quantity, measurement: Measurement) -> float | None:
-    return latency.of(measurement) if tag == latency.tag else measurement.value(tag)
+    return latency.value(measurement) if tag == latency.tag else measurement.value(tag)
 
 
 def _latency_text(latency: Quantity, value: float, measurement: Measurement) -> str:
-    """The latency beside the throughput: what is bounded, or else the p99."""
+    """The latency to show next to the throughput, with name and unit."""
     name = _SHORT_LATENCIES.get(latency.tag, METRICS[latency.tag].name)
     if latency.model:
         name = f"{name} of {latency.model}"
@@ -149,7 +149,7 @@ def _value_text(tag: str, value: float, measurement: Measurement) -> str:
     text = f"{show(value)} {metric.unit}"
     if tag == "perf_throughput" and len(measurement.models) > 1:
         own = [model.values.get(tag) for model in measurement.models]
-        text += f" ({' + '.join('?' if one is None else show(one) for one in own)})"
+        text += f" ({' + '.join('?' if each is None else show(each) for each in own)})"
     if tag in ("perf_throughput", "output_token_throughput"):
         return text
     return f"{metric.name} {text}"
@@ -167,7 +167,7 @@ def _settings_of(variant: ModelVariant, gpus: int, *, named: bool) -> str:
 
 
 def _ties(ranking: Ranking) -> str:
-    """What is as good within noise."""
+    """The ties: trials within noise of the best."""
     best = ranking.results[0].best
     by_cost: dict[str, list[str]] = {}
     for item in ranking.ties:
@@ -185,17 +185,17 @@ def _against_default(answer: Answer) -> str:
         return ""
     default = ranking.default
     if default is None:
-        return "; the default configuration gave no measurement to compare with"
+        return "; the default configuration has no measurement to compare with"
     if answer.verdict is AnswerVerdict.KEEP:
         if len(ranking.results) == 1 or answer.rivals:
             return ": it is the default configuration"
         clearly = "clearly " if ranking.ties else ""
-        return f": it is the default configuration, and no other measured is {clearly}better"
+        return f": it is the default configuration, and no other configuration is {clearly}better"
     base = values_text(default, ranking.goal)
     fails = ", and fails the constraints" if not default.passes else ""
     has_one_load = len(default.measured) == 1 and not default.passes
     if has_one_load or (gain is None and compared_default(ranking) is None):
-        base += " (the only load that it was measured under)"
+        base += " (the only load it was measured with)"
     if gain is None:
         return f"; the default configuration gives {base}{fails}"
     noise = f" ± {gain.noise:.0f}" if gain.noise is not None else ""
@@ -209,8 +209,8 @@ def _against_default(answer: Answer) -> str:
 
 
 def _by_what(goal: Goal) -> str:
-    """What a gain is one of. Where models are measured together, it is a mean over them, and may
-    be high though their throughput in sum is lower.
+    """The metrics that a gain refers to. For models that are measured together, it is a mean over
+    the models, and may be positive although their total throughput is lower.
     """
     if is_plain_throughput(goal):
         return "at maximizing throughput"

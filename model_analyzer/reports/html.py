@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Renders reports as HTML: one self-contained file each, everything escaped.
 
-A page draws its charts twice: as drawings that need no script, for paper, and by the script
-when it is open. It allows its own scripts, by their hashes, and nothing else.
+A page has each chart twice: as a static image, for print and without scripts, and as an
+interactive chart. Its security policy allows its own scripts, by their hashes, and nothing else.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from model_analyzer.reports.templating import render
 _STATIC = Path(__file__).with_name("static")
 _SCRIPTS = ("vega.js", "report.js")
 
-# Where scripts do not run, so many measurements are listed, more of them if they are all that
-# there is to know of one variant; and in any case so many failures.
+# Limits of rows: measurements where scripts do not run (in summaries, and in detailed reports),
+# and failures.
 _MOST_ROWS = 25
-_MOST_ROWS_OF_ONE = 500
+_MOST_ROWS_OF_VARIANT = 500
 _MOST_FAILURES = 50
 
 
@@ -40,7 +40,7 @@ def render_summary(report: Summary, drawings: Drawings) -> str:
 
 def render_detail(report: Detail, drawings: Drawings) -> str:
     """The page of a detailed report."""
-    first = report.explorer.first(_MOST_ROWS_OF_ONE)
+    first = report.explorer.first(_MOST_ROWS_OF_VARIANT)
     return _render("detailed.html.j2", report, drawings, first)
 
 
@@ -69,14 +69,14 @@ def _scripts() -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def _policy(scripts: tuple[str, ...]) -> str:
-    """What the browser is to allow: these scripts, styles, and no loading from anywhere."""
+    """A Content-Security-Policy that allows these scripts and styles, and no network access."""
     hashes = [
         base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts
     ]
-    allowed = " ".join(f"'sha256-{one}'" for one in hashes)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
     return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:"
 
 
 def _as_data(text: str) -> markupsafe.Markup:
-    """JSON inside a script element: nothing in it may look like markup."""
+    """JSON for a script element, escaped so that nothing in it is read as markup."""
     return markupsafe.Markup(text.replace("<", "\\u003c"))

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of a command: charts as images of their own or inside pages, and pages as PDF.
+"""The pictures that a command writes: charts as images or inside pages, and pages as PDF.
 
-A picture that cannot be drawn costs neither the others nor what is written besides it.
+A picture that cannot be drawn affects neither other pictures nor other files.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from model_analyzer.reports.engines import PDF, PNG, SVG
 from model_analyzer.reports.plots import Chart
 from model_analyzer.reports.renderer import Limits, Order, Picture, Renderer
 
-# Charts by their name, as they were drawn.
+# Pictures by the name of their chart.
 Drawings = Mapping[str, Picture]
 
-_PDF_S = 300  # a page of many measurements takes its time
+_PDF_S = 300  # a page with many measurements takes long
 _MOST_NAMES = 3
 
 
 class Images:
-    """Has pictures drawn, and remembers which could not be. A context manager: inside, a process
-    may run that draws.
+    """Draws pictures, and collects failures. A context manager: leaving it ends the child processes
+    that draw.
     """
 
     def __init__(self, limits: Limits | None = None) -> None:
@@ -43,20 +43,20 @@ class Images:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def svg(self, charts: Iterable[Chart], about: str) -> Drawings:
-        """The charts with data as SVG, drawn while we go on; `about` says what they show.
+    def svg(self, charts: Iterable[Chart], subject: str) -> Drawings:
+        """The charts with data as SVG, drawn in the background. `subject` names what they show.
 
-        What texts hold is escaped: the engine would end the process over what is no character.
+        Texts are escaped first: invalid characters would crash the engine.
         """
         orders = {
             chart.name: self._charts.order(SVG, json.dumps(drawable_values(chart.spec)))
             for chart in charts
             if chart.has_data
         }
-        return _Drawings(orders, lambda order, name: self._taken(order, f"{name} of {about}"))
+        return _Drawings(orders, lambda order, name: self._taken(order, f"{name} of {subject}"))
 
     def png(self, drawings: Drawings) -> Drawings:
-        """The same as PNG, without those that could not be drawn."""
+        """The drawings as PNG, without those that could not be drawn."""
         orders = {
             name: self._charts.order(PNG, picture.content.decode())
             for name, picture in drawings.items()
@@ -65,14 +65,14 @@ class Images:
         return _Drawings(orders, lambda order, name: self._taken(order, f"{name}.png"))
 
     def pdf(self, page: str, name: str) -> Picture:
-        """A page for paper as PDF."""
+        """A printed page (HTML) as PDF."""
         picture = self._pages.take(self._pages.order(PDF, page))
         if picture.content is None:
             self._miss("PDF", name, picture.why)
         return picture
 
     def remarks(self) -> Sequence[str]:
-        """What could not be drawn and why: a sentence for each reason."""
+        """Which pictures could not be drawn: a sentence for each reason."""
         return [
             f"{counted(len(names), kind)} not drawn ({_some(names)}): {why}; everything else is"
             " complete" + (", and pages draw their charts in a browser" if kind == "chart" else "")
@@ -80,12 +80,12 @@ class Images:
         ]
 
     def _taken(self, order: Order, name: str) -> Picture:
-        """What became of a chart that was ordered."""
+        """The picture of an ordered chart; a failure is collected."""
         picture = self._charts.take(order)
         if picture.content is None:
             self._miss("chart", name, picture.why)
         elif order.kind == SVG:
-            # an escape in a text may have become what it stands for
+            # the engine may have resolved an escape in a text
             return Picture(drawable(picture.content.decode()).encode())
         return picture
 
@@ -94,7 +94,7 @@ class Images:
 
 
 class _Drawings(Mapping[str, Picture]):
-    """Charts that are waited for when they are looked at."""
+    """Pictures that are awaited on first access."""
 
     def __init__(self, orders: Mapping[str, Order], take: Callable[[Order, str], Picture]) -> None:
         self._orders = orders

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The recommendation as a Kubernetes manifest: what was measured, deployed as it was measured.
+"""The recommendation as a Kubernetes manifest, deployed as it was measured.
 
-Every number in it follows from the measurement, and the comment beside it says how.
+A comment beside each number explains how it follows from the measurement.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from model_analyzer.reports.build import ReportOrigin
 from model_analyzer.reports.headline import latency_text
 from model_analyzer.reports.loads import load_text
 from model_analyzer.reports.remarks import certainty_text, miss_text, remarks_of
-from model_analyzer.reports.templating import Noted, render_yaml
+from model_analyzer.reports.templating import Commented, render_yaml
 from model_analyzer.results.answer import Answer
 from model_analyzer.results.columns import show
 from model_analyzer.results.ranking import VariantResult
 
-# Memory that is asked for, over what was measured: other loads take more.
+# Requested memory as a multiple of the measured memory: other loads may need more.
 _HEADROOM = 1.25
 
-# Triton 2.18 came in the container 22.01, and a minor version with each month until 25.06.
+# Container 22.01 has Triton 2.18; each month until 25.06 has the next minor version.
 _FIRST_MINOR, _LAST_MINOR = 18, 59
 _FIRST_YEAR = 22
 
-_LONGEST_NAME = 52  # Kubernetes takes 63 and appends to some
+_LONGEST_NAME = 52  # Kubernetes allows 63 and appends suffixes
 
 
 def manifest(
@@ -45,11 +45,11 @@ def manifest(
     *,
     throughput: float | None = None,
 ) -> str:
-    """ConfigMap, Deployment and Service for what is recommended, with the remarks about it.
+    """ConfigMap, Deployment and Service for the recommendation, with its remarks as comments.
 
-    `configurations` are the config.pbtxt of its models and of all that they call, by model: each
-    lies over the one in the model repository. There are as many replicas as serve `throughput`
-    inferences per second, or one.
+    `configurations` are the texts of config.pbtxt by model, composing models included; each is
+    mounted over the file in the model repository. The number of replicas is enough for
+    `throughput` inferences per second, or 1 if None.
     """
     best = answer.ranking.results[0]
     setup = best.best.trial.setup
@@ -80,59 +80,60 @@ def _remarks(answer: Answer, origin: ReportOrigin) -> Iterator[str]:
     best = answer.ranking.results[0]
     if not best.passes:
         yield miss_text(answer)
-    yield f"{best.name}: {_measured(best, answer.ranking.goal)}"
+    yield f"{best.name}: {_performance(best, answer.ranking.goal)}"
     yield f"from checkpoint {origin.checkpoint}, by {origin.tool}, {origin.written}"
     yield from filter(None, (certainty_text(answer), *remarks_of(answer)))
 
 
-def _measured(result: VariantResult, goal: Goal) -> str:
-    """What one server gave, with the latency that is bounded (else the p99), and its load."""
+def _performance(result: VariantResult, goal: Goal) -> str:
+    """Throughput, constrained latency (otherwise the p99) and load of the best measurement."""
     measurement = result.best.measurement
     throughput = measurement.value("perf_throughput")
-    values = f"{show(throughput)} infer/sec" if throughput is not None else "no throughput known"
+    values = f"{show(throughput)} infer/sec" if throughput is not None else "unknown throughput"
     latency = latency_text(result, goal)
     return f"{values}{latency and f' at {latency}'}, {load_text(result.best.trial)}"
 
 
-def _replicas(result: VariantResult, goal: Goal, wanted: float | None) -> Noted:
-    """How many servers give `wanted` inferences per second, if each gives what was measured."""
-    item = result.best
-    one = item.measurement.value("perf_throughput")
+def _replicas(result: VariantResult, goal: Goal, wanted: float | None) -> Commented:
+    """The number of servers for `wanted` inferences per second, at the measured throughput."""
+    measured = result.best.measurement.value("perf_throughput")
     if wanted is None:
-        return Noted(1, f"measured with one: {_measured(result, goal)}")
-    if not one:
-        return Noted(1, f"unknown for {wanted:g} infer/sec: throughput was not measured")
-    return Noted(
-        max(1, math.ceil(wanted / one)),
-        f"{wanted:g} infer/sec over {show(one)} of each, rounded up; assumes an even load, nothing"
-        " shared between them, and none to spare",
+        return Commented(1, f"measured with one replica: {_performance(result, goal)}")
+    if not measured:
+        return Commented(1, f"number for {wanted:g} infer/sec unknown: throughput was not measured")
+    return Commented(
+        max(1, math.ceil(wanted / measured)),
+        f"{wanted:g} infer/sec at {show(measured)} infer/sec per replica, rounded up; assumes"
+        " evenly distributed load, no shared hardware, and no reserve",
     )
 
 
-def _image(setup: ServerSetup) -> Noted:
-    """The container image that was measured, or the one with the same server."""
-    used = setup.container.get("image")
-    if used:
-        return Noted(str(used), "as measured")
+def _image(setup: ServerSetup) -> Commented:
+    """The measured container image, or one with the same server version."""
+    measured = setup.container.get("image")
+    if measured:
+        return Commented(str(measured), "as measured")
     release = _release(setup.version)
     image = "nvcr.io/nvidia/tritonserver"
     if release is None:
         version = setup.version or "of an unknown version"
-        return Noted(f"{image}:RELEASE-py3", f"replace: the release with Triton {version}")
-    return Noted(f"{image}:{release}-py3", f"has Triton {setup.version}, as measured")
+        return Commented(
+            f"{image}:RELEASE-py3", f"replace with the release that has Triton {version}"
+        )
+    return Commented(f"{image}:{release}-py3", f"Triton {setup.version}, as measured")
 
 
 def _release(version: str) -> str | None:
-    """The monthly container release with this version of Triton, as far as that is known."""
-    found = re.match(r"2\.(\d+)\.", version)
-    if found is None or not _FIRST_MINOR <= int(found[1]) <= _LAST_MINOR:
+    """The monthly container release with this version of Triton, for example 23.04, or None."""
+    match = re.match(r"2\.(\d+)\.", version)
+    if match is None or not _FIRST_MINOR <= int(match[1]) <= _LAST_MINOR:
         return None
-    years, month = divmod(int(found[1]) - _FIRST_MINOR, 12)
+    years, month = divmod(int(match[1]) - _FIRST_MINOR, 12)
     return f"{_FIRST_YEAR + years}.{month + 1:02}"
 
 
-def _flags(setup: ServerSetup) -> Iterator[str | Noted]:
-    """The user's flags of the server, without those that every deployment has of its own."""
+def _flags(setup: ServerSetup) -> Iterator[str | Commented]:
+    """The user's server flags, without those that each deployment sets itself."""
     for name, value in setup.meaning["flags"].items():
         if name in TRITON_SERVER_OWNED:
             continue
@@ -140,52 +141,52 @@ def _flags(setup: ServerSetup) -> Iterator[str | Noted]:
             yield _secret(f"--{name}={item}")
 
 
-def _secret(text: str) -> str | Noted:
-    return Noted(text, "replace: its value is not kept") if MASK in text else text
+def _secret(text: str) -> str | Commented:
+    return Commented(text, "replace: checkpoints do not store its value") if MASK in text else text
 
 
 def _requests(
     item: MeasuredTrial, served: Sequence[ModelVariant], origin: ReportOrigin
-) -> tuple[Mapping[str, Noted], Sequence[str]]:
-    """What a server needs: memory as measured, and the cores of the machine where the models run
-    on CPUs. And what of that is unknown.
+) -> tuple[Mapping[str, Commented], Sequence[str]]:
+    """Resource requests of a server: measured memory, and all CPU cores if models run on CPUs.
+    Also returns a line for each request that is unknown.
     """
     devices = len(item.trial.setup.devices)
-    requests: dict[str, Noted] = {}
+    requests: dict[str, Commented] = {}
     unknown = []
     on_cpus = [kind for part in served for _, kind in part.instances(gpus=devices) if kind == "CPU"]
     if on_cpus and origin.cores is not None:
-        requests["cpu"] = Noted(
+        requests["cpu"] = Commented(
             origin.cores,
-            "all cores of the machine that measured it, which also generated the load",
+            "all cores of the measured machine, which also generated the load",
         )
     elif on_cpus:
-        unknown.append("cpu: the number of cores of the machine that measured it is unknown")
+        unknown.append("cpu: unknown, since the number of cores of the measured machine is unknown")
     memory = item.measurement.value("cpu_used_ram")
     if memory:
-        requests["memory"] = Noted(
+        requests["memory"] = Commented(
             f"{math.ceil(memory * _HEADROOM)}M",
-            f"{show(memory)} MB measured, and {_HEADROOM - 1:.0%} for other loads",
+            f"{show(memory)} MB measured, plus {_HEADROOM - 1:.0%} for other loads",
         )
     else:
-        unknown.append("memory: not measured, which --collect-cpu-metrics does")
+        unknown.append("memory: not measured (measure it with --collect-cpu-metrics)")
     return requests, unknown
 
 
 def _gpus(
     item: MeasuredTrial, served: Sequence[ModelVariant], origin: ReportOrigin
-) -> Noted | None:
-    """The GPUs of a server, None if it needs none."""
+) -> Commented | None:
+    """The number of GPUs that a server needs; None if 0."""
     count = _needed_gpus(served, len(item.trial.setup.devices))
     if not count:
         return None
     names = ", ".join(dict.fromkeys(device.name for device in origin.devices))
-    part = " (a part of a GPU: see what your cluster calls it)" if _is_mig(item) else ""
-    return Noted(count, f"measured on {names}{part}")
+    part = " (MIG: use the resource name of your cluster)" if _is_mig(item) else ""
+    return Commented(count, f"measured on {names}{part}")
 
 
 def _needed_gpus(served: Iterable[ModelVariant], present: int) -> int:
-    """How many GPUs a server needs to see, so that each instance finds the one that it had."""
+    """The number of visible GPUs that instances need to run on the same GPU indices as measured."""
     needed = 0
     for part in served:
         if not part.uses_gpus(gpus=present):
@@ -203,13 +204,13 @@ def _is_mig(item: MeasuredTrial) -> bool:
 
 
 def _object_name(model: str) -> str:
-    """The name of a model as Kubernetes takes one."""
+    """A valid Kubernetes object name for a model."""
     name = re.sub(r"[^a-z0-9]+", "-", model.lower()).strip("-")[:_LONGEST_NAME]
     return f"triton-{name}".rstrip("-")
 
 
 def _file_names(models: Iterable[str]) -> Mapping[str, str]:
-    """For each model a name for its configuration that a ConfigMap takes, no two the same."""
+    """A unique, valid ConfigMap key for the configuration of each model."""
     names: dict[str, str] = {}
     for model in models:
         name = re.sub(r"[^-._a-zA-Z0-9]", "_", model)

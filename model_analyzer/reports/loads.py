@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Loads as people call them: in few words for a table, and inside a sentence."""
+"""Loads as text: short for tables, and as phrases for sentences."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from model_analyzer.domain.words import counted
 
 
 def load_text(trial: Trial) -> str:
-    """`concurrency=8, client batch size=4`; of several models each load, or once what holds for
-    each: `concurrency=8,1`.
+    """For example `concurrency=8, client batch size=4`. For several models: all loads, or one text
+    with several values, such as `concurrency=8,1`.
     """
     loads = [work.load for work in trial.workloads]
     if len({replace(load, value=0) for load in loads}) > 1:
@@ -22,8 +22,8 @@ def load_text(trial: Trial) -> str:
 
 
 def under(trial: Trial) -> str:
-    """`with 8 concurrent requests of batch 4`, to go on a sentence with; of several models the
-    loads in their order, or what holds for each.
+    """A phrase such as `with 8 concurrent requests of batch 4`. For several models: the load of
+    each, or one phrase if all are equal.
     """
     words = [_in_words(work.load) for work in trial.workloads]
     if len(set(words)) > 1:
@@ -33,7 +33,7 @@ def under(trial: Trial) -> str:
 
 
 def _short(load: Load, value: str | None = None) -> str:
-    """The load, or loads that differ in their values only."""
+    """The text of a load, with `value` in place of its own if given."""
     value = value or str(load.value)
     match load.kind:
         case LoadKind.CONCURRENCY:

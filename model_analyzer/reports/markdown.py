@@ -10,12 +10,12 @@ from model_analyzer.reports.build import Detail, Summary
 from model_analyzer.reports.markup import escaped, fenced, markdown_table
 from model_analyzer.reports.tables import Table
 
-# A comment of a pull request has room for 65 536 letters.
+# A pull request comment holds 65 536 characters.
 _MOST_ROWS = 100
 
 
 def render_summary(report: Summary) -> str:
-    """The answer for a model: sentence, table, what to change, failures, how it was measured."""
+    """The summary of a model: answer, table, configuration changes, failures, measurement setup."""
     sentence = "".join(
         f"**{escaped(part)}**" if index % 2 else escaped(part)
         for index, part in enumerate(report.headline)
@@ -31,11 +31,13 @@ def render_summary(report: Summary) -> str:
     if report.table.rows:
         lines += _section("Best configurations", markdown_table(report.table))
     if report.composing is not None:
-        lines += _section("Inside the best configuration", markdown_table(report.composing))
+        lines += _section(
+            "Composing models of the best configuration", markdown_table(report.composing)
+        )
     if report.difference:
-        lines += _section("What to change in config.pbtxt", fenced(report.difference, "diff"))
+        lines += _section("Changes to config.pbtxt", fenced(report.difference, "diff"))
     if report.notices:
-        lines += _section("Handle with care", [f"* {escaped(text)}" for text in report.notices])
+        lines += _section("Caveats", [f"* {escaped(text)}" for text in report.notices])
     if report.failures:
         failures = Table(
             headers=("Trial", "What happened", "What to do"),
@@ -44,20 +46,22 @@ def render_summary(report: Summary) -> str:
                 for failed in report.failures
             ),
         )
-        lines += _section("Trials that failed", _cut(failures))
-    return _text([*lines, *_how(report)])
+        lines += _section("Failed trials", _cut(failures))
+    return _text([*lines, *_setup(report)])
 
 
 def render_detail(report: Detail) -> str:
-    """Everything about one variant that is no chart."""
+    """The detailed report of one variant, without charts."""
     lines = [f"# Detailed report: {escaped(report.variant)}", "", escaped(report.sentence), ""]
     lines += _section("Measurements", _cut(report.table))
     if report.composing is not None:
-        lines += _section("Inside, at the best measurement", markdown_table(report.composing))
+        lines += _section(
+            "Composing models at the best measurement", markdown_table(report.composing)
+        )
     lines += _section("Configuration", fenced(report.configuration))
     if report.commands:
         lines += _section("Command of the best measurement", fenced(report.commands[0], "sh"))
-    return _text([*lines, *_how(report)])
+    return _text([*lines, *_setup(report)])
 
 
 def _section(title: str, lines: Iterable[str]) -> Sequence[str]:
@@ -65,20 +69,20 @@ def _section(title: str, lines: Iterable[str]) -> Sequence[str]:
 
 
 def _cut(table: Table) -> Sequence[str]:
-    """A table with at most so many rows as people read."""
+    """The lines of a table, cut after _MOST_ROWS rows."""
     more = len(table.rows) - _MOST_ROWS
     lines = markdown_table(Table(headers=table.headers, rows=table.rows[:_MOST_ROWS]))
     return [*lines, "", f"… and {more} more."] if more > 0 else lines
 
 
-def _how(report: Summary | Detail) -> Sequence[str]:
+def _setup(report: Summary | Detail) -> Sequence[str]:
     origin = report.origin
     gpus = ", ".join(device.name for device in origin.devices) or "none"
     rows = (
         *origin.host.items(), ("GPUs", gpus), *report.method, ("Checkpoint", origin.checkpoint),
         ("Written", f"{origin.written} by {origin.tool}"),
     )  # fmt: skip
-    table = Table(headers=("What", "Which"), rows=rows)
+    table = Table(headers=("Item", "Value"), rows=rows)
     return _section("How it was measured", markdown_table(table))
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Markdown in which every text stays text, wherever it comes from."""
+"""Markdown output in which inserted text is never read as markup."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from model_analyzer.results.columns import show
 
 
 def escaped(text: str) -> str:
-    """A text on one line, without any meaning in Markdown or HTML."""
+    """A text on one line, with the special characters of Markdown and HTML escaped."""
     text = re.sub(r"\s+", " ", text).replace("&", "&amp;").replace("<", "&lt;")
     return re.sub(r"([\\`*_|\[\]@#])", r"\\\1", text)
 
 
 def markdown_table(table: Table) -> Sequence[str]:
-    """The lines of a table: numbers to the right, `-` for what there is not."""
+    """The lines of a table: numbers are right-aligned, missing values are `-`."""
     first = table.rows[0] if table.rows else ("",) * len(table.headers)
     rules = ["---:" if isinstance(cell, (int, float)) else "---" for cell in first]
     rows = [["-" if cell is None else escaped(show(cell)) for cell in row] for row in table.rows]
@@ -27,7 +27,7 @@ def markdown_table(table: Table) -> Sequence[str]:
 
 
 def fenced(text: str, language: str = "") -> Sequence[str]:
-    """The lines of a block that is shown as it is, whatever is in it."""
+    """The lines of a code block; its fence is longer than any in the text."""
     longest = max((len(ticks) for ticks in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return [f"{fence}{language}", *text.splitlines(), fence]

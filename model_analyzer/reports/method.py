@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""How it was measured: server, load generator, time, and how well the numbers are founded."""
+"""The measurement setup and quality: server, load generator, time, noise and stability."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import Trial
 from model_analyzer.domain.words import counted
-from model_analyzer.reports.breakdown import unexplained
+from model_analyzer.reports.breakdown import missing_breakdown
 
 Entry = tuple[str, str]
 
@@ -29,9 +29,11 @@ def method_of(
     repetitions: int = 0,
     noise_model: NoiseModel | None = None,
 ) -> tuple[Entry, ...]:
-    """Names and texts; the first of `measured` is the recommendation, by a search that came to the
-    `conclusion`, if there is one. So many `repetitions` are in their means. The `noise_model` is
-    that of everything under the same conditions, if there is more than `measured`.
+    """Pairs of name and text about the measurements.
+
+    The first of `measured` is the recommendation. `conclusion` is that of the search, if any.
+    `repetitions` is the number of additional measurements behind the means. `noise_model` covers
+    all measurements under the same conditions; by default it is made of `measured`.
     """
     if not measured:
         return ()
@@ -45,8 +47,8 @@ def method_of(
 
 def _setup(trial: Trial) -> Iterator[Entry]:
     setup, work = trial.setup, trial.workloads[0]
-    known = {"launch mode": setup.launch, "protocol": setup.protocol, "version": setup.version}
-    yield "Server", ", ".join(f"{name} {value}" for name, value in known.items() if value)
+    details = {"launch mode": setup.launch, "protocol": setup.protocol, "version": setup.version}
+    yield "Server", ", ".join(f"{name} {value}" for name, value in details.items() if value)
     if setup.flags:
         yield "Server flags", _flags(masked_values(setup.flags))
     if setup.environment:
@@ -78,15 +80,15 @@ def _extent(
 
 
 def end_of_search(conclusion: Conclusion) -> Iterator[Entry]:
-    """Why a search ended, and what it may have missed."""
+    """Why a search ended, and what it may have missed, as pairs of name and text."""
     trials = counted(conclusion.trials, "trial")
     yield "End of the search", f"after {trials}: {conclusion.explanation}"
     if not conclusion.feasible:
         chance = f"a chance of {100 * conclusion.chance:.0f} %"
-        yield "What may remain", f"a configuration that meets the constraints, with {chance}"
+        yield "Possibly missed", f"a configuration that meets the constraints, with {chance}"
         return
     yield (
-        "What may remain",
+        "Possibly missed",
         f"a configuration more than {100 * conclusion.margin:.0f} % better, with a chance of"
         f" {100 * conclusion.chance:.0f} %; continuing would gain about"
         f" {100 * conclusion.gain:.1f} %",
@@ -102,44 +104,44 @@ def _evidence(measured: Sequence[MeasuredTrial], noise_model: NoiseModel) -> Ite
         few = len([count for count in requests if count < REQUESTS_FOR_P99])
         text = f"median {median(requests):.0f}, fewest {fewest} ({where.trial})"
         yield (
-            "Requests behind a p99",
+            "Requests per p99 value",
             (
                 f"{text}; {f'{few} of {len(requests)} have fewer than' if few else 'all have'} the"
-                f" {REQUESTS_FOR_P99} that make a p99 95 % sure"
+                f" {REQUESTS_FOR_P99} needed for 95 % confidence in a p99"
             ),
         )
     windows = [len(model.windows) for model, _ in of_models]
     if any(windows):
         low, high = min(windows), max(windows)
-        yield "Windows behind a value", str(low) if low == high else f"{low} to {high}"
+        yield "Measurement windows per value", str(low) if low == high else f"{low} to {high}"
     noises = [noise_model.of(item.runs, DEFAULT_OBJECTIVE) for item in measured]
     percents = [noise.percent for noise in noises if noise is not None]
     if percents:
-        text = (
-            f"± {median(percents):.1f} % (95 % interval, median), ± {max(percents):.1f} % at worst"
-        )
-        own = noises[0]
+        text = f"median ± {median(percents):.1f} % (95 % interval), largest ± {max(percents):.1f} %"
+        recommended = noises[0]
         yield (
-            "Noise of throughput",
-            text if own is None else f"{text}; ± {own.percent:.1f} % at the recommended load",
+            "Throughput noise",
+            text
+            if recommended is None
+            else f"{text}, recommended load ± {recommended.percent:.1f} %",
         )
-    reason = unexplained([item.measurement for item in measured])
+    reason = missing_breakdown([item.measurement for item in measured])
     if reason:
-        yield "Where the time goes", reason
+        yield "Latency breakdown", reason
     yield "Stability", _stability(measured)
 
 
 def _stability(measured: Sequence[MeasuredTrial]) -> str:
-    """How many became stable. What another tool measured does not tell."""
+    """How many measurements became stable; unknown for measurements of another tool."""
     kinds = [{notice.kind for notice in item.measurement.notices} for item in measured]
-    imported = sum(NoticeKind.UNVERIFIED in of_one for of_one in kinds)
-    unstable = sum(NoticeKind.UNSTABLE in of_one for of_one in kinds)
+    imported = sum(NoticeKind.UNVERIFIED in notices for notices in kinds)
+    unstable = sum(NoticeKind.UNSTABLE in notices for notices in kinds)
     judged = len(measured) - imported
     texts = []
     if unstable:
         texts.append(f"{unstable} of {judged} measurements did not become stable")
     elif judged:
-        texts.append("every measurement " + ("of ours " if imported else "") + "became stable")
+        texts.append(("all other" if imported else "all") + " measurements became stable")
     if imported:
         texts.append(f"unknown for {counted(imported, 'imported measurement')}")
     return "; ".join(texts)

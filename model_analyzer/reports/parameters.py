@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters as people call them, and what they changed as rows to show."""
+"""Display names of parameters, and their effects as rows to show."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _MOST_VALUES = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """A value with the best that was reached with it, as text and as a `share` (0 to 1) of the
-    best of all.
+    """A parameter value, and the best result with it: as text, and as a `share` (0 to 1) of the
+    best result of all values. `measurements` is their number.
     """
 
     value: str
@@ -41,7 +41,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParameterRow:
-    """What one parameter changed; `left_out` values are not among the bars."""
+    """The effect of one parameter; `left_out` is the number of values without a bar."""
 
     name: str
     change: str
@@ -51,14 +51,16 @@ class ParameterRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Importance:
-    """What each parameter changed, the one that changed most first, and how that is judged."""
+    """The effects of all parameters, largest first; `method` explains them."""
 
     method: str
     rows: tuple[ParameterRow, ...]
 
 
 def parameter_name(parameter: str) -> str:
-    """`config.instance_group.0.count` as `Instances`; of a composing model with its name."""
+    """The display name: `config.instance_group.0.count` becomes `Instances`; with the model's name
+    for composing models.
+    """
     field = re.sub(r"\.0(?=\.|$)", "", parameter.removeprefix("config."))
     if field in _NAMES:
         return _NAMES[field]
@@ -67,16 +69,16 @@ def parameter_name(parameter: str) -> str:
 
 
 def importance_rows(effects: Effects | None) -> Importance | None:
-    """The effects as they are shown; None where there are none."""
+    """The effects as rows to show; None if there are none."""
     if effects is None:
         return None
     metric = METRICS[effects.tag]
     among = ", among the measurements that meet the constraints" if effects.constrained else ""
     return Importance(
         method=(
-            f"The best {metric.name.lower()} ({metric.unit}) that was reached with each value,"
-            f" everything else free{among}, and how many measurements there are with it."
-            " Percentages say how much more the highest is than the lowest."
+            f"For each value: the best {metric.name.lower()} ({metric.unit}) with it, whatever the"
+            f" other parameters are{among}, and the number of measurements with it."
+            " Percentages compare the highest best with the lowest."
         ),
         rows=tuple(_row(effect) for effect in effects.parameters),
     )
@@ -102,16 +104,16 @@ def _row(effect: ParameterEffect) -> ParameterRow:
 
 
 def _spread(values: Sequence[ValueEffect]) -> Sequence[ValueEffect]:
-    """Of many values some, from the first to the last, and in any case the one with the best."""
+    """The values; if too many, evenly spaced ones that include the best."""
     if len(values) <= _MOST_VALUES:
         return values
     last = len(values) - 1
-    places = [round(last * index / (_MOST_VALUES - 1)) for index in range(_MOST_VALUES)]
-    best = max(range(len(values)), key=lambda place: values[place].best or 0.0)
-    if best not in places:
-        nearest = min(range(1, _MOST_VALUES - 1), key=lambda index: abs(places[index] - best))
-        places[nearest] = best
-    return [values[place] for place in places]
+    indices = [round(last * index / (_MOST_VALUES - 1)) for index in range(_MOST_VALUES)]
+    best = max(range(len(values)), key=lambda index: values[index].best or 0.0)
+    if best not in indices:
+        nearest = min(range(1, _MOST_VALUES - 1), key=lambda index: abs(indices[index] - best))
+        indices[nearest] = best
+    return [values[index] for index in indices]
 
 
 def _text(value: Cell) -> str:

@@ -18,9 +18,9 @@ _LARGEST = 2**63
 
 
 def library() -> Any:
-    """The library that writes Parquet. Raises OutputError where pyarrow is not installed."""
+    """Imports pyarrow. Raises OutputError if it is not installed."""
     try:
-        import pyarrow.parquet  # at the moment of use: it is an extra, and heavy
+        import pyarrow.parquet  # imported when used: optional and slow to import
     except ImportError as error:
         raise OutputError(
             f"format parquet needs the package pyarrow: pip install pyarrow ({error})"
@@ -29,9 +29,9 @@ def library() -> Any:
 
 
 def to_parquet(rows: Sequence[Row]) -> bytes:
-    """The rows with one type for each column: numbers where all cells are, else text.
+    """The rows as Parquet. A column has numbers if all its cells are numbers, otherwise text.
 
-    Raises OutputError where pyarrow is not installed.
+    Raises OutputError if pyarrow is not installed.
     """
     pyarrow = library()
     columns = {name: _cells(name, [row.get(name) for row in rows]) for name in columns_of(rows)}
@@ -41,7 +41,7 @@ def to_parquet(rows: Sequence[Row]) -> bytes:
 
 
 def _cells(name: str, cells: Sequence[Cell]) -> Sequence[Cell]:
-    """The cells, all of the same type or None."""
+    """The cells of a column, converted to one type; None stays None."""
     present = [cell for cell in cells if cell is not None]
     kinds = {type(cell) for cell in present}
     if name in METRICS or kinds == {int, float}:

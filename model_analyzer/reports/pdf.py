@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pages to be printed as PDF, with a layout for paper: the page for browsers draws itself there."""
+"""Printed pages for PDF. They have their own layout, since HTML pages need a browser."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_ROWS = 500  # of more, WeasyPrint takes minutes
 
 
 def paper_of_summary(report: Summary, drawings: Drawings) -> str:
-    """The answer for a model, as a page to be printed."""
+    """The summary of a model as a printed page (HTML)."""
     return render(
         "print_summary.html.j2",
         report=report,
@@ -27,7 +27,7 @@ def paper_of_summary(report: Summary, drawings: Drawings) -> str:
 
 
 def paper_of_detail(report: Detail, drawings: Drawings) -> str:
-    """Everything about a variant, as a page to be printed."""
+    """The detailed report of a variant as a printed page (HTML)."""
     return render(
         "print_detailed.html.j2",
         report=report,
@@ -39,16 +39,16 @@ def paper_of_detail(report: Detail, drawings: Drawings) -> str:
 
 
 def check_library() -> None:
-    """Makes sure that PDF can be made. Raises OutputError where weasyprint is not installed."""
+    """Raises OutputError if weasyprint is not installed."""
     try:
-        import weasyprint  # noqa: F401  # at the moment of use: it is an extra, and heavy
+        import weasyprint  # noqa: F401  # imported when used: optional and slow to import
     except (ImportError, OSError) as error:
         raise OutputError(
             "output format pdf needs the package weasyprint: pip install weasyprint"
-            f" ({_line(error)})"
+            f" ({_first_line(error)})"
         ) from error
 
 
-def _line(error: Exception) -> str:
-    """What is missing: it may be a library of the system, told in many lines."""
+def _first_line(error: Exception) -> str:
+    """The reason: a missing system library makes a message of many lines."""
     return str(error).strip().splitlines()[0]

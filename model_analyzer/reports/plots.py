@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Charts as Vega-Lite specifications: data only, rendered elsewhere."""
+"""Charts as Vega-Lite specifications: data only; other modules render them."""
 
 from __future__ import annotations
 
@@ -24,38 +24,38 @@ _T = TypeVar("_T")
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 _WIDTH, HEIGHT = 820, 380
 
-# The parameter of every chart that holds the row which the reader has chosen, and no row.
+# The chart parameter that holds the row that the reader selected, and its value for no row.
 CHOSEN = "chosen"
-NOWHERE = -1
+NO_ROW = -1
 
-# Where measurements (by their `id`) stand among the rows of a page.
+# The row of each measurement (by `id`) in the table of a page.
 Places = Mapping[int, int]
 NO_PLACES: Places = MappingProxyType({})
 
-# Of more measurements than this, a chart draws some of each variant, but at least a few.
+# Above this number of measurements, a chart draws some of each variant, but at least the fewest.
 _MOST_POINTS = 1000
 _FEWEST_POINTS = 40
 _CELLS = 150  # in each direction
 
-# latencies that span more than this factor get a logarithmic axis
+# values that span more than this factor get a logarithmic axis
 _WIDE = 10
 
-# names with more letters than this do not stand side by side in a legend
+# longer names (characters) are not placed side by side in a legend
 _LONG = 28
 
-# Distinguishable with any kind of colour vision (Okabe and Ito); the default is always grey.
+# Safe for colour-blind readers (Okabe and Ito); the default configuration is always grey.
 _COLOURS = ("#2480c4", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 _DEFAULT_COLOUR = "#8a8a8a"
 
 
 def chart_config(*, dark: bool = False) -> dict[str, Any]:
-    """How charts look, apart from what they show: on a light page, or on a dark one."""
+    """The Vega-Lite style of charts for a light or a `dark` page."""
     text, soft, grid = (
         ("#e8eaee", "#a3abb8", "#343a44") if dark else ("#1a1c20", "#4a5160", "#e4e7ec")
     )
     limit = "#ff8a94" if dark else "#b00020"
     return {
-        "mark": {"aria": False},  # what they show is in a table, too
+        "mark": {"aria": False},  # screen readers get the table instead
         "font": "system-ui, sans-serif",
         "background": "#1e2126" if dark else "#ffffff",
         "axis": {
@@ -68,7 +68,7 @@ def chart_config(*, dark: bool = False) -> dict[str, Any]:
             "domainColor": grid,
             "tickColor": grid,
             "aria": False,
-            "titlePadding": 14,  # the browser's font may be wider than the one it was drawn with
+            "titlePadding": 14,  # the browser's font may be wider than the one used for drawing
             "labelLimit": 460,
         },
         "legend": {
@@ -97,7 +97,7 @@ def chart_config(*, dark: bool = False) -> dict[str, Any]:
     }
 
 
-# The charts of summaries: by latency online, by the client's batch size offline.
+# Charts of summaries: over latency in online mode, over client batch size in offline mode.
 THROUGHPUT_OVER_LATENCY = PlotSettings(
     name="throughput_v_latency", title="Throughput vs. Latency",
     x_axis="perf_latency_p99", y_axis="perf_throughput", monotonic=False,
@@ -106,8 +106,8 @@ TOKENS_OVER_FIRST = PlotSettings(
     name="token_throughput_v_first_token", title="Token Throughput vs. Time To First Token",
     x_axis="time_to_first_token_p99", y_axis="output_token_throughput", monotonic=False,
 )  # fmt: skip
-# Their lines follow the load: one for each batch size of the client, and those loads only that are
-# the same for each of several models.
+# Their lines follow the load: one line for each client batch size. Loads that differ between
+# models are on no line.
 _BY_LOAD = (THROUGHPUT_OVER_LATENCY, TOKENS_OVER_FIRST)
 _MEMORY_OVER_LATENCY = (
     PlotSettings(
@@ -137,7 +137,7 @@ _THROUGHPUT_OVER_BATCH_SIZE = PlotSettings(
 
 _NO_GOAL = Goal(models=())
 
-# The charts of detailed reports where the user defined none.
+# Charts of detailed reports, unless the user defines some.
 _DETAILED_ONLINE = (
     TOKENS_OVER_FIRST,
     THROUGHPUT_OVER_LATENCY,
@@ -174,14 +174,14 @@ class Chart:
 
     @property
     def has_data(self) -> bool:
-        """Whether there is anything to draw: a chart without data is left out of every format."""
+        """Whether there is data to draw; charts without data are left out."""
         return bool(self.spec["data"]["values"])
 
 
 def summary_charts(
     results: Sequence[VariantResult], goal: Goal, *, offline: bool, places: Places = NO_PLACES
 ) -> Sequence[Chart]:
-    """The curves of a summary; those without data, and those of a single load, are left out."""
+    """The curves of a summary, without those that have no data or a single load only."""
     plots = (_THROUGHPUT_OVER_BATCH_SIZE,) if offline else (*_OVER_LOAD, *_MEMORY_OVER_LATENCY)
     axes = Axes(goal, results)
     return [
@@ -192,7 +192,7 @@ def summary_charts(
 
 
 def _loads_of(results: Sequence[VariantResult], plot: PlotSettings, axes: Axes) -> int:
-    """How many loads a curve is over: measurements under a single one are in the tables."""
+    """The number of different loads on a curve."""
     return len(
         {value_of(item, plot.x_axis) for result in results for item in _points(result, plot, axes)}
     )
@@ -206,8 +206,8 @@ def detailed_charts(
     places: Places = NO_PLACES,
     goal: Goal = _NO_GOAL,
 ) -> Sequence[Chart]:
-    """The charts of one variant: `plots` of the user as they are, or else those for the mode, of
-    what the `goal` bounds.
+    """The charts of one variant: the user's `plots` unchanged, or the default ones for the mode,
+    which show the metrics that `goal` constrains.
     """
     chosen = plots or (_DETAILED_OFFLINE if offline else _DETAILED_ONLINE)
     goal = _NO_GOAL if plots else goal
@@ -219,14 +219,14 @@ def detailed_charts(
 
 
 def _has(results: Sequence[VariantResult], plot: PlotSettings, axes: Axes) -> bool:
-    """Whether any measurement of these has both values."""
+    """Whether any measurement has the values of both axes."""
     return any(_points(result, plot, axes) for result in results)
 
 
 def value_of(item: MeasuredTrial, axis: Quantity | str) -> float | None:
-    """A metric, or a parameter of the load: of several models the sum."""
+    """The value of a metric, or of a load parameter (summed over several models)."""
     if isinstance(axis, Quantity):
-        return axis.of(item.measurement)
+        return axis.value(item.measurement)
     loads = _loads(item)
     if axis == "batch_size":
         return sum(load.batch_size for load in loads)
@@ -246,24 +246,24 @@ def _batch_sizes(item: MeasuredTrial) -> tuple[int, ...]:
 
 
 def _strengths(item: MeasuredTrial) -> tuple[int, ...]:
-    """Of each model what its client keeps constant."""
+    """The load value of each model: concurrency or request rate."""
     return tuple(load.value for load in _loads(item))
 
 
 def _is_alike(item: MeasuredTrial) -> bool:
-    """Whether each model has the same load, as is always so of one."""
+    """Whether all models have the same load; always true for one model."""
     return len(set(_loads(item))) == 1
 
 
 def _shown(axis: str, axes: Axes) -> Quantity | str:
-    """The metric of an axis, or the parameter of the load."""
+    """The quantity of an axis, or the name of a load parameter."""
     return axes.quantity(axis) if axis in METRICS else axis
 
 
 def _points(result: VariantResult, plot: PlotSettings, axes: Axes) -> Sequence[MeasuredTrial]:
-    """The measurements in the order of the line: by load over latency, else from left to right.
+    """The measurements in the order of the line: by load if the x axis is latency, otherwise by x.
 
-    Over one part of the load, only those where the other part is that of the best.
+    Over one load parameter, only measurements whose other load parameters equal those of the best.
     """
     x, y = _shown(plot.x_axis, axes), _shown(plot.y_axis, axes)
     items = [
@@ -296,73 +296,71 @@ def draw(
     *,
     places: Places = NO_PLACES,
 ) -> Chart:
-    """One line for each variant; constraints on either axis are dashed."""
+    """A chart with a line for each variant, and dashed lines for constraints."""
     axes = Axes(goal, results)
     points = line_points(results, plot, axes, places)
     values = [point["x"] for point in points]
-    are_several = any(len(result.variants) > 1 for result in results)
-    x = x_axis(plot.x_axis, values, axes, are_several=are_several)
+    has_groups = any(len(result.variants) > 1 for result in results)
+    x = x_axis(plot.x_axis, values, axes, has_groups=has_groups)
     y = y_axis(plot.y_axis, axes)
     limits = limit_layers(plot, axes)
     lines, *marks = line_layers(results, x, y)
-    # a limit lies below the points, which the pointer has to find
+    # limits are below the points, which must receive the pointer
     layers = [lines, *limits, *marks, *mark_layers(x, y)]
     title = axes.title(plot.title)
-    caption = f"{title}{_other_part(results, plot)}; {what_lines_join(results)}"
-    caption += hollow(points) + "the ring marks the "
-    caption += ringed(results) if len(results) > 1 else "best load"
+    caption = f"{title}{_other_part(results, plot)}; {lines_caption(results)}"
+    caption += hollow_caption(points) + "the ring marks the "
+    caption += ring_caption(results) if len(results) > 1 else "best load"
     caption += ", dashed lines are constraints." if limits else "."
     return Chart(
         name=plot.name,
-        caption=caption + thinned_out(len(points), results, plot, axes),
+        caption=caption + thinning_caption(len(points), results, plot, axes),
         spec=vega_lite(points, layers),
     )
 
 
 def _other_part(results: Sequence[VariantResult], plot: PlotSettings) -> str:
-    """What a line over one part of the load says about the other, where there are several."""
+    """For a caption: the other load parameters, if they vary."""
     items = [item for result in results for item in result.measured]
     if plot in _OVER_LOAD and len({_batch_sizes(item) for item in items}) > 1:
         return ", with the client batch size of the best measurement"
     if plot in _OVER_BATCH_SIZE and len({_strengths(item) for item in items}) > 1:
-        return ", under the load of the best measurement otherwise"
+        return ", with the load value of the best measurement"
     return ""
 
 
-def ringed(results: Sequence[VariantResult]) -> str:
-    """What a ring marks among several variants, for a caption."""
+def ring_caption(results: Sequence[VariantResult]) -> str:
+    """For a caption: what the ring marks if there are several variants."""
     return "recommended load" if results[0].passes else "load that misses the constraints least"
 
 
-def what_lines_join(results: Sequence[VariantResult]) -> str:
-    """Why not all points are on lines, for a caption."""
+def lines_caption(results: Sequence[VariantResult]) -> str:
+    """For a caption: why some points are not on lines, if so."""
     if all(_is_alike(item) for result in results for item in result.measured):
         return ""
-    return "lines join loads that are the same for each model; "
+    return "lines join loads that are equal for all models; "
 
 
-def hollow(points: Iterable[Mapping[str, Any]]) -> str:
-    """What hollow points are, for a caption, where there are any."""
-    is_any = any(point.get("misses") for point in points)
-    return "hollow points miss a constraint; " if is_any else ""
+def hollow_caption(points: Iterable[Mapping[str, Any]]) -> str:
+    """For a caption: what hollow points mean, if there are any."""
+    has_misses = any(point.get("misses") for point in points)
+    return "hollow points miss a constraint; " if has_misses else ""
 
 
-def thinned_out(
+def thinning_caption(
     drawn: int, results: Sequence[VariantResult], plot: PlotSettings, axes: Axes
 ) -> str:
-    """That only some of the measurements are `drawn` on lines, for a caption, where it is so."""
+    """For a caption: that only `drawn` points of the lines are shown, if so."""
     count = sum(len(_points(result, plot, axes)) for result in results)
     if drawn == count:
         return ""
-    return f" Of {count} points on lines {drawn} are drawn: one for each small area."
+    return f" {drawn} of {count} points on lines are shown: one for each small area."
 
 
 def line_points(
     results: Sequence[VariantResult], plot: PlotSettings, axes: Axes, places: Places
 ) -> list[dict[str, Any]]:
-    """The measurements of the variants as data of a chart, in the order of their lines; of very
-    many those that show their course.
-    """
+    """The measurements as data of a chart, in the order of their lines; thinned out if too many."""
     x, y = _shown(plot.x_axis, axes), _shown(plot.y_axis, axes)
     most = max(_FEWEST_POINTS, _MOST_POINTS // max(1, len(results)))
     points: list[dict[str, Any]] = [
@@ -374,7 +372,7 @@ def line_points(
             "y": value_of(item, y),
             "best": result is results[0] and item is result.best,
             "misses": not axes.goal.passes(item.measurement),
-            "row": places.get(id(item), NOWHERE),
+            "row": places.get(id(item), NO_ROW),
         }
         for result in results
         for item in _thinned(_points(result, plot, axes), x, y, result.best, most)
@@ -387,14 +385,14 @@ def line_points(
 
 
 def evenly(items: Sequence[_T], most: int) -> Sequence[_T]:
-    """The items; of more than `most`, so many with the same number left out between them."""
+    """The items; if more than `most`, `most` evenly spaced ones, first and last included."""
     if len(items) <= most:
         return items
     return [items[index * (len(items) - 1) // (most - 1)] for index in range(most)]
 
 
 def cells_of(values: Sequence[float], count: int) -> Sequence[int]:
-    """The cell of each value along an axis that has so many."""
+    """The cell of each value on an axis of `count` cells."""
     low, high = min(values), max(values)
     width = (high - low) or 1
     return [int((value - low) / width * count) for value in values]
@@ -407,9 +405,7 @@ def _thinned(
     best: MeasuredTrial,
     most: int,
 ) -> Sequence[MeasuredTrial]:
-    """The measurements of a variant; of more than `most`, the first in each cell of a grid, and
-    the best.
-    """
+    """The measurements; if more than `most`, the first in each cell of a grid, and the best."""
     if len(items) <= most:
         return items
     over, up = ([value_of(item, axis) or 0 for item in items] for axis in (x, y))
@@ -424,8 +420,8 @@ def _thinned(
 
 
 def _line(item: MeasuredTrial, plot: PlotSettings) -> int | None:
-    """Which of a variant's lines the measurement is on; None where it is on none: from loads that
-    differ between models, nothing says which one comes next.
+    """The number of the variant's line that has this measurement; None if it is on no line, since
+    loads that differ between models have no order.
     """
     if not _is_alike(item):
         return None
@@ -435,7 +431,7 @@ def _line(item: MeasuredTrial, plot: PlotSettings) -> int | None:
 def line_layers(
     results: Sequence[VariantResult], x: Mapping[str, Any], y: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """A line with points for each variant, each in its colour."""
+    """The layers with a line and points for each variant."""
     names = [result.telling_name for result in results]
     colours = iter(_COLOURS * (len(names) // len(_COLOURS) + 1))
     scale = {
@@ -446,7 +442,7 @@ def line_layers(
     if max(map(len, ",".join(names).split(",")), default=0) > _LONG:
         legend["columns"] = 1
     if any("," in name for name in names):
-        # a line for each of several models
+        # one line of text per model
         legend |= {"labelExpr": "split(datum.label, ',')", "rowPadding": 6}
     colour = {
         "field": "variant", "type": "nominal", "scale": scale, "sort": names, "legend": legend,
@@ -463,7 +459,7 @@ def line_layers(
             },
         },
         {
-            # not to be seen, but easy to hit
+            # invisible, large targets for the pointer
             "mark": {"type": "point", "filled": True, "size": 350, "opacity": 0},
             "encoding": {"x": x, "y": y},
         },
@@ -481,7 +477,7 @@ def line_layers(
 
 
 def mark_layers(x: Mapping[str, Any], y: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A ring around the recommendation; and one around what the reader of a page has chosen."""
+    """Rings around the recommendation and around the row that the reader selected."""
     return [
         {
             "transform": [{"filter": f"datum.row >= 0 && datum.row === {CHOSEN}"}],
@@ -497,16 +493,16 @@ def mark_layers(x: Mapping[str, Any], y: Mapping[str, Any]) -> list[dict[str, An
 
 
 def x_axis(
-    axis: str, values: Sequence[float], axes: Axes, *, are_several: bool = False
+    axis: str, values: Sequence[float], axes: Axes, *, has_groups: bool = False
 ) -> dict[str, Any]:
-    """The axis for `values`; of a load, it says where they are for all of several models."""
+    """The x axis for `values`; the title of a load says if it is a sum over several models."""
     title = _axis_title(axis, axes)
-    if are_several and axis in _LOAD_TITLES:
-        title += ", all models together"
+    if has_groups and axis in _LOAD_TITLES:
+        title += " (all models together)"
     return {
         "field": "x", "type": "quantitative", "title": title,
         "scale": _scale(values, base=10 if axis in METRICS else 2),
-        # there is no half of a request
+        # loads are integers
         "axis": {"tickCount": 10} if axis in METRICS else {"tickCount": 10, "tickMinStep": 1},
     }  # fmt: skip
 
@@ -532,25 +528,25 @@ def _axis_title(axis: str, axes: Axes) -> str:
 
 
 def _scale(values: Sequence[float], *, base: int = 10) -> dict[str, Any]:
-    """A logarithmic axis for values that span much."""
+    """The scale: logarithmic for positive values with a wide range, otherwise linear."""
     positive = [value for value in values if value > 0]
     wide = len(positive) == len(values) > 0 and max(positive) > _WIDE * min(positive)
     if wide:
-        # nice would go to powers of ten
+        # `nice` would extend the axis to powers of the base
         return {"type": "log", "base": base, "nice": False, "padding": 24}
     return {"type": "linear", "nice": True, "zero": True}
 
 
 def load_order(item: MeasuredTrial) -> tuple[int, int, tuple[int, ...]]:
-    """By the client's batch size, then by what it keeps constant: of several models the sums, then
-    one after the other.
+    """A sort key: client batch size, then load value; for several models sums, then the values of
+    each model.
     """
     sizes, strengths = _batch_sizes(item), _strengths(item)
     return sum(sizes), sum(strengths), strengths
 
 
 def limit_layers(plot: PlotSettings, axes: Axes) -> list[dict[str, Any]]:
-    """The constraints on both axes, as labelled lines."""
+    """The layers with the constraints on both axes, as labelled lines."""
     return [*_limits(plot.x_axis, "x", axes), *_limits(plot.y_axis, "y", axes)]
 
 
@@ -579,15 +575,15 @@ def vega_lite(
     *,
     height: int = HEIGHT,
 ) -> dict[str, Any]:
-    """A chart of layers over the same data, as it looks on paper. The row that the reader of a
-    page has chosen is the parameter CHOSEN.
+    """The specification of a chart with `layers` over the data `points`, in the light style. Its
+    parameter CHOSEN holds the row that the reader selected.
     """
     return {
         "$schema": _SCHEMA,
         "width": _WIDTH,
         "height": height,
         "config": chart_config(),
-        "params": [{"name": CHOSEN, "value": NOWHERE}],
+        "params": [{"name": CHOSEN, "value": NO_ROW}],
         "data": {"values": points},
         "layer": layers,
     }

@@ -1,9 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What one should know about an answer before acting on it, as sentences.
-
-The same for terminal, page, `results.json` and `best`.
-"""
+"""Caveats of an answer, as sentences; the same for terminal, page, `results.json` and `best`."""
 
 from __future__ import annotations
 
@@ -24,11 +21,11 @@ UNFINISHED = "The run ended before the search was complete: run it again to cont
 
 
 def certainty_text(answer: Answer) -> str:
-    """How sure the search is, why it stopped, and how to go on; "" where no search says so."""
+    """Why the search stopped, how sure it is, and how to continue it; "" if unknown."""
     certainty = answer.certainty
     if certainty is None:
         return ""
-    left = (
+    missed = (
         f"a configuration more than {100 * certainty.margin:.0f} % better was not tried"
         if certainty.is_feasible
         else "a configuration that meets the constraints was not tried"
@@ -36,12 +33,12 @@ def certainty_text(answer: Answer) -> str:
     further = f"; {certainty.option} continues" if certainty.option else ""
     return (
         f"The search stopped: {certainty.explanation}. There is"
-        f" {_a_chance(certainty.chance)} that {left}{further}."
+        f" {_a_chance(certainty.chance)} that {missed}{further}."
     )
 
 
 def _a_chance(chance: float) -> str:
-    """A probability in words; what is all but certain is not called certain."""
+    """A probability in words: never 0 % or 100 %."""
     percent = round(100 * chance)
     if percent < 1:
         return "a chance of less than 1 %"
@@ -49,11 +46,11 @@ def _a_chance(chance: float) -> str:
 
 
 def miss_text(answer: Answer) -> str:
-    """By how much the best measured misses the constraints, for the first line of a file."""
+    """By how much the nearest configuration misses the constraints, for the head of a file."""
     ranking = answer.ranking
     measurement = ranking.results[0].best.measurement
     values = [
-        _bounded_text(constraint, [value])
+        _constrained_text(constraint, [value])
         for index, model in enumerate(ranking.goal.models)
         for constraint in model.constraints
         if (value := measurement.model_value(index, constraint.tag)) is not None
@@ -64,7 +61,7 @@ def miss_text(answer: Answer) -> str:
 
 
 def remarks_of(answer: Answer) -> Sequence[str]:
-    """A sentence for each thing that makes the answer less than it seems."""
+    """A sentence for each caveat of the answer."""
     ranking = answer.ranking
     return [
         *_compliance(answer),
@@ -84,7 +81,7 @@ def _compliance(answer: Answer) -> Iterator[str]:
     compliance, best = answer.compliance, answer.best
     if best is None or compliance is None or not (best.passes and compliance.is_doubtful):
         return
-    values = "; ".join(_bounded_values(answer.ranking.goal, compliance))
+    values = "; ".join(_constrained_values(answer.ranking.goal, compliance))
     yield (
         f"{best.name} met the constraints in {compliance.kept} of"
         f" {counted(len(compliance.measurements), 'measurement')} ({values}):"
@@ -92,29 +89,29 @@ def _compliance(answer: Answer) -> Iterator[str]:
     )
 
 
-def _bounded_values(goal: Goal, compliance: Compliance) -> Iterator[str]:
-    """What was measured of each bounded metric, beside its bounds."""
+def _constrained_values(goal: Goal, compliance: Compliance) -> Iterator[str]:
+    """The measured values of each constrained metric, with its constraint."""
     for index, model in enumerate(goal.models):
         for constraint in model.constraints:
-            values = [one.model_value(index, constraint.tag) for one in compliance.measurements]
-            yield _bounded_text(constraint, [value for value in values if value is not None])
+            values = [each.model_value(index, constraint.tag) for each in compliance.measurements]
+            yield _constrained_text(constraint, [value for value in values if value is not None])
 
 
-def _bounded_text(constraint: Constraint, values: Sequence[float]) -> str:
+def _constrained_text(constraint: Constraint, values: Sequence[float]) -> str:
     metric = METRICS[ALIASES.get(constraint.tag, constraint.tag)]
     texts = " and ".join(map(show, values)) or "not measured"
     return f"{metric.name} {texts} {metric.unit}, {constraint}"
 
 
 def _near_misses(answer: Answer) -> Iterator[str]:
-    """What gives more and just misses a constraint, or may: whoever asked decides."""
+    """Trials that are better but miss a constraint narrowly, or may: the user decides."""
     for near in answer.near_misses:
         trial = near.item.trial
-        gives = (
+        description = (
             f"{trial.variants} {under(trial)} is {near.gain_percent:.0f} % better,"
             f" {'; '.join(map(_miss_text, near.misses))}"
         )
-        yield f"{gives} ({100 * near.chance:.0f} % chance that it meets the constraints)."
+        yield f"{description} ({100 * near.chance:.0f} % chance that it meets the constraints)."
 
 
 def _miss_text(miss: Miss) -> str:
@@ -128,17 +125,17 @@ def _miss_text(miss: Miss) -> str:
 
 
 def _rivals(answer: Answer) -> Iterator[str]:
-    """What measured better and is not recommended, and why."""
-    own = answer.compliance
+    """Trials that measured better but are not recommended, with the reason."""
+    compliance = answer.compliance
     near = {id(miss.item) for miss in answer.near_misses}
     for rival in answer.rivals:
         if id(rival.item) in near:
             continue
         measured = f"{rival.item.trial} measured {rival.gain_percent:.1f} % better"
-        if own is not None and rival.chance < own.chance:
+        if compliance is not None and rival.chance < compliance.chance:
             yield (
                 f"{measured}, but is less likely to meet the constraints"
-                f" ({100 * rival.chance:.0f} % against {100 * own.chance:.0f} %)."
+                f" ({100 * rival.chance:.0f} % against {100 * compliance.chance:.0f} %)."
             )
         elif len(rival.item.runs) == 1:
             yield f"{measured}, but only once: it may be noise."
@@ -147,7 +144,7 @@ def _rivals(answer: Answer) -> Iterator[str]:
 
 
 def _busy(answer: Answer) -> Iterator[str]:
-    """That other programs ran while the recommendation was measured, once."""
+    """The first notice that other programs ran while the recommendation was measured."""
     best = answer.best
     notices = () if best is None else best.best.measurement.notices
     busy = [notice.text for notice in notices if notice.kind is NoticeKind.BUSY_MACHINE]
@@ -163,7 +160,7 @@ def _unused_conclusion(ranking: Ranking) -> Iterator[str]:
 
 
 def _unmeasured(ranking: Ranking) -> Iterator[str]:
-    """The objectives that play no part, since there are no data about them."""
+    """The objectives that are ignored because they have no data."""
     if not ranking.unmeasured:
         return
     names = ", ".join(METRICS[ALIASES.get(tag, tag)].name for tag in ranking.unmeasured)
@@ -173,7 +170,7 @@ def _unmeasured(ranking: Ranking) -> Iterator[str]:
 
 
 def unchecked_remarks(results: Sequence[VariantResult], goal: Goal) -> Sequence[str]:
-    """A sentence for each constraint that the best measurements of these leave open."""
+    """A sentence for each constraint whose metric the best measurements do not have."""
     tags = {tag for result in results for tag in goal.unchecked(result.best.measurement)}
     return [
         f"The constraint on {METRICS[tag].header} could not be checked: it was not measured."
@@ -182,14 +179,14 @@ def unchecked_remarks(results: Sequence[VariantResult], goal: Goal) -> Sequence[
 
 
 def _failed_elsewhere(ranking: Ranking) -> Iterator[str]:
-    """Where what is recommended gave no measurement: who deploys it may meet that load."""
+    """Loads with which the recommended configuration failed."""
     if not ranking.results:
         return
     best = ranking.results[0]
-    failed = [item for item in ranking.failed if item.trial.content == best.best.trial.content]
-    if failed:
-        others = f", and {counted(len(failed) - 1, 'time')} more" if len(failed) > 1 else ""
+    failures = [item for item in ranking.failed if item.trial.content == best.best.trial.content]
+    if failures:
+        others = f", and {counted(len(failures) - 1, 'time')} more" if len(failures) > 1 else ""
         yield (
-            f"{best.name} failed {under(failed[0].trial)}{others}:"
-            f" {failed[0].failure.message.rstrip('.')}."
+            f"{best.name} failed {under(failures[0].trial)}{others}:"
+            f" {failures[0].failure.message.rstrip('.')}."
         )

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The child process that runs engines.py: what ends it costs one picture, and nothing of ours."""
+"""Runs engines.py in a child process: a crash there costs one picture only."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from itertools import takewhile
 from model_analyzer.domain.printable import one_line
 from model_analyzer.reports.engines import SVG, append
 
-# With the parent's path, it finds the same packages wherever they are: in an environment, a
+# The child gets the parent's import path, so it finds the same packages in an environment, a
 # directory of PYTHONPATH or an archive.
 _PROGRAM = """\
 import json, sys
@@ -29,16 +29,14 @@ main(*map(int, sys.argv[2:]))
 """
 
 _LONGEST_REASON = 200
-_RESERVED = 70 * 10**9  # bytes of addresses that V8 sets aside, and hardly uses
-_MOST_SAID = 65536  # bytes of what the child says before it ends
+_RESERVED = 70 * 10**9  # bytes of address space that V8 reserves
+_MOST_STDERR = 65536  # bytes of the child's output that are read
 _OUT_OF_MEMORY = ("out of memory", "memoryerror", "cannot allocate", "failed to map", "bad_alloc")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Of a child: how long one picture takes, how much memory (bytes) it has, and how often it is
-    started again after it ended too soon.
-    """
+    """Limits of a child: `seconds` per picture, `memory` in bytes, and the number of `starts`."""
 
     seconds: float = 60
     memory: int = 4 << 30
@@ -47,7 +45,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What was drawn, or None and why it was not."""
+    """The bytes of a picture, or None and the reason (`why`)."""
 
     content: bytes | None
     why: str = ""
@@ -55,7 +53,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Order:
-    """Something to be drawn: an engine's kind, and what it needs."""
+    """A picture to draw: its kind (SVG, PNG or PDF), and the input of the engine."""
 
     kind: str
     text: str
@@ -65,8 +63,8 @@ class Renderer:
     """Draws in a child process, which the first order starts. A context manager: leaving it ends
     the child.
 
-    Orders are drawn one after the other while we do something else. Whatever ends the child costs
-    the picture that it was at; a new child goes on with the next, up to a limit.
+    Orders are drawn one after the other in the background. If the child ends, the current picture
+    is lost; a new child continues with the next one, up to a limit of starts.
     """
 
     def __init__(self, limits: Limits | None = None) -> None:
@@ -84,7 +82,7 @@ class Renderer:
         self._end()
 
     def order(self, kind: str, text: str) -> Order:
-        """Has something drawn, and does not wait for it."""
+        """Orders a picture, without waiting for it."""
         order = Order(kind, text)
         if self._gave_up:
             self._drawn[order] = Picture(None, self._gave_up)
@@ -97,13 +95,13 @@ class Renderer:
         return order
 
     def take(self, order: Order) -> Picture:
-        """What became of an order: once."""
+        """Waits for the picture of an order. Call it once for each order."""
         while order not in self._drawn:
             self._receive()
         return self._drawn.pop(order)
 
     def _receive(self) -> None:
-        """What became of the order that has waited longest."""
+        """Receives the picture of the oldest order."""
         assert self._child is not None
         picture = self._child.receive(self._limits.seconds)
         if picture is not None:
@@ -111,10 +109,10 @@ class Renderer:
             if not self._waiting:
                 self._child.forget()
             return
-        self._lose(self._child.why_it_ended(self._waiting[0], self._limits))
+        self._lose(self._child.reason_of_end(self._waiting[0], self._limits))
 
     def _lose(self, why: str) -> None:
-        """Gives up the order that the child was at, and all others where it has ended too often."""
+        """Gives up the current order, and all others if the child has ended too often."""
         self._end()
         self._drawn[self._waiting.popleft()] = Picture(None, why)
         if self._starts >= self._limits.starts:
@@ -123,7 +121,7 @@ class Renderer:
             self._start()
 
     def _give_up(self, why: str) -> None:
-        """Gives up all orders, those to come included."""
+        """Gives up all orders, future ones included."""
         self._end()
         self._gave_up = why
         for order in self._waiting:
@@ -144,8 +142,8 @@ class Renderer:
         try:
             for order in orders:
                 self._child.send(order)
-        except OSError as error:  # no memory, or a limit for the size of files
-            self._give_up(f"the renderer cannot be told what to draw: {error.strerror}")
+        except OSError as error:  # out of memory, or a file size limit
+            self._give_up(f"cannot send charts to the renderer: {error.strerror}")
 
     def _end(self) -> None:
         if self._child is not None:
@@ -154,14 +152,14 @@ class Renderer:
 
 
 class _Child:
-    """A running engines.py, with files for what it is to draw, what it has drawn and what it says.
+    """A running engines.py, with files in memory for orders, results and its stderr.
 
-    Files in memory: both sides may write as much as they like without waiting for each other.
+    Files, not pipes: neither side has to wait until the other one reads.
     """
 
     def __init__(self, memory: int) -> None:
-        self._orders, self._results, self._said = (
-            os.memfd_create(f"model-analyzer-{name}") for name in ("orders", "results", "said")
+        self._orders, self._results, self._stderr = (
+            os.memfd_create(f"model-analyzer-{name}") for name in ("orders", "results", "stderr")
         )
         self._is_late = False
         numbers = (self._orders, self._results, os.getpid(), memory)
@@ -170,10 +168,10 @@ class _Child:
                 [sys.executable, "-I", "-c", _PROGRAM, json.dumps(sys.path), *map(str, numbers)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=self._said,
+                stderr=self._stderr,
                 bufsize=0,
                 pass_fds=(self._orders, self._results),
-                start_new_session=True,  # an interrupt is for us: the answer is still written
+                start_new_session=True,  # Ctrl-C must not end it: the reports are still written
             )
         except OSError:
             self._close()
@@ -186,10 +184,10 @@ class _Child:
         try:
             self._process.stdin.write(line.encode())
         except BrokenPipeError:
-            pass  # it has ended: that is noticed where its answer is missing
+            pass  # the child has ended: receive() notices it
 
     def receive(self, within_s: float) -> Picture | None:
-        """What it answers next, None if nothing comes any more."""
+        """The next answer; None if the child has ended or takes too long."""
         assert self._process.stdout is not None
         if not select.select([self._process.stdout], [], [], within_s)[0]:
             self._is_late = True
@@ -201,17 +199,17 @@ class _Child:
         return Picture(content) if words[0] == "done" else Picture(None, _short(content.decode()))
 
     def forget(self) -> None:
-        """Makes room: everything that it was to draw has been taken."""
+        """Frees memory after all pictures have been taken."""
         os.ftruncate(self._orders, 0)
         os.ftruncate(self._results, 0)
 
-    def why_it_ended(self, order: Order, limits: Limits) -> str:
-        """Why it gave no answer to an order."""
+    def reason_of_end(self, order: Order, limits: Limits) -> str:
+        """Why the child did not answer an order."""
         if self._is_late:
             return f"it took longer than {limits.seconds:g} s"
         status = self._process.wait()
-        said = os.pread(self._said, _MOST_SAID, 0).decode(errors="replace").lower()
-        if status == -signal.SIGKILL or any(sign in said for sign in _OUT_OF_MEMORY):
+        stderr = os.pread(self._stderr, _MOST_STDERR, 0).decode(errors="replace").lower()
+        if status == -signal.SIGKILL or any(sign in stderr for sign in _OUT_OF_MEMORY):
             return f"the renderer ran out of memory ({_memory_limit(order, limits)})"
         if status < 0:
             return f"the renderer was ended by {signal.Signals(-status).name}"
@@ -226,18 +224,18 @@ class _Child:
         self._close()
 
     def _close(self) -> None:
-        for file in (self._orders, self._results, self._said):
+        for file in (self._orders, self._results, self._stderr):
             os.close(file)
 
 
 def _memory_limit(order: Order, limits: Limits) -> str:
-    """The limit that it probably met."""
+    """The memory limit that the child probably reached."""
     addresses, _ = resource.getrlimit(resource.RLIMIT_AS)
     if addresses == resource.RLIM_INFINITY:
         return f"limit {_gigabytes(limits.memory)} GB"
     limit = f"ulimit -v is {_gigabytes(addresses)} GB"
     if order.kind == SVG and addresses < _RESERVED:
-        return f"{limit}; V8, which draws charts, needs about 70 GB of addresses"
+        return f"{limit}; V8, which draws charts, needs about 70 GB of address space"
     return limit
 
 
@@ -246,6 +244,6 @@ def _gigabytes(count: int) -> str:
 
 
 def _short(reason: str) -> str:
-    """What an engine says, without the places in its code."""
+    """The message of an engine, without its stack trace."""
     lines = takewhile(lambda line: not line.startswith("at "), map(str.strip, reason.splitlines()))
     return one_line(" ".join(lines))[:_LONGEST_REASON]

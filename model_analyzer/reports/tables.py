@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rows and columns, independent of any format."""
+"""Tables: headers and rows, independent of the output format."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ Subject = TypeVar("Subject")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Headers and rows; every row has one cell for each header. `marks` are those of cells, by row
-    and column, counted from 0.
+    """Headers and rows; every row has one cell for each header. `marks` of cells are by (row,
+    column), counted from 0.
     """
 
     headers: tuple[str, ...]
@@ -58,7 +58,7 @@ class Table:
     marks: Mapping[tuple[int, int], Mark] = field(default_factory=lambda: MappingProxyType({}))
 
     def to_csv(self) -> str:
-        """Comma separated text with a header line, and an empty line at its end."""
+        """CSV with a header line, and an empty line at the end."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self.headers)
@@ -67,7 +67,7 @@ class Table:
 
 
 def table_of(columns: Sequence[Column[Subject]], subjects: Sequence[Subject]) -> Table:
-    """A row for each subject."""
+    """A table with a row for each subject."""
     marks = {
         (row, place): mark
         for place, column in enumerate(columns)
@@ -83,7 +83,7 @@ def table_of(columns: Sequence[Column[Subject]], subjects: Sequence[Subject]) ->
 
 
 def percent_text(percent: float) -> str:
-    """A part of something, in whole percent where that says enough."""
+    """A percentage: whole numbers from 1 %, otherwise two significant digits."""
     return f"{percent:.0f} %" if percent >= 1 else f"{percent:.2g} %"
 
 
@@ -91,7 +91,7 @@ def percent_text(percent: float) -> str:
 
 
 class _Line(NamedTuple):
-    """What a row is about: a measured trial in its ranking, and one of its GPUs."""
+    """The subject of a row: a measured trial in its ranking, and one of its GPUs."""
 
     item: MeasuredTrial
     ranking: Ranking
@@ -99,15 +99,15 @@ class _Line(NamedTuple):
 
 
 def inference_table(rankings: Sequence[Ranking], fields: Sequence[str], *, gpus: int) -> Table:
-    """One row for each measurement, best first in each model. `fields` name the columns; one
-    without any data is left out, with a warning.
+    """One row for each measurement, by model and best first. `fields` name the columns; columns
+    without data are left out with a warning.
     """
     lines = _lines(rankings)
     parameters = [name for name in fields if name.startswith("backend_parameter/")]
-    sparse = _by_key(backend_parameter(name).of(_item) for name in parameters)
+    sparse = _by_key(backend_parameter(name).adapted(_item) for name in parameters)
 
     def metric(tag: str) -> Column[_Line]:
-        return metric_of_each(tag).of(_item)
+        return metric_of_each(tag).adapted(_item)
 
     return _table("Inference", _with_loads(fields, lines), lines, _columns(gpus), metric, sparse)
 
@@ -115,8 +115,8 @@ def inference_table(rankings: Sequence[Ranking], fields: Sequence[str], *, gpus:
 def gpu_table(
     rankings: Sequence[Ranking], fields: Sequence[str], *, gpus: int, always: bool
 ) -> Table:
-    """One row for each measurement and GPU, in the order of the inference table. Variants that
-    only use CPUs have none, unless `always`.
+    """One row for each measurement and GPU, in the order of the inference table. CPU-only variants
+    have no rows, unless `always`.
     """
     lines = [
         line._replace(uuid=uuid)
@@ -134,7 +134,7 @@ def gpu_table(
 
 
 def server_table(server_only: Mapping[str, Values], fields: Sequence[str]) -> Table:
-    """One row for each GPU (by UUID) under a server without models."""
+    """One row for each GPU (by UUID) while the server has no models."""
     columns = _by_key(
         [
             Column[str](key="model_name", name="Model", value=lambda uuid: "triton-server"),
@@ -157,17 +157,17 @@ def _item(line: _Line) -> MeasuredTrial:
 
 
 def _columns(gpus: int) -> Mapping[str, Column[_Line]]:
-    """The columns that are no metrics."""
+    """The columns that are not metrics, by key."""
     model = Column[_Line](key="model_name", name="Model", value=lambda line: line.ranking.model)
-    satisfies = Column[_Line](
+    constraints = Column[_Line](
         key="satisfies_constraints",
         name="Satisfies Constraints",
         value=lambda line: "Yes" if line.ranking.goal.passes(line.item.measurement) else "No",
     )
-    of_items = (
+    item_columns = (
         BATCH_SIZE, *LOADS.values(), CONFIGURATION_PATH, instance_group(gpus), MAX_BATCH_SIZE,
     )  # fmt: skip
-    return _by_key([model, *(column.of(_item) for column in of_items), satisfies])
+    return _by_key([model, *(column.adapted(_item) for column in item_columns), constraints])
 
 
 def _by_key(columns: Iterable[Column[Subject]]) -> Mapping[str, Column[Subject]]:
@@ -175,16 +175,16 @@ def _by_key(columns: Iterable[Column[Subject]]) -> Mapping[str, Column[Subject]]
 
 
 def _with_loads(fields: Sequence[str], lines: Iterable[_Line]) -> Sequence[str]:
-    """The fields with those loads, in place of others, that there are: whatever was asked for, a
-    table says what was measured.
+    """The fields, with the load columns replaced by those of the kinds of load that were measured:
+    a table always shows the measured load.
     """
     kinds = {work.load.kind.value for line in lines for work in line.item.trial.workloads}
-    at = next((index for index, name in enumerate(fields) if name in LOADS), None)
-    if at is None or not kinds:
+    first = next((index for index, name in enumerate(fields) if name in LOADS), None)
+    if first is None or not kinds:
         return fields
-    others = [name for name in fields[at + 1 :] if name not in LOADS or name in kinds]
+    others = [name for name in fields[first + 1 :] if name not in LOADS or name in kinds]
     return [
-        *fields[:at],
+        *fields[:first],
         *(name for name in LOADS if name in kinds and name not in others),
         *others,
     ]
@@ -198,8 +198,8 @@ def _table(
     metric: Callable[[str], Column[Subject]],
     sparse: Mapping[str, Column[Subject]] = MappingProxyType({}),
 ) -> Table:
-    """The `fields` of each row: one of `columns`, or a metric, or `sparse`; of the latter two
-    those without any data are left out, with a warning.
+    """A table with the `fields` as columns: from `columns`, metrics or `sparse`. Metrics and sparse
+    columns without data are left out with a warning.
     """
     chosen: list[Column[Subject]] = []
     for name in fields:
@@ -218,9 +218,9 @@ def _table(
     return table_of(chosen, rows)
 
 
-# ------------------------------------------------------------------------- variants at their best
+# --------------------------------------------------------------- variants at their best measurement
 
-# What the tables of variants show anyway.
+# Metrics that tables of variants always show.
 _IN_ANSWER = ("perf_throughput", "perf_latency_p99")
 _TOKENS = ("output_token_throughput", "time_to_first_token_p99", "inter_token_latency_p99")
 _IN_SUMMARY = (*_IN_ANSWER, "cpu_used_ram", "gpu_used_memory", "gpu_utilization")
@@ -236,25 +236,25 @@ _LOAD = Column[MeasuredTrial](key="load", name="Load", value=lambda item: load_t
 def summary_table(
     results: Sequence[VariantResult], ranking: Ranking, *, gpus: int, always_gpus: bool = False
 ) -> Table:
-    """One row for each variant, at its best measurement."""
+    """One row for each variant, with its best measurement."""
     goal = ranking.goal
     is_sum = len(goal.models) > 1
     tokens = _measured_tags(results, _TOKENS)
     at_best = [
         MAX_BATCH_SIZE,
         dynamic_batching("Enabled", "Disabled"),
-        instance_group(gpus).called("Total Instance Count"),
+        instance_group(gpus).renamed("Total Instance Count"),
         _LOAD,
         *map(metric_of_each, tokens),
-        metric_of_each("perf_latency_p99").called(f"{'Average ' * is_sum}p99 Latency"),
-        metric_of_each("perf_throughput").called(f"{'Total ' * is_sum}Throughput"),
+        metric_of_each("perf_latency_p99").renamed(f"{'Average ' * is_sum}p99 Latency"),
+        metric_of_each("perf_throughput").renamed(f"{'Total ' * is_sum}Throughput"),
         *map(metric_of_each, _goal_tags(results, goal, (*_IN_SUMMARY, *tokens))),
     ]
     if _has_ram(results):
-        at_best.append(metric_over_all("cpu_used_ram").called(_MAX_RAM))
+        at_best.append(metric_over_all("cpu_used_ram").renamed(_MAX_RAM))
     items = [result.best for result in results]
     at_best += with_data(_gpu_columns(gpus=gpus, always=always_gpus), items)
-    columns = [NAME.called("Model Config Name"), *(column.of(_best) for column in at_best)]
+    columns = [NAME.renamed("Model Config Name"), *(column.adapted(_best) for column in at_best)]
     if _has_repeated(results):
         columns.append(_MEASURED)
     if goal.has_constraints:
@@ -271,23 +271,22 @@ _SHORT_HEADERS = {
 
 
 def answer_table(results: Sequence[VariantResult], goal: Goal, *, gpus: int) -> Table:
-    """The summary in as few characters as a terminal has: where tokens are judged, it has whole
-    answers only as far as the goal is about them; where there are no constraints, nothing about
-    them.
+    """The summary in a narrow form for terminals. If the goal has token metrics, throughput and p99
+    latency are shown only if the goal has them, too.
     """
     others = _goal_tags(results, goal, _IN_ANSWER)
     if _has_ram(results) and "cpu_used_ram" not in others:
         others.append("cpu_used_ram")
-    judges_tokens = any(METRICS[tag].source is Source.LLM for tag in others)
-    usual = [tag for tag in _IN_ANSWER if tag in goal.tags or not judges_tokens]
+    has_tokens = any(METRICS[tag].source is Source.LLM for tag in others)
+    usual = [tag for tag in _IN_ANSWER if tag in goal.tags or not has_tokens]
     at_best = [
-        instance_group(gpus).called("Instances"),
-        MAX_BATCH_SIZE.called("Batch"),
+        instance_group(gpus).renamed("Instances"),
+        MAX_BATCH_SIZE.renamed("Batch"),
         Column[MeasuredTrial](key="load", name="Load", value=_short_loads),
         *map(_short_metric, (*usual, *others)),
         *(quantity.column for quantity in Axes(goal, results).of_single_models),
     ]
-    columns = [NAME, *(column.of(_best) for column in at_best)]
+    columns = [NAME, *(column.adapted(_best) for column in at_best)]
     if _has_repeated(results):
         columns.append(_MEASURED)
     if goal.has_constraints:
@@ -306,7 +305,7 @@ def _short_metric(tag: str) -> Column[MeasuredTrial]:
 
 
 def _measured_tags(results: Sequence[VariantResult], tags: Iterable[str]) -> list[str]:
-    """The metrics that any of them has at its best."""
+    """The tags that any of the best measurements has."""
     return [
         tag
         for tag in tags
@@ -315,7 +314,7 @@ def _measured_tags(results: Sequence[VariantResult], tags: Iterable[str]) -> lis
 
 
 def _goal_tags(results: Sequence[VariantResult], goal: Goal, shown: Collection[str]) -> list[str]:
-    """The other metrics that the goal is about, as far as they were measured."""
+    """The measured metrics of the goal that are not shown otherwise."""
     return _measured_tags(results, (tag for tag in goal.tags if tag not in shown))
 
 
@@ -328,37 +327,37 @@ def _has_repeated(results: Sequence[VariantResult]) -> bool:
 
 
 def _times(count: int) -> str:
-    """How often the best load was measured."""
+    """The number of measurements, in words."""
     return "once" if count == 1 else f"{count} times"
 
 
 def _constraints(goal: Goal) -> Column[VariantResult]:
-    """Whether the best load keeps the constraints, in all of its measurements or in some."""
+    """Whether the best load meets the constraints, in all of its measurements or in some."""
 
     def value(result: VariantResult) -> str:
         if not result.passes:
             return f"missed by {percent_text(goal.shortfall(result.best.measurement))}"
-        kept, runs = _kept(result, goal)
-        return "met" if kept == runs else f"met in {kept} of {runs}"
+        met, runs = _met(result, goal)
+        return "met" if met == runs else f"met in {met} of {runs}"
 
     def mark(result: VariantResult) -> Mark | None:
         if not result.passes:
             return Mark.MISSED
-        kept, runs = _kept(result, goal)
-        return Mark.MET if kept == runs else None
+        met, runs = _met(result, goal)
+        return Mark.MET if met == runs else None
 
     return Column(key="constraints", name="Constraints", value=value, mark=mark)
 
 
 def _meets(result: VariantResult, goal: Goal) -> str:
-    kept, runs = _kept(result, goal)
-    if 0 < kept < runs:
-        return f"{kept} of {runs}"
+    met, runs = _met(result, goal)
+    if 0 < met < runs:
+        return f"{met} of {runs}"
     return "yes" if result.passes else "NO"
 
 
-def _kept(result: VariantResult, goal: Goal) -> tuple[int, int]:
-    """In how many of its measurements the best load keeps the constraints, and how many it has."""
+def _met(result: VariantResult, goal: Goal) -> tuple[int, int]:
+    """How many measurements of the best load meet the constraints, and how many there are."""
     runs = result.best.runs
     return sum(map(goal.passes, runs)), len(runs)
 
@@ -376,7 +375,7 @@ def _short(load: Load) -> Cell:
 
 # ------------------------------------------------------------------------------------ one variant
 
-# The metrics of detailed reports, and how those call them.
+# The metrics of detailed reports, with their headers there.
 _DETAILED = {
     "perf_latency_p99": "p99 Latency",
     "perf_client_response_wait": "Client Response Wait",
@@ -402,20 +401,20 @@ _COMPOSING = (
 def detailed_table(
     result: VariantResult, *, gpus: int = 0, offline: bool = False, always_gpus: bool = False
 ) -> Table:
-    """Every measurement of one variant: online highest p99 latency first, offline highest
-    throughput.
+    """Every measurement of one variant: highest p99 latency first; offline, highest throughput
+    first.
     """
     order = "perf_throughput" if offline else "perf_latency_p99"
     measured = sorted(
         result.measured, key=lambda item: item.measurement.value(order) or 0, reverse=True
     )
-    metrics = [metric_over_all(tag).called(name) for tag, name in _DETAILED.items()]
+    metrics = [metric_over_all(tag).renamed(name) for tag, name in _DETAILED.items()]
     metrics += _gpu_columns(gpus=gpus, always=always_gpus)
     return table_of([_LOAD, *with_data(metrics, measured), REQUESTS], measured)
 
 
 def _gpu_columns(*, gpus: int, always: bool) -> Sequence[Column[MeasuredTrial]]:
-    """The columns of reports about GPUs."""
+    """The GPU columns of reports."""
 
     def value(item: MeasuredTrial, tag: str) -> float | None:
         is_shown = reports_gpus(item, gpus=gpus, always=always)
@@ -426,35 +425,35 @@ def _gpu_columns(*, gpus: int, always: bool) -> Sequence[Column[MeasuredTrial]]:
         return None if memory is None else round(memory)
 
     return (
-        metric_column("gpu_used_memory", whole_memory).called("Max GPU Memory Usage"),
-        metric_column("gpu_utilization", lambda item: value(item, "gpu_utilization")).called(
+        metric_column("gpu_used_memory", whole_memory).renamed("Max GPU Memory Usage"),
+        metric_column("gpu_utilization", lambda item: value(item, "gpu_utilization")).renamed(
             "Average GPU Utilization"
         ),
     )
 
 
-class _Called(NamedTuple):
-    """A composing model, and what it did inside the server."""
+class _Composing(NamedTuple):
+    """A composing model with its server statistics."""
 
     name: str
     values: Values
 
 
 def composing_table(result: VariantResult) -> Table | None:
-    """What the composing models did inside the server at the best measurement, in the order in
-    which they are called; None without data about any of them.
+    """The server statistics of the composing models at the best measurement, in the order of their
+    calls; None without data.
     """
     rows = []
     for variant, model in zip(result.variants, result.best.measurement.models, strict=True):
         order = {part.model: place for place, part in enumerate(variant.with_parts())}
         names = sorted(model.composing, key=lambda name: order.get(name, len(order)))
-        rows += [_Called(name, model.composing[name]) for name in names]
+        rows += [_Composing(name, model.composing[name]) for name in names]
     columns = [
-        Column[_Called](key="model", name="Composing Model", value=lambda row: row.name),
-        *(_composing(tag) for tag in _COMPOSING),
+        Column[_Composing](key="model", name="Composing Model", value=lambda row: row.name),
+        *(_composing_column(tag) for tag in _COMPOSING),
     ]
     return table_of(columns, rows) if rows else None
 
 
-def _composing(tag: str) -> Column[_Called]:
-    return metric_column(tag, lambda row: row.values.get(tag)).called(_DETAILED[tag])
+def _composing_column(tag: str) -> Column[_Composing]:
+    return metric_column(tag, lambda row: row.values.get(tag)).renamed(_DETAILED[tag])

@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The templates of pages, for the browser and for paper, and of manifests: whatever is put into
-them is escaped.
-"""
+"""Templates of HTML pages, printed pages and YAML manifests. All inserted values are escaped."""
 
 from __future__ import annotations
 
@@ -25,20 +23,20 @@ _TEMPLATES = Path(__file__).with_name("templates")
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
-    """A value of YAML with a comment, which stands behind it."""
+class Commented:
+    """A YAML value with a comment after it."""
 
     value: str | int
     comment: str
 
 
 def render(template: str, **values: Any) -> str:
-    """The text of a template with these values."""
+    """Renders an HTML template with these values."""
     return _environment().get_template(template).render(**values)
 
 
 def render_yaml(template: str, **values: Any) -> str:
-    """The text of a template of YAML with these values: scalars, or `Noted`."""
+    """Renders a YAML template with these values: scalars, or `Commented`."""
     return _yaml_environment().get_template(template).render(**values)
 
 
@@ -69,19 +67,19 @@ def _templates(**options: Any) -> jinja2.Environment:
     )
 
 
-def _yaml(value: str | int | Noted | markupsafe.Markup) -> str:
-    """What is put into YAML: a scalar with its comment, or what a filter has made."""
+def _yaml(value: str | int | Commented | markupsafe.Markup) -> str:
+    """An inserted value as YAML: a scalar, with its comment if any; output of filters as it is."""
     match value:
         case markupsafe.Markup():
             return value
-        case Noted():
+        case Commented():
             return f"{_scalar(value.value)}  {_comment(value.comment)}"
         case _:
             return _scalar(value)
 
 
 def _scalar(value: str | int) -> str:
-    """Texts in quotes: readers of YAML differ in what else they take for a text."""
+    """Text is always quoted: YAML readers differ in how they read plain scalars."""
     if isinstance(value, int):
         return str(value)
     return yaml.safe_dump(value, default_style='"', width=math.inf).rstrip("\n")
@@ -92,7 +90,7 @@ def _comment(text: str) -> markupsafe.Markup:
 
 
 def _mapping(texts: Mapping[str, str]) -> markupsafe.Markup:
-    """Texts by name, as the lines that they are where YAML can show them so."""
+    """A YAML mapping of names to texts; as block scalars where possible."""
     entries = (
         yaml.safe_dump({name: text}, default_style="|" if _is_block(text) else '"', width=math.inf)
         for name, text in texts.items()
@@ -101,19 +99,19 @@ def _mapping(texts: Mapping[str, str]) -> markupsafe.Markup:
 
 
 def _is_block(text: str) -> bool:
-    """Whether it is lines of which the first is not indented; PyYAML looks at the others."""
+    """Whether a text can be a block scalar; PyYAML checks the rest."""
     return not text[:1].isspace() and text.endswith("\n") and not text.endswith("\n\n")
 
 
 def _shown(cell: Cell) -> markupsafe.Markup:
-    """A cell of a table, with places where a long name may be broken."""
+    """A table cell, with line break opportunities in long names."""
     text = markupsafe.escape("-" if cell is None else show(cell))
     broken = text.replace("_config_", markupsafe.Markup("<wbr>_config_"))
     return broken.replace(",", markupsafe.Markup(",<wbr>"))
 
 
 def _svg(picture: Picture) -> markupsafe.Markup:
-    """The chart as SVG, whose texts the renderer has escaped; or why there is none."""
+    """The chart as SVG, escaped by the renderer; or the reason why it is missing."""
     if picture.content is None:
         return markupsafe.Markup('<p class="missing">Not drawn: {}.</p>').format(picture.why)
     return markupsafe.Markup(picture.content.decode())

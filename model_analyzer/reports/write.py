@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The export directory: the only place that writes results, and always whole files."""
+"""The export directory. Only this module writes results, and it writes complete files."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from pathlib import Path
 from model_analyzer.errors import OutputError
 from model_analyzer.writing import replace_file, write_output
 
-_LONGEST_NAME = 200  # bytes; most file systems take 255
+_LONGEST_NAME = 200  # bytes; most file systems allow 255
 
 
 class ExportDirectory:
-    """Writes files below `path`, which the user chose by `option`, creating it if needed.
+    """Writes files below `path`, the value of `option`; creates the directory if needed.
 
-    Only the directory itself may be a symbolic link: whoever gave it to the user may have put
-    others into it.
+    Only the directory itself may be a symbolic link: links inside it may come from somebody else.
+    Raises OutputError if a file cannot be written.
     """
 
     def __init__(self, path: Path, option: str = "--export-path") -> None:
-        """Makes sure that it can be written to, so that nobody finds out after hours."""
+        """Checks that the directory is writable, before a run of hours starts."""
         self.path = path
         self._option = option
         with _explained(path, option):
@@ -34,7 +34,7 @@ class ExportDirectory:
                 pass
 
     def write(self, content: str | bytes, *parts: str) -> Path:
-        """Writes `content` to the file named by `parts` below the directory; its path."""
+        """Writes `content` to the file named by `parts` below the directory; returns its path."""
         path = self.path.joinpath(*map(safe_name, parts))
         with _explained(path, self._option):
             self._check_links(path.parent)
@@ -43,7 +43,7 @@ class ExportDirectory:
         return path
 
     def remove(self, *parts: str) -> None:
-        """Removes a file that we wrote earlier, or a directory of such files, if it is there."""
+        """Removes a file of an earlier run, or a directory of such files, if it exists."""
         path = self.path.joinpath(*map(safe_name, parts))
         with _explained(path, self._option):
             self._check_links(path)
@@ -51,7 +51,7 @@ class ExportDirectory:
                 file.unlink(missing_ok=True)
 
     def _check_links(self, path: Path) -> None:
-        """Refuses a path that leads out of the directory by a link."""
+        """Raises OutputError if a part of the path is a symbolic link."""
         while path != self.path:
             if path.is_symlink():
                 raise OutputError(
@@ -62,7 +62,7 @@ class ExportDirectory:
 
 
 def write_file(content: str | bytes, path: Path, option: str) -> None:
-    """Writes the one file that the user named by `option`."""
+    """Writes a file to `path`, the value of `option`. Raises OutputError if that fails."""
     try:
         write_output(path, _bytes(content))
     except OSError as error:
@@ -70,7 +70,7 @@ def write_file(content: str | bytes, path: Path, option: str) -> None:
 
 
 def encoded(text: str) -> bytes:
-    """UTF-8. Names of files need not be: what is not is shown by its bytes."""
+    """Text as UTF-8; bytes of file names that are not UTF-8 are shown as escapes."""
     return text.encode("utf-8", "backslashreplace")
 
 
@@ -79,7 +79,7 @@ def _bytes(content: str | bytes) -> bytes:
 
 
 def safe_name(name: str) -> str:
-    """`name` as one path component that stays where it is put."""
+    """`name` as a single path component that cannot leave its directory."""
     name = re.sub(r"[\x00-\x1f/\\]", "_", name)
     name = os.fsencode(name)[:_LONGEST_NAME].decode(errors="ignore")
     return f"_{name}" if not name or name.startswith(".") else name

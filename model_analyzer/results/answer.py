@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The answer as one value: what is recommended, against what, how sure that is, and why not surer.
+"""The answer as one value: the recommendation, its gain over the default, and its certainty.
 
 Terminal, page, `results.json`, `best`, manifests and the live view all show this value.
 """
@@ -20,37 +20,37 @@ from model_analyzer.domain.ties import chance_to_keep
 from model_analyzer.results.ranking import NO_GAIN, Ranking, VariantResult
 from model_analyzer.results.selection import Gain, gain_over_default
 
-# With a higher chance of something better, the answer is unsure.
+# If the chance of something better is above this, the answer is unsure.
 _UNSURE = 0.5
 
-# The answer mentions the chance to meet the constraints if it is lower than this.
+# If the chance to meet the constraints is below this, the answer mentions it.
 _SAFE = 0.8
 
-# Of those that meet the constraints, and those that do not, so many are looked at for near misses.
+# Candidates for near misses: so many of those that meet the constraints, and of the others.
 _CLOSEST = 100
-_NEAR_MISSES = 2
+_MOST_NEAR_MISSES = 2
 
-# A search that stopped at a limit is offered this multiple of it.
-_FURTHER = 2
+# After a search that stopped at its limit, this multiple of the limit is proposed.
+_LIMIT_FACTOR = 2
 
 
 class AnswerVerdict(Enum):
-    """What can be recommended."""
+    """The kind of recommendation."""
 
     RECOMMENDED = "recommended"
-    EQUAL = "equal"  # the default is as good within noise
+    EQUAL = "equal"  # within noise of the default
     KEEP = "keep"  # the default is the best
     NEAREST = "nearest"  # nothing meets the constraints
-    NOTHING = "nothing"  # nothing was measured
+    NOTHING = "nothing"  # there is no measurement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certainty:
-    """What the search that chose the answer may have missed.
+    """What the search that made the recommendation may have missed.
 
-    With the probability `chance`, something that is better by more than `margin` (a fraction) was
-    not tried; where nothing `is_feasible`, something that meets the constraints. `explanation` says
-    why the search stopped, `option` what makes it go on ("" where nothing does).
+    `chance` is the probability (0 to 1) that a configuration that is better by more than `margin`
+    (a fraction) was not tried; if nothing `is_feasible`, one that meets the constraints.
+    `explanation` says why the search stopped, `option` continues it ("" if no option does).
     """
 
     chance: float
@@ -66,8 +66,8 @@ class Certainty:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compliance:
-    """Whether the recommendation meets the constraints: in how many of its measurements, and the
-    probability that it does, as far as noise can hide it.
+    """Whether the recommendation meets the constraints: the number of its measurements that do
+    (`kept`), and the probability (0 to 1) that it does, given the noise.
     """
 
     kept: int
@@ -81,8 +81,8 @@ class Compliance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rival:
-    """A trial that measured better than the recommendation by so many percent; `chance` is the
-    probability that it meets the constraints.
+    """A trial that measured better than the recommendation; `chance` is the probability (0 to 1)
+    that it meets the constraints.
     """
 
     item: MeasuredTrial
@@ -92,12 +92,12 @@ class Rival:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What is recommended: the first of the `ranking`.
+    """The recommendation: the first of the `ranking`.
 
-    `gain` is that over the default configuration, None where there is nothing to compare with or
-    where it may be owed to the load alone. `compliance` is None without constraints, `certainty`
-    where no search said how sure it is. `rivals` meet the constraints and measured better, but are
-    not recommended; `near_misses` are better, and just miss a constraint, or may break it.
+    `gain` is the gain over the default configuration; None if there is no default to compare with,
+    or if only the load may cause the gain. `compliance` is None without constraints, `certainty`
+    is None without a conclusion of a search. `rivals` meet the constraints and measured better, but
+    are not recommended. `near_misses` are better, but miss a constraint narrowly, or may miss it.
     """
 
     ranking: Ranking
@@ -110,30 +110,30 @@ class Answer:
 
     @property
     def best(self) -> VariantResult | None:
-        """What is recommended, or nearest to the constraints."""
+        """The recommendation, or the nearest to the constraints; None without measurements."""
         return self.ranking.results[0] if self.ranking.results else None
 
     @property
     def is_met(self) -> bool:
-        """Whether something was measured that meets the constraints."""
+        """Whether any measurement meets the constraints."""
         return self.verdict not in (AnswerVerdict.NEAREST, AnswerVerdict.NOTHING)
 
     @property
     def is_unsure(self) -> bool:
-        """Whether something better was more likely missed than not, or a constraint was broken."""
+        """Whether the search probably missed something better, or a constraint may be broken."""
         return (self.certainty is not None and self.certainty.is_low) or (
             self.compliance is not None and self.compliance.is_doubtful
         )
 
     @property
     def times(self) -> int:
-        """How often the recommendation was measured."""
+        """The number of measurements of the recommendation."""
         best = self.best
         return 0 if best is None else len(best.best.runs)
 
 
 def answer_of(ranking: Ranking) -> Answer:
-    """The answer that a ranking gives."""
+    """The answer for a ranking."""
     gain, chance = gain_over_default(ranking), _chances(ranking)
     return Answer(
         ranking=ranking,
@@ -166,7 +166,7 @@ def _certainty(ranking: Ranking) -> Certainty | None:
     option = ""
     match conclusion.reason:
         case StopReason.LIMIT if conclusion.limit is not None:
-            option = f"--max-trials {_FURTHER * conclusion.limit}"
+            option = f"--max-trials {_LIMIT_FACTOR * conclusion.limit}"
         case StopReason.BUDGET:
             option = "a longer --budget"
     return Certainty(
@@ -190,18 +190,18 @@ def _compliance(ranking: Ranking, chance: Callable[[MeasuredTrial], float]) -> C
 
 
 def _rivals(ranking: Ranking, chance: Callable[[MeasuredTrial], float]) -> Iterator[Rival]:
-    """The best one of those that measured better, meet the constraints, and are no tie."""
+    """The best trial that measured better and meets the constraints, if any; ties do not count."""
     if not ranking.any_passes:
         return
     best = ranking.results[0].best
-    equal = {id(item) for item in (best, *ranking.ties)}
-    others = (
-        next((item for item in result.measured if id(item) not in equal), None)
+    tied = {id(item) for item in (best, *ranking.ties)}
+    candidates = (
+        next((item for item in result.measured if id(item) not in tied), None)
         for result in ranking.results
         if result.passes
-    )  # each has its best first
-    found = [item for item in others if item and ranking.goal.passes(item.measurement)]
-    for item in ranking.goal.best_first(found, _measurement)[:1]:
+    )  # `measured` has the best first
+    passing = [item for item in candidates if item and ranking.goal.passes(item.measurement)]
+    for item in ranking.goal.best_first(passing, _measurement)[:1]:
         gain = ranking.goal.gain_percent(item.measurement, best.measurement)
         if gain >= NO_GAIN:
             yield Rival(item=item, gain_percent=gain, chance=chance(item))
@@ -217,7 +217,7 @@ def _near_misses(ranking: Ranking) -> Iterator[NearMiss[MeasuredTrial]]:
     best = ranking.results[0].best
     by_id = {id(item): item for item in (best, *passing[:_CLOSEST], *nearest)}
     runs = {key: item.runs for key, item in by_id.items()}
-    for miss in near_misses(ranking.goal, id(best), runs)[:_NEAR_MISSES]:
+    for miss in near_misses(ranking.goal, id(best), runs)[:_MOST_NEAR_MISSES]:
         yield NearMiss(
             item=by_id[miss.item],
             gain_percent=miss.gain_percent,
@@ -227,7 +227,7 @@ def _near_misses(ranking: Ranking) -> Iterator[NearMiss[MeasuredTrial]]:
 
 
 def _chances(ranking: Ranking) -> Callable[[MeasuredTrial], float]:
-    """The probability that something measured meets the constraints."""
+    """A function that gives the probability (0 to 1) that a trial meets the constraints."""
     chance = chance_to_keep(ranking.goal, {id(item): item.runs for item in ranking.measured})
     return lambda item: chance(id(item))
 

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""How much a number has changed, and how sure that is. Standard library only.
+"""Changes of values, with 95 % confidence intervals. Standard library only.
 
-Noise is that of `domain.noise`: told in logarithms, with intervals of 95 % confidence.
+Noise comes from `domain.noise`, as the standard error of logarithms.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from statistics import median
 
 from model_analyzer.domain.noise import Interval, Noise, log_ratio
 
-# Percent. A change within the first is none, whatever the noise; an interval that leaves room for
-# more than the second does not show that there is none.
+# Percent. Smaller changes count as no change, whatever the noise. A wider interval around 0 is
+# inconclusive.
 _NEGLIGIBLE = 1.0
-_TELLING = 10.0
+_INCONCLUSIVE = 10.0
 
 
 class ChangeVerdict(Enum):
-    """What can be said about a change."""
+    """The verdict on a change."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -32,7 +32,7 @@ class ChangeVerdict(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """From `base` to `new` it is so many `percent`; what is not known is None."""
+    """A change from `base` to `new`, in percent with its interval; None means unknown."""
 
     base: float | None
     new: float | None
@@ -40,12 +40,12 @@ class Change:
     interval: Interval | None
 
     def verdict(self, *, is_higher_better: bool) -> ChangeVerdict:
-        """What the interval allows to say."""
+        """The verdict that the interval supports."""
         if self.interval is None:
             return ChangeVerdict.UNKNOWN
         low, high = self.interval.low, self.interval.high
         if low <= 0 <= high or max(-low, high) <= _NEGLIGIBLE:
-            return ChangeVerdict.SAME if max(-low, high) <= _TELLING else ChangeVerdict.UNKNOWN
+            return ChangeVerdict.SAME if max(-low, high) <= _INCONCLUSIVE else ChangeVerdict.UNKNOWN
         return ChangeVerdict.BETTER if (low > 0) == is_higher_better else ChangeVerdict.WORSE
 
 
@@ -59,8 +59,8 @@ def change(base: float | None, new: float | None, noise: Noise | None) -> Change
 
 
 def median_change(ratios: Sequence[float]) -> Change:
-    """The median of changes (as `log_ratio` gives them), for which no shape of noise is assumed:
-    the interval is between two of them, counted from both ends.
+    """The median of changes, given as `log_ratio`. The interval uses order statistics, so it
+    assumes no distribution of the noise.
     """
     if not ratios:
         return Change(base=None, new=None, percent=None, interval=None)
@@ -70,8 +70,8 @@ def median_change(ratios: Sequence[float]) -> Change:
 
 
 def _outside(count: int) -> int | None:
-    """How many of so many values can be left out at each end, so that the median is between the
-    others with 95 % confidence; None where it is not even between all of them.
+    """How many of `count` sorted values to leave out at each end, so that the rest contains the
+    median with 95 % confidence; None if there are too few values.
     """
     below = 0.0
     for number in range(count // 2 + 1):

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which measurements of a model can be compared: those taken under the same circumstances, of
-variants that derive from the model as it is now.
+"""Selects the measurements that can be compared: those under the same circumstances, of variants
+of the current model.
 
-All others are counted, with the reason, so that nothing measured goes unmentioned.
+All others are left out and counted, with the reason.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import ServerSetup, Trial, Workload
 from model_analyzer.domain.words import counted
 
-# So many differences are named, the others are counted.
-_NAMED = 3
+# More differences than this are counted instead of named.
+_MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Circumstances:
-    """What must be equal for measurements to be comparable: fingerprints of the server setup and,
-    for each model, of how it is measured (see `Workload.conditions`).
+    """The conditions that comparable measurements share: fingerprints of the server setup and, for
+    each model, of its measurement conditions (see `Workload.conditions`).
     """
 
     setup: str
@@ -50,24 +50,26 @@ class Circumstances:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intended:
-    """The circumstances that a configuration file asks for. On which server version and GPUs, it
-    does not say; so `setup` is without them.
+    """The circumstances that a configuration file asks for. It does not name the server version and
+    the GPUs, so `setup` is without them.
     """
 
     setup: ServerSetup
     conditions: tuple[str, ...]
 
     def holds_for(self, trial: Trial) -> bool:
-        """Whether a trial was measured so; what upstream measured has no setup to compare."""
+        """Whether a trial was measured so; trials of upstream have no setup to compare."""
         is_alike = not trial.setup.launch or not any(setup_differences(trial.setup, self.setup))
         return is_alike and self.conditions == Circumstances.of(trial).conditions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """The records under the same circumstances; `number` counts groups from 1, in order of their
-    first record. `newest` is the place of its newest record among all. Of the `measurements`, so
-    many are `current`: of variants that derive from the model as it is now.
+    """The records under the same circumstances.
+
+    `number` counts groups from 1, in order of their first record. `sample` is their newest trial,
+    `newest` its index among all records. `measurements` is the number of measurements, `current`
+    the number of those of variants of the current model.
     """
 
     number: int
@@ -81,10 +83,10 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """Records that a ranking does not compare, and why.
+    """Records that a ranking leaves out, with the reason.
 
-    `circumstances` is the number of the group that would rank them, or None where none does: they
-    are of variants that derive from the model as it was before.
+    `circumstances` is the number of the group that ranks them; None if they are of variants of an
+    older version of the model.
     """
 
     reason: str
@@ -94,7 +96,7 @@ class LeftOut:
 
     @property
     def sentence(self) -> str:
-        """How many, why, and the command that shows them."""
+        """A sentence with their number, the reason, and the command that shows them."""
         parts = [
             counted(number, noun)
             for number, noun in ((self.measurements, "measurement"), (self.failures, "failure"))
@@ -111,8 +113,8 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparable:
-    """The records that can be compared, and what was left out; `groups` are all circumstances
-    under which the model was measured, `group` is the chosen one (None without records).
+    """The records that can be compared, and those left out. `groups` are all groups of the model,
+    `group` is the selected one (None without records).
     """
 
     records: tuple[TrialRecord, ...]
@@ -127,14 +129,14 @@ def comparable(
     circumstances: Circumstances | Intended | int | None = None,
     bases: tuple[str, ...] | None = None,
 ) -> Comparable:
-    """Those records of one model (or of several, measured together) that can be compared.
+    """Selects the comparable records of one model, or of several that were measured together.
 
-    `circumstances` are the present ones, or the number of a group; without, or where nothing was
-    measured under the present ones, it is the group with most measurements of the model as it is
-    now (the newer one of equals). `bases` are the `ModelFacts.identity` of the models as they are
-    now; without, as they were when they were measured last.
+    `circumstances` are the present ones, or the number of a group. If they are None or match no
+    group, the group with the most measurements of the current model is selected; of equal ones,
+    the newer one. `bases` are the `ModelFacts.identity` of the current models; if None, those of
+    the last measurement.
 
-    Raises ValueError where there is no group of that number.
+    Raises ValueError if there is no group of that number.
     """
     if not records:
         if isinstance(circumstances, int):
@@ -146,7 +148,7 @@ def comparable(
     group = _chosen(groups, circumstances)
     reasons = {id(record): reason for record, reason in zip(records, stale, strict=True)}
     if isinstance(circumstances, int) and not group.current:
-        # whoever asks for an old group gets it as it was
+        # an old group, selected by number, is ranked as it was
         own_reason = _staleness(group.records, None)
         reasons |= {id(record): own_reason(record) for record in group.records}
     return Comparable(
@@ -185,12 +187,12 @@ def _counted(records: Sequence[TrialRecord], reason: str, group: int | None) -> 
 
 
 def _groups(records: Sequence[TrialRecord], stale: Sequence[str]) -> tuple[Group, ...]:
-    """Trials of a checkpoint share setups and flags: of those that share everything, one is looked
-    at.
+    """Groups records by circumstances. Trials of a checkpoint share setup and flag objects, so
+    circumstances are computed once for each combination of objects.
     """
     by_shared: dict[tuple[object, ...], Circumstances] = {}
-    places: dict[Circumstances, list[int]] = {}
-    for place, record in enumerate(records):
+    indices: dict[Circumstances, list[int]] = {}
+    for index, record in enumerate(records):
         trial = record.trial
         shared: tuple[object, ...] = (id(trial.setup),)
         for work in trial.workloads:
@@ -198,21 +200,21 @@ def _groups(records: Sequence[TrialRecord], stale: Sequence[str]) -> tuple[Group
         circumstances = by_shared.get(shared)
         if circumstances is None:
             circumstances = by_shared[shared] = Circumstances.of(trial)
-        places.setdefault(circumstances, []).append(place)
+        indices.setdefault(circumstances, []).append(index)
     return tuple(
         Group(
             number=number,
             circumstances=circumstances,
             sample=records[own[-1]].trial,
-            records=tuple(records[place] for place in own),
+            records=tuple(records[index] for index in own),
             newest=own[-1],
-            measurements=sum(isinstance(records[place].outcome, Measurement) for place in own),
+            measurements=sum(isinstance(records[index].outcome, Measurement) for index in own),
             current=sum(
-                isinstance(records[place].outcome, Measurement) and not stale[place]
-                for place in own
+                isinstance(records[index].outcome, Measurement) and not stale[index]
+                for index in own
             ),
         )
-        for number, (circumstances, own) in enumerate(places.items(), 1)
+        for number, (circumstances, own) in enumerate(indices.items(), 1)
     )
 
 
@@ -226,72 +228,74 @@ def _chosen(groups: Sequence[Group], circumstances: Circumstances | Intended | i
 
 
 def differences(then: Trial, now: Trial) -> Sequence[Difference]:
-    """In which circumstances two trials of the same models differ."""
+    """The differences between the circumstances of two trials of the same models."""
     texts = [
         ("server version", then.setup.version, now.setup.version),
         ("GPUs", ", ".join(then.setup.devices), ", ".join(now.setup.devices)),
     ]
-    found = [Difference(what=what, then=a, now=b) for what, a, b in texts if a != b]
-    found += setup_differences(then.setup, now.setup)
+    result = [Difference(what=name, then=a, now=b) for name, a, b in texts if a != b]
+    result += setup_differences(then.setup, now.setup)
     for old, work in zip(then.workloads, now.workloads, strict=True):
-        found += condition_differences(old, work)
-    return found
+        result += condition_differences(old, work)
+    return result
 
 
 def _why_elsewhere(then: Trial, now: Trial) -> str:
     texts = [
-        f"{one.what} {one.then or 'not set'} instead of {one.now or 'not set'}"
-        for one in differences(then, now)
+        f"{each.what} {each.then or 'not set'} instead of {each.now or 'not set'}"
+        for each in differences(then, now)
     ]
     return f"measured under different circumstances{f' ({_listed(texts)})' if texts else ''}"
 
 
 def _listed(texts: Sequence[str]) -> str:
-    more = len(texts) - _NAMED
-    return ", ".join([*texts[:_NAMED], *([f"and {more} more"] if more > 0 else [])])
+    more = len(texts) - _MOST_NAMED
+    return ", ".join([*texts[:_MOST_NAMED], *([f"and {more} more"] if more > 0 else [])])
 
 
-# -- the model as it is now --------------------------------------------------------------------
+# -- the current model ------------------------------------------------------------------------
 
 
 def _staleness(
     records: Sequence[TrialRecord], bases: tuple[str, ...] | None
 ) -> Callable[[TrialRecord], str]:
-    """A function that says why a record does not derive from the models as they are now, or ""."""
+    """A function that says why a record is not of the current models; "" if it is."""
     newest = _newest(records, bases)
     defaults = _defaults(records)
-    now = [
-        _Now(base, {part.model: part.files for part in work.variant.with_parts()}, defaults)
+    current = [
+        _CurrentModel(
+            base, {part.model: part.files for part in work.variant.with_parts()}, defaults
+        )
         for base, work in zip(bases or newest.bases, newest.workloads, strict=True)
     ]
-    # trials that share their variants are as stale as each other
-    known: dict[tuple[object, ...], str] = {}
+    # trials with the same variant objects have the same reason
+    cache: dict[tuple[object, ...], str] = {}
 
-    def why(record: TrialRecord) -> str:
+    def reason_of(record: TrialRecord) -> str:
         works = record.trial.workloads
         shared = tuple([item for work in works for item in (id(work.variant), work.base)])
-        reason = known.get(shared)
+        reason = cache.get(shared)
         if reason is None:
-            texts = [of.why_stale(work) for of, work in zip(now, works, strict=True)]
-            reason = known[shared] = "; ".join(dict.fromkeys(filter(None, texts)))
+            texts = [model.why_stale(work) for model, work in zip(current, works, strict=True)]
+            reason = cache[shared] = "; ".join(dict.fromkeys(filter(None, texts)))
         return reason
 
-    return why
+    return reason_of
 
 
 def _newest(records: Sequence[TrialRecord], bases: tuple[str, ...] | None) -> Trial:
-    """The newest trial of the models as they are now; of those whose files are known, if any."""
+    """The newest trial of the current models; preferably one whose model files are known."""
     trials = [record.trial for record in reversed(records)]
     for trial in trials:
         if bases is not None and trial.bases == bases:
             return trial
-    known = (trial for trial in trials if not trial.is_unverified)
-    return next(known, trials[0])
+    verified = (trial for trial in trials if not trial.is_unverified)
+    return next(verified, trials[0])
 
 
 def _defaults(records: Sequence[TrialRecord]) -> Mapping[str, Sequence[ModelVariant]]:
-    """By model, its own configurations over time, the newest last."""
-    found: dict[str, dict[str, ModelVariant]] = {}
+    """The default configurations of each model over time, newest last."""
+    defaults: dict[str, dict[str, ModelVariant]] = {}
     seen: set[int] = set()
     for record in reversed(records):
         for work in record.trial.workloads:
@@ -299,14 +303,14 @@ def _defaults(records: Sequence[TrialRecord]) -> Mapping[str, Sequence[ModelVari
                 seen.add(id(work.variant))
                 for part in work.variant.with_parts():
                     if part.is_default:
-                        found.setdefault(part.model, {}).setdefault(part.identity, part)
-    return {model: list(variants.values())[::-1] for model, variants in found.items()}
+                        defaults.setdefault(part.model, {}).setdefault(part.identity, part)
+    return {model: list(variants.values())[::-1] for model, variants in defaults.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class _Now:
-    """A model as it is now: its `base` (see `Workload.base`), the files of it and of all that it
-    calls, and the models' own configurations over time.
+class _CurrentModel:
+    """The current version of a model: its `base` (see `Workload.base`), the fingerprints of its
+    files and of those of its composing models, and all default configurations over time.
     """
 
     base: str
@@ -314,6 +318,7 @@ class _Now:
     defaults: Mapping[str, Sequence[ModelVariant]]
 
     def why_stale(self, work: Workload) -> str:
+        """Why the variant is not of the current model; "" if it is."""
         if work.base == self.base and work.base:
             return ""
         for part in work.variant.with_parts():
@@ -323,30 +328,30 @@ class _Now:
         if work.base and self.base:
             return self._edited(work)
         for part in work.variant.with_parts():
-            if changed := self._takes_over(part, work.variant.model):
+            if changed := self._outdated_value(part, work.variant.model):
                 return f"config.pbtxt of {part.model} has changed since ({changed})"
         return ""
 
     def _edited(self, work: Workload) -> str:
-        """The models are known to be others: what of them has changed."""
+        """What has changed between two known, different bases."""
         model = work.variant.model
-        then, now = self._parts(model, work.base), self._parts(model, self.base)
+        then, now = self._defaults_at(model, work.base), self._defaults_at(model, self.base)
         if then.keys() != now.keys():
             return f"{model} has called other models since"
         for name, part in then.items():
-            found = settings_differences("", part.config, now[name].config)
-            changed = _listed([str(one).removeprefix(": ") for one in found])
+            edits = settings_differences("", part.config, now[name].config)
+            changed = _listed([str(edit).removeprefix(": ") for edit in edits])
             if changed:
                 return f"config.pbtxt of {name} has changed since ({changed})"
         called = ", or of a model that it calls," if work.variant.composing else ""
         return f"config.pbtxt of {model}{called} has changed since"
 
-    def _takes_over(self, part: ModelVariant, model: str) -> str:
-        """What a part of a variant of the `model`, whose base nobody knows, has from an older
-        configuration of the part.
+    def _outdated_value(self, part: ModelVariant, model: str) -> str:
+        """A value that a part has from an older default configuration; "" if none. For variants of
+        the `model` with an unknown base.
         """
         versions = self.defaults.get(part.model, ())
-        now = self._parts(model, self.base).get(part.model) or next(iter(versions[-1:]), None)
+        now = self._defaults_at(model, self.base).get(part.model) or next(iter(versions[-1:]), None)
         if len(versions) < 2 or now is None:
             return ""
         own, present = dict(_leaves(part.config)), dict(_leaves(now.config))
@@ -356,15 +361,14 @@ class _Now:
                     return f"{name}: was {then}, now {present.get(name, 'not set')}"
         return ""
 
-    def _parts(self, model: str, base: str) -> Mapping[str, ModelVariant]:
-        """The model's own configuration that is this base, or else its newest, and those of all
-        that it calls.
+    def _defaults_at(self, model: str, base: str) -> Mapping[str, ModelVariant]:
+        """The default configuration of the model at this base, or else its newest, with those of
+        its composing models; by model.
         """
         versions = self.defaults.get(model, ())
-        found = next((one for one in versions if one.identity == base), None)
-        newest = versions[-1] if versions else None
-        own = found or newest
-        return {} if own is None else {part.model: part for part in own.with_parts()}
+        exact = next((version for version in versions if version.identity == base), None)
+        default = exact or (versions[-1] if versions else None)
+        return {} if default is None else {part.model: part for part in default.with_parts()}
 
 
 def _leaves(config: ModelConfig, prefix: str = "") -> Iterator[tuple[str, Any]]:

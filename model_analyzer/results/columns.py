@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The column catalogue: name, unit, precision and value of each column that shows measurements.
 
-Tables, pages and files choose columns from here, and only decide how cells are written.
+Tables, pages and files choose columns from here; they only decide how cells are written.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ Cell = str | int | float | None
 Subject = TypeVar("Subject")
 Other = TypeVar("Other")
 
-# Significant digits of a measured number where there is no room for all of them.
+# Significant digits of measured numbers in compact output.
 _DIGITS = 6
 
 
 class Mark(Enum):
-    """How a cell is to be seen."""
+    """How a cell is highlighted."""
 
     MET = "met"
     MISSED = "missed"
@@ -38,11 +38,11 @@ class Mark(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Column(Generic[Subject]):
-    """A column of what is shown of its subjects: measured trials, or variants at their best.
+    """A column with a cell for each subject, for example a measured trial or a variant.
 
-    `key` names it in options and files. `value` gives its cell, as exact as it is known, `mark` how
-    the cell is to be seen; where room is short, numbers have so many `digits`. A metric says which
-    way is `better`. Unless it `is_usual`, a page shows it when somebody asks for it.
+    `key` names it in options and files. `value` gives the unrounded cell, `mark` its highlight.
+    Compact output rounds numbers to `digits` significant digits. `better` is the better direction
+    of a metric. Pages show columns that are not `is_usual` only on request.
     """
 
     key: str
@@ -60,21 +60,21 @@ class Column(Generic[Subject]):
         """The name with the unit."""
         return self.name if self.unit is None else f"{self.name} ({self.unit})"
 
-    def called(self, name: str) -> Column[Subject]:
-        """The same under another name."""
+    def renamed(self, name: str) -> Column[Subject]:
+        """A copy with another name."""
         return replace(self, name=name)
 
-    def of(self, subject: Callable[[Other], Subject]) -> Column[Other]:
-        """The same of others, in which `subject` finds what this one is about."""
+    def adapted(self, subject: Callable[[Other], Subject]) -> Column[Other]:
+        """The same column for other objects; `subject` gets its subject from such an object."""
         value = self.value
-        # mypy takes the fields of a copy to be those of the original
+        # mypy assumes that a copy has the field types of the original
         return replace(self, value=lambda other: value(subject(other)))  # type: ignore[arg-type,return-value]
 
 
 def with_data(
     columns: Iterable[Column[Subject]], subjects: Sequence[Subject]
 ) -> list[Column[Subject]]:
-    """The columns in which any of the subjects has a cell."""
+    """The columns in which any subject has a value."""
     return [
         column
         for column in columns
@@ -83,9 +83,7 @@ def with_data(
 
 
 def show(cell: Cell) -> str:
-    """A cell as text: numbers with as many decimals as mean something, at least one; what there is
-    no value for is empty.
-    """
+    """A cell as text. Floats have 1 to 3 decimals, fewer for larger numbers; None is empty."""
     if cell is None:
         return ""
     if not isinstance(cell, float):
@@ -98,18 +96,18 @@ def show(cell: Cell) -> str:
 
 
 def joined(cells: Iterable[Cell]) -> Cell:
-    """One cell for several models: the cell itself where there is only one."""
-    own = list(cells)
-    if all(cell is None for cell in own):
+    """The cells of several models joined by commas; a single cell unchanged; None if all are."""
+    values = list(cells)
+    if all(cell is None for cell in values):
         return None
-    return own[0] if len(own) == 1 else ",".join(map(show, own))
+    return values[0] if len(values) == 1 else ",".join(map(show, values))
 
 
 # ------------------------------------------------------------------------------------- metrics
 
 
 def metric_column(tag: str, value: Callable[[Subject], Cell]) -> Column[Subject]:
-    """The column of a metric, whose `value` is taken from the subject."""
+    """The column of a metric; `value` gets it from the subject."""
     metric = METRICS[ALIASES.get(tag, tag)]
     return Column(
         key=tag,
@@ -128,7 +126,7 @@ def metric_over_all(tag: str) -> Column[MeasuredTrial]:
 
 
 def metric_of_each(tag: str) -> Column[MeasuredTrial]:
-    """The same; of several models `total, [one,other]`, where each has its own."""
+    """A metric of a trial; for several models also of each: `total, [first,second]`."""
 
     def value(item: MeasuredTrial) -> Cell:
         total = item.measurement.value(tag)
@@ -151,11 +149,11 @@ def _load(kind: LoadKind, name: str) -> Column[MeasuredTrial]:
 
 
 def _of_each(cell: Callable[[Workload], Cell]) -> Callable[[MeasuredTrial], Cell]:
-    """A cell made of those of each model of a trial."""
+    """Joins the cells of all models of a trial."""
     return lambda item: joined(map(cell, item.trial.workloads))
 
 
-# The columns that say under which load a trial was measured, by key.
+# The load columns, by key.
 LOADS = {
     column.key: column
     for column in (
@@ -198,7 +196,7 @@ MAX_BATCH_SIZE = Column[MeasuredTrial](
 
 
 def dynamic_batching(enabled: str, disabled: str) -> Column[MeasuredTrial]:
-    """Whether each served model batches dynamically, in these words."""
+    """Whether each served model uses dynamic batching, in the given words."""
     return Column(
         key="dynamic_batching",
         name="Dynamic Batching",
@@ -209,7 +207,7 @@ def dynamic_batching(enabled: str, disabled: str) -> Column[MeasuredTrial]:
 
 
 def instance_group(gpus: int) -> Column[MeasuredTrial]:
-    """The instances of each model, on a machine with so many `gpus`."""
+    """The instances of each model; `gpus` is the number of GPUs of the machine."""
     return Column(
         key="instance_group",
         name="Instance Group",
@@ -218,7 +216,7 @@ def instance_group(gpus: int) -> Column[MeasuredTrial]:
 
 
 def instances_text(variant: ModelVariant, *, gpus: int) -> str:
-    """`2:GPU + 1:CPU`; of an ensemble those of its parts, with commas between."""
+    """For example `2:GPU + 1:CPU`; for an ensemble those of its parts, separated by commas."""
     return ",".join(
         " + ".join(f"{count}:{kind}" for count, kind in part.instances(gpus=gpus))
         for part in variant.served
@@ -226,7 +224,7 @@ def instances_text(variant: ModelVariant, *, gpus: int) -> str:
 
 
 def backend_parameter(field: str) -> Column[MeasuredTrial]:
-    """A parameter of the backend by the `field` that asks for it: `backend_parameter/KEY`."""
+    """A backend parameter, given as the output field `backend_parameter/KEY`."""
     key = field.partition("/")[2]
 
     def value(work: Workload) -> Cell:
@@ -245,19 +243,19 @@ def _served(item: MeasuredTrial) -> Iterable[ModelVariant]:
 
 
 def reports_gpus(item: MeasuredTrial, *, gpus: int, always: bool) -> bool:
-    """Whether GPU metrics of this measurement are to be shown: it has some, and its variants use
-    GPUs, or the user wants them `always`.
+    """Whether to show the GPU metrics of this measurement: it has some, and either its variants use
+    GPUs or `always` is set.
     """
     return bool(item.measurement.gpus) and (
         always or any(work.variant.uses_gpus(gpus=gpus) for work in item.trial.workloads)
     )
 
 
-# ------------------------------------------------------------------------- how well it is founded
+# --------------------------------------------------------------------------------- reliability
 
 
 def requests_behind(measurement: Measurement) -> Cell:
-    """The requests behind the latencies; of several models those of each."""
+    """The number of measured requests; for several models, of each."""
     counts = [model.requests for model in measurement.models]
     if all(count is None for count in counts):
         return None

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What changed between two rankings of a model: of the best, and of each trial that both have."""
+"""The changes between two rankings of a model: of the best, and of all common trials."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from model_analyzer.results.ranking import Ranking
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """A measurement of either side, and the change of each metric by its tag.
+    """A measurement of each side, and the change of each metric by its tag.
 
-    `new_values` are where the metrics of the new one are, with what is known of the noise.
+    `new_values` are the 95 % intervals of the metrics of the new side; None if unknown.
     """
 
     base: MeasuredTrial
@@ -40,11 +40,11 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """A model (or several, measured together) on both sides, by the metrics of `tags`.
+    """The comparison of a model (or of several, measured together) by the metrics `tags`.
 
-    `best` is None where the new side has no measurement, only failures. `trials` are those that
-    both have, the one that got worst first; those measured only once are not among them, but
-    `taken_over` counts them. `overall` is the median change of the trials.
+    `best` is None if the new side has only failures. `trials` are the common trials, the largest
+    regression first. Measurements that the new side took over from the base are not in `trials`;
+    `taken_over` is their number. `overall` is the median change of the trials.
     """
 
     model: str
@@ -56,26 +56,26 @@ class Comparison:
 
 
 def compare(base: Ranking, new: Ranking, tags: Sequence[str]) -> Comparison:
-    """Compares two rankings by the same goal; that of the base has a measurement.
+    """Compares two rankings by the same goal; the base must have a measurement.
 
-    The noise of a change is the wider of two: that of both measurements, as far as their rankings
-    tell it (see `NoiseModel`), and that between the two checkpoints, which shows in how far apart
-    the changes of a configuration are under its loads (see `spread_of_groups`).
+    The noise of a change is the wider of two estimates: the noise of both measurements (see
+    `NoiseModel`), and the spread of the changes of a configuration over its loads, which shows the
+    noise between the two checkpoints (see `spread_of_groups`).
     """
     tags = tuple(dict.fromkeys(tags))
     common = list(_common(base, new))
-    fresh = [(one, other) for one, other in common if one.measurement != other.measurement]
+    fresh = [(old, later) for old, later in common if old.measurement != later.measurement]
     ratios = {tag: _ratios(fresh, tag) for tag in tags}
     spreads = {tag: spread_of_groups(ratios[tag]) for tag in tags}
 
-    def pair(one: MeasuredTrial, other: MeasuredTrial) -> Pair:
+    def pair(old: MeasuredTrial, later: MeasuredTrial) -> Pair:
         noises = {
-            tag: (base.noise_model.of(one.runs, tag), new.noise_model.of(other.runs, tag))
+            tag: (base.noise_model.of(old.runs, tag), new.noise_model.of(later.runs, tag))
             for tag in tags
         }
-        return _pair(one, other, noises, spreads)
+        return _pair(old, later, noises, spreads)
 
-    pairs = [pair(one, other) for one, other in fresh]
+    pairs = [pair(old, later) for old, later in fresh]
     best = pair(base.results[0].best, new.results[0].best) if new.results else None
     return Comparison(
         model=base.model,
@@ -87,14 +87,14 @@ def compare(base: Ranking, new: Ranking, tags: Sequence[str]) -> Comparison:
     )
 
 
-def verdict(tag: str, of: Change) -> ChangeVerdict:
-    """What can be said about the change of a metric."""
-    return of.verdict(is_higher_better=METRICS[tag].better is Better.HIGHER)
+def verdict(tag: str, change: Change) -> ChangeVerdict:
+    """The verdict on the change of a metric."""
+    return change.verdict(is_higher_better=METRICS[tag].better is Better.HIGHER)
 
 
 def _common(base: Ranking, new: Ranking) -> Iterator[tuple[MeasuredTrial, MeasuredTrial]]:
-    """The trials of both: the same models, configurations and loads. Files may differ, and how
-    it was measured, too: that is said elsewhere.
+    """The common trials: same models, configurations and loads. Model files and circumstances may
+    differ; these differences are reported separately.
     """
     exact = {_key(item.trial, verified=True): item for item in new.measured}
     alike = {_key(item.trial, verified=False): item for item in new.measured}
@@ -102,7 +102,7 @@ def _common(base: Ranking, new: Ranking) -> Iterator[tuple[MeasuredTrial, Measur
     for item in base.measured:
         key = _key(item.trial, verified=False)
         other = exact.get(_key(item.trial, verified=True)) or alike.get(key)
-        if other is not None and key not in seen:  # one configuration may have several names
+        if other is not None and key not in seen:  # a configuration may have several names
             seen.add(key)
             yield item, other
 
@@ -122,23 +122,23 @@ def _key(trial: Trial, *, verified: bool) -> str:
 def _ratios(
     pairs: Sequence[tuple[MeasuredTrial, MeasuredTrial]], tag: str
 ) -> Sequence[Sequence[float]]:
-    """The changes as logarithms, those of one configuration under its loads together."""
-    found: dict[str, list[float]] = {}
-    for one, other in pairs:
-        ratio = log_ratio(one.measurement.value(tag), other.measurement.value(tag))
+    """The changes as logarithms, grouped by configuration."""
+    groups: dict[str, list[float]] = {}
+    for old, later in pairs:
+        ratio = log_ratio(old.measurement.value(tag), later.measurement.value(tag))
         if ratio is not None:
-            found.setdefault(one.trial.content, []).append(ratio)
-    return list(found.values())
+            groups.setdefault(old.trial.content, []).append(ratio)
+    return list(groups.values())
 
 
 def _pair(
-    one: MeasuredTrial,
-    other: MeasuredTrial,
+    old: MeasuredTrial,
+    later: MeasuredTrial,
     noises: Mapping[str, tuple[Noise | None, Noise | None]],
     spreads: Mapping[str, Noise | None],
 ) -> Pair:
-    """`noises` are those of both measurements, `spreads` those between them."""
-    base, new = one.measurement, other.measurement
+    """`noises` are by tag for (old, later), `spreads` are the noise between the checkpoints."""
+    base, new = old.measurement, later.measurement
     changes: dict[str, Change] = {}
     values: dict[str, Interval | None] = {}
     for tag, spread in spreads.items():
@@ -148,11 +148,11 @@ def _pair(
         changes[tag] = change(base.value(tag), new.value(tag), noise)
         value = new.value(tag)
         # a change has the noise of two values
-        own = widest(noises[tag][1], None if spread is None else spread.of_mean(2))
-        values[tag] = None if value is None else around(value, own)
-    return Pair(base=one, new=other, changes=changes, new_values=values)
+        noise_of_value = widest(noises[tag][1], None if spread is None else spread.of_mean(2))
+        values[tag] = None if value is None else around(value, noise_of_value)
+    return Pair(base=old, new=later, changes=changes, new_values=values)
 
 
 def _gain(pair: Pair, tag: str) -> float:
-    """How much better it got, in percent; without a change 0."""
+    """The gain in percent; 0 if the change is unknown."""
     return METRICS[tag].gain(pair.changes[tag].percent or 0.0, 0.0)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Conditions that choose rows, as people write them: `perf_latency_p99<20`."""
+"""Conditions that filter rows, such as `perf_latency_p99<20`."""
 
 from __future__ import annotations
 
@@ -28,10 +28,7 @@ _FORM = re.compile(rf"\s*([\w/]+)\s*({'|'.join(_OPERATORS)})\s*(.*?)\s*", re.DOT
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """A column (a metric, a text or a number that says what was measured), an operator, a value.
-
-    A row without that column does not meet it, whatever the operator.
-    """
+    """A comparison of a column with a value. A row without that column never meets it."""
 
     column: str
     operator: str
@@ -39,13 +36,13 @@ class Condition:
 
     @classmethod
     def parse(cls, text: str) -> Condition:
-        """Reads `COLUMN OPERATOR VALUE`; raises ValueError with a sentence."""
-        found = _FORM.fullmatch(text)
-        if found is None or not found[3]:
+        """Parses `COLUMN OPERATOR VALUE`. Raises ValueError with a message for the user."""
+        match = _FORM.fullmatch(text)
+        if match is None or not match[3]:
             raise ValueError(
                 f"{text!r} is not a condition: write, for example, perf_latency_p99<20"
             )
-        column, sign, value = column_called(found[1]), found[2], found[3]
+        column, sign, value = column_named(match[1]), match[2], match[3]
         if column in TEXTS:
             if sign not in ("=", "!="):
                 raise ValueError(f"{text!r}: {column} is text: compare it with = or !=")
@@ -53,9 +50,9 @@ class Condition:
         try:
             number = float(value)
         except ValueError as error:
-            raise ValueError(f"{text!r}: {value!r} is no number") from error
+            raise ValueError(f"{text!r}: {value!r} is not a number") from error
         if isnan(number):
-            raise ValueError(f"{text!r}: {value!r} is no number")
+            raise ValueError(f"{text!r}: {value!r} is not a number")
         return cls(column=column, operator=sign, value=number)
 
     def is_met_by(self, row: Row) -> bool:
@@ -63,14 +60,14 @@ class Condition:
         return cell is not None and _OPERATORS[self.operator](cell, self.value)
 
 
-def column_called(name: str) -> str:
-    """The column that rows can be chosen or sorted by; older names of metrics stand for those of
-    today. Raises ValueError with the nearest one if there is none.
+def column_named(name: str) -> str:
+    """The column with this name, or with this old name of a metric, to filter or sort by. Raises
+    ValueError with the nearest name if there is none.
     """
     name = ALIASES.get(name, name)
-    known = (*TEXTS, *NUMBERS, *METRICS)
-    if name not in known:
-        nearest = get_close_matches(name, known, n=1)
+    names = (*TEXTS, *NUMBERS, *METRICS)
+    if name not in names:
+        nearest = get_close_matches(name, names, n=1)
         hint = f"did you mean {nearest[0]!r}?" if nearest else ""
         hint = hint or f"give a metric or one of {', '.join((*TEXTS, *NUMBERS))}"
         raise ValueError(f"unknown column {name!r}: {hint}")

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What each parameter changed: the best that was reached with each of its values.
+"""The effect of each parameter: the best result with each of its values.
 
-Searches measure more where results are good, so averages over everything measured would say more
-about the search than about the parameter. The best that was reached says what a value allows, with
-everything else free; that fewer measurements were made of a value is told with it.
+Searches measure more where results are good, so averages would describe the search rather than the
+parameter. The best result shows what a value allows, whatever the other parameters are. The number
+of measurements is shown with it.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from model_analyzer.results.columns import Cell
 from model_analyzer.results.flat_rows import differing_parameters
 from model_analyzer.results.ranking import Ranking
 
-# Names of parameters that are no fields of a configuration.
+# Parameters that are not fields of a configuration.
 CONCURRENCY, REQUEST_RATE, BATCH_SIZE = "concurrency", "request_rate", "batch_size"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueEffect:
-    """A value of a parameter (None: the configuration does not set it), the `best` that was
-    reached with it, and how many measurements that is the best of.
+    """A value of a parameter (None: not set), the `best` result with it, and the number of
+    measurements with it.
 
-    `best` is None where none of them met the constraints, or had the metric.
+    `best` is None if none of them met the constraints or had the metric.
     """
 
     value: Cell
@@ -37,10 +37,11 @@ class ValueEffect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParameterEffect:
-    """A parameter (`concurrency`, or a field: `config.max_batch_size`) and its values in order.
+    """A parameter (`concurrency`, or a field such as `config.max_batch_size`) and its values in
+    order.
 
-    `change` is by how many percent the highest `best` of its values is above the lowest; None
-    where fewer than two values have one.
+    `change` is the difference between the lowest and the highest `best`, in percent of the lowest;
+    None if fewer than two values have a `best`.
     """
 
     parameter: str
@@ -50,10 +51,10 @@ class ParameterEffect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effects:
-    """What the parameters changed, the one that changed most first, judged by the metric `tag`.
+    """The effects of the parameters on the metric `tag`, largest first.
 
-    `constrained` tells whether only measurements that meet the constraints count: where none
-    does, all do.
+    If `constrained`, only measurements that meet the constraints count. If none meets them, all
+    count.
     """
 
     tag: str
@@ -62,39 +63,38 @@ class Effects:
 
 
 def effects(ranking: Ranking) -> Effects | None:
-    """The effects of all parameters that had more than one value on the first objective.
+    """The effects on the first objective of all parameters with more than one value.
 
-    None across models, for models measured together, and where nothing was varied: then nothing
-    can be told.
+    None for rankings across models, for models measured together, and if nothing was varied.
     """
     measured = ranking.measured
     if ranking.is_across_models or not measured or len(measured[0].trial.workloads) != 1:
         return None
     tag = next(iter(ranking.goal.tags))
     nothing_passes = not any(ranking.passing)
-    reached = [
-        value if counts or nothing_passes else None
-        for value, counts in zip(ranking.columns.of(tag), ranking.passing, strict=True)
+    results = [
+        value if passes or nothing_passes else None
+        for value, passes in zip(ranking.columns.of(tag), ranking.passing, strict=True)
     ]
-    found = []
+    parameters = []
     for name, column in _columns(ranking).items():
         groups: dict[Cell, list[float | None]] = {}
-        for value, number in zip(column, reached, strict=True):
+        for value, number in zip(column, results, strict=True):
             groups.setdefault(value, []).append(number)
         if len(groups) > 1:
-            found.append(_effect(name, groups, tag))
-    found.sort(key=lambda effect: -(effect.change if effect.change is not None else -1.0))
-    if not found:
+            parameters.append(_effect(name, groups, tag))
+    parameters.sort(key=lambda effect: -(effect.change if effect.change is not None else -1.0))
+    if not parameters:
         return None
     return Effects(
         tag=tag,
         constrained=not nothing_passes and ranking.goal.has_constraints,
-        parameters=tuple(found),
+        parameters=tuple(parameters),
     )
 
 
 def _effect(name: str, groups: Mapping[Cell, Sequence[float | None]], tag: str) -> ParameterEffect:
-    """That of the parameter, with what was reached in each measurement of each of its values."""
+    """The effect of a parameter; `groups` has the results of all measurements by value."""
     best = max if METRICS[ALIASES.get(tag, tag)].better is Better.HIGHER else min
     values = [
         ValueEffect(
@@ -116,7 +116,7 @@ def _change(values: Sequence[ValueEffect]) -> float | None:
 
 
 def _order(value: Cell) -> tuple[int, float, str]:
-    """What is not set first, then numbers, then texts."""
+    """A sort key: None first, then numbers, then texts."""
     if value is None:
         return 0, 0.0, ""
     if isinstance(value, (int, float)):
@@ -125,24 +125,24 @@ def _order(value: Cell) -> tuple[int, float, str]:
 
 
 def _columns(ranking: Ranking) -> Mapping[str, Sequence[Cell]]:
-    """By parameter, its value in each measurement of the ranking, in their order; None where the
-    parameter is not set. First those that the best variant sets, then the load.
+    """For each parameter, its value in each measurement of the ranking (None: not set). The
+    parameters of the best variant come first, then the load, then the others.
     """
     differing = differing_parameters([result.variants[0] for result in ranking.results])
-    of_results = [differing[result.variants[0].identity] for result in ranking.results]
+    by_result = [differing[result.variants[0].identity] for result in ranking.results]
 
     def column(name: str) -> Sequence[Cell]:
         return [
             cell
-            for result, own in zip(ranking.results, of_results, strict=True)
-            for cell in [own.get(name)] * len(result.measured)
+            for result, row in zip(ranking.results, by_result, strict=True)
+            for cell in [row.get(name)] * len(result.measured)
         ]
 
-    columns = {name: column(name) for name in of_results[0]}
+    columns = {name: column(name) for name in by_result[0]}
     loads = [item.trial.workloads[0].load for item in ranking.measured]
     columns[BATCH_SIZE] = [load.batch_size for load in loads]
     for kind in (LoadKind.CONCURRENCY, LoadKind.REQUEST_RATE):
         if any(load.kind is kind for load in loads):
             columns[kind.value] = [load.value if load.kind is kind else None for load in loads]
-    others = dict.fromkeys(name for own in of_results for name in own if name not in columns)
+    others = dict.fromkeys(name for row in by_result for name in row if name not in columns)
     return columns | {name: column(name) for name in others}

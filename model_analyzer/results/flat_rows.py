@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Everything that was measured as flat rows, for whoever takes it elsewhere."""
+"""All outcomes as flat rows, for use in other programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import LoadKind, Workload
 from model_analyzer.results.columns import Cell
 
-# What is known of a model in a trial, by name of the column. What is unknown is left out.
+# The values of a model in a trial, by column. Unknown values are left out.
 Row = dict[str, Cell]
 
 _FIRST = ("trial", "model", "variant", "composing")
@@ -24,13 +24,13 @@ _LOAD = ("load", "concurrency", "request_rate", "batch_size")
 _LAST = ("server_batch_size", "requests", "failure", "message", "node", "started", "duration_s")
 _PARAMETER = "config."
 
-# The columns that rows can be chosen and sorted by, besides metrics.
+# The columns to filter and sort by, besides metrics.
 TEXTS = ("model", "variant")
 NUMBERS = ("concurrency", "request_rate", "batch_size")
 
 
 def rows_of(records: Iterable[tuple[str, TrialRecord]]) -> Sequence[Row]:
-    """One row for each model of each trial (whose key comes with it), in order of measuring.
+    """One row for each model of each trial, in the order of `records` (key and record).
 
     `config.…` columns are the parameters in which the variants of a model differ.
     """
@@ -45,8 +45,8 @@ def rows_of(records: Iterable[tuple[str, TrialRecord]]) -> Sequence[Row]:
             rows.append(_row(key, record, index, work))
     parameters = {
         identity: differing
-        for of_model in variants.values()
-        for identity, differing in differing_parameters(of_model.values()).items()
+        for by_identity in variants.values()
+        for identity, differing in differing_parameters(by_identity.values()).items()
     }
     for row, identity in zip(rows, identities, strict=True):
         row.update(parameters[identity])
@@ -54,18 +54,18 @@ def rows_of(records: Iterable[tuple[str, TrialRecord]]) -> Sequence[Row]:
 
 
 def columns_of(rows: Iterable[Row]) -> Sequence[str]:
-    """The columns that have any data, in the order in which people read them."""
+    """The columns that have data, in display order."""
     present: dict[str, None] = {}
     for row in rows:
         present.update(dict.fromkeys(row))
     parameters = [name for name in present if name.startswith(_PARAMETER)]
-    known = (*_FIRST, *parameters, *_LOAD, *METRICS)
-    unknown = [name for name in present if name not in {*known, *_LAST}]
-    return [name for name in (*known, *unknown, *_LAST) if name in present]
+    standard = (*_FIRST, *parameters, *_LOAD, *METRICS)
+    others = [name for name in present if name not in {*standard, *_LAST}]
+    return [name for name in (*standard, *others, *_LAST) if name in present]
 
 
 def sort_rows(rows: Iterable[Row], column: str, *, descending: bool) -> Sequence[Row]:
-    """The rows by a column; those without it come last."""
+    """The rows sorted by a column; rows without it come last."""
     all_rows = list(rows)
 
     def cell(row: Row) -> Any:
@@ -77,17 +77,17 @@ def sort_rows(rows: Iterable[Row], column: str, *, descending: bool) -> Sequence
 
 
 def best_of_variants(rows: Iterable[Row], tag: str) -> Sequence[Row]:
-    """For each variant the row that is best by a metric, in order of first measurement; of one
-    that was never measured, a row of a failure.
+    """For each variant, its best row by a metric, in the order of `rows`; a row of a failure if it
+    has no measurement.
 
-    `measurements` and `failures` say how many there are.
+    The columns `measurements` and `failures` are added with their numbers.
     """
-    found: dict[tuple[Cell, ...], list[Row]] = {}
+    groups: dict[tuple[Cell, ...], list[Row]] = {}
     for row in rows:
-        place = (row["model"], row["variant"], row.get("composing"))
-        found.setdefault(place, []).append(row)
+        identity = (row["model"], row["variant"], row.get("composing"))
+        groups.setdefault(identity, []).append(row)
     chosen = []
-    for group in found.values():
+    for group in groups.values():
         failures = sum("failure" in row for row in group)
         best = sort_rows(group, tag, descending=is_best_high(tag))[0]
         chosen.append(best | {"measurements": len(group) - failures, "failures": failures})
@@ -122,16 +122,16 @@ def _row(key: str, record: TrialRecord, index: int, work: Workload) -> Row:
         row[tag] = outcome.value(tag)
     if model.requests is not None:
         row["requests"] = model.requests
-    counted = outcome.statistics.get(work.variant.model)
-    # an ensemble forms no batches itself
-    if counted and counted.mean_batch and not work.variant.is_ensemble:
-        row["server_batch_size"] = round(counted.mean_batch, 3)
+    counters = outcome.statistics.get(work.variant.model)
+    # an ensemble itself executes no batches
+    if counters and counters.mean_batch and not work.variant.is_ensemble:
+        row["server_batch_size"] = round(counters.mean_batch, 3)
     return row
 
 
 def differing_parameters(variants: Iterable[ModelVariant]) -> Mapping[str, Row]:
-    """By identity, the parameters in which the variants of one model differ (`config.…`)."""
-    parameters = {one.identity: dict(_parameters(one)) for one in variants}
+    """The parameters (`config.…`) in which the variants of one model differ, by identity."""
+    parameters = {variant.identity: dict(_parameters(variant)) for variant in variants}
     names = dict.fromkeys(name for values in parameters.values() for name in values)
     differing = [
         name for name in names if len({str(values.get(name)) for values in parameters.values()}) > 1
@@ -143,8 +143,8 @@ def differing_parameters(variants: Iterable[ModelVariant]) -> Mapping[str, Row]:
 
 
 def _parameters(variant: ModelVariant) -> Iterator[tuple[str, Cell]]:
-    """The fields of the configuration, `config.dynamic_batching.…`; those of a model that the
-    variant calls have its name: `config.MODEL.max_batch_size`.
+    """The fields of the configuration, such as `config.max_batch_size`; for composing models with
+    their name: `config.MODEL.max_batch_size`.
     """
     for field, value in masked_values(variant.config).items():
         yield from _leaves(_PARAMETER + field, value)

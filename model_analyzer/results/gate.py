@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rules that a new checkpoint must not break: `perf_throughput<-3%`, `perf_latency_p99>20`."""
+"""Rules that a new checkpoint must not break, such as `perf_throughput<-3%`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _FORM = re.compile(r"\s*(\w+)\s*([<>])\s*([^\s%]+)\s*(%?)\s*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """It is broken by a change below (or above) so many percent; or, where it is about no change,
-    by a value of the new best there, in the unit of the metric.
+    """A rule is broken by a change (`is_change`) below or above `bound` percent; otherwise by a
+    value of the new best below or above `bound`, in the unit of the metric.
     """
 
     tag: str
@@ -29,20 +29,20 @@ class Rule:
 
     @classmethod
     def parse(cls, text: str) -> Rule:
-        """Reads `METRIC<BOUND` with `%` or without; raises ValueError with a sentence. Whether
-        there is such a metric is not its business.
+        """Parses `METRIC<BOUND` or `METRIC<BOUND%`, or the same with `>`. Raises ValueError with a
+        message for the user. Does not check that the metric exists.
         """
-        found = _FORM.fullmatch(text)
+        match = _FORM.fullmatch(text)
         try:
-            bound = float(found[3]) if found else float("nan")
+            bound = float(match[3]) if match else float("nan")
         except ValueError:
             bound = float("nan")
-        if found is None or not isfinite(bound):
+        if match is None or not isfinite(bound):
             raise ValueError(
                 f"{text!r} is not a rule: write, for example, perf_throughput<-3% or"
                 " perf_latency_p99>20"
             )
-        return cls(tag=found[1], is_below=found[2] == "<", bound=bound, is_change=bool(found[4]))
+        return cls(tag=match[1], is_below=match[2] == "<", bound=bound, is_change=bool(match[4]))
 
     def __str__(self) -> str:
         sign = "<" if self.is_below else ">"
@@ -52,21 +52,21 @@ class Rule:
         return value < self.bound if self.is_below else value > self.bound
 
     def is_broken_within(self, interval: Interval) -> bool | None:
-        """By everything in the interval, by nothing in it, or (None) by some."""
+        """Whether all values of the interval break the rule; None if only some do."""
         ends = {self.is_broken_by(interval.low), self.is_broken_by(interval.high)}
         return ends.pop() if len(ends) == 1 else None
 
 
 class Status(Enum):
-    """What became of a rule."""
+    """The result of a rule."""
 
-    KEPT = "passed"
-    BROKEN = "failed"
-    OPEN = "not certain"
+    PASSED = "passed"
+    FAILED = "failed"
+    UNCERTAIN = "not certain"
 
 
 class Ground(Enum):
-    """What decided about a rule, or left it open."""
+    """The evidence for the result of a rule."""
 
     BEST = "the best"
     TRIALS = "the common trials"
@@ -75,7 +75,7 @@ class Ground(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What became of a rule for a model, and by what."""
+    """The result of a rule for a model, and its evidence."""
 
     model: str
     rule: Rule
@@ -84,16 +84,16 @@ class Judgement:
 
     @property
     def is_regression(self) -> bool:
-        return self.status is Status.BROKEN
+        return self.status is Status.FAILED
 
 
 def judge(rule: Rule, comparison: Comparison, *, strict: bool) -> Judgement:
-    """Whether a model keeps a rule.
+    """Checks a rule for a model.
 
-    The best decides. Where its interval leaves a change open, the median change of the common
-    trials may break the rule. What is open even then is kept, unless `strict`: then the change as
-    measured decides, and what was not measured is broken. A model of which nothing could be
-    measured any more breaks every rule.
+    The best decides if its whole interval breaks or passes the rule. Otherwise the median change of
+    the common trials may break the rule. If that is uncertain, too, the result is uncertain, unless
+    `strict`: then the measured change decides, and a missing measurement breaks the rule. A model
+    with only failures on the new side breaks every rule.
     """
 
     def judged(status: Status, ground: Ground = Ground.BEST) -> Judgement:
@@ -101,22 +101,22 @@ def judge(rule: Rule, comparison: Comparison, *, strict: bool) -> Judgement:
 
     best = comparison.best
     if best is None:
-        return judged(Status.BROKEN, Ground.FAILURES)
-    found = best.changes[rule.tag]
-    value, interval = found.percent, found.interval
+        return judged(Status.FAILED, Ground.FAILURES)
+    change = best.changes[rule.tag]
+    value, interval = change.percent, change.interval
     if not rule.is_change:
-        value, interval = found.new, best.new_values[rule.tag]
+        value, interval = change.new, best.new_values[rule.tag]
         if value is not None and interval is None:
-            interval = Interval(low=value, high=value)  # as constraints take it
+            interval = Interval(low=value, high=value)  # like constraints, which ignore noise
     broken = None if interval is None else rule.is_broken_within(interval)
     if broken is not None:
-        return judged(Status.BROKEN if broken else Status.KEPT)
+        return judged(Status.FAILED if broken else Status.PASSED)
     if rule.is_change and _is_certainly_broken(rule, comparison.overall[rule.tag]):
-        return judged(Status.BROKEN, Ground.TRIALS)
+        return judged(Status.FAILED, Ground.TRIALS)
     if strict:
         is_broken = value is None or rule.is_broken_by(value)
-        return judged(Status.BROKEN if is_broken else Status.KEPT)
-    return judged(Status.OPEN)
+        return judged(Status.FAILED if is_broken else Status.PASSED)
+    return judged(Status.UNCERTAIN)
 
 
 def _is_certainly_broken(rule: Rule, change: Change) -> bool:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which points nothing beats in both of two respects. Standard library only."""
+"""The Pareto front of points in two dimensions. Standard library only."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 
 def pareto_front(points: Sequence[tuple[float, float]]) -> Sequence[int]:
-    """The points (cost, gain), by their places in `points`, for which no other has at most the
-    cost and at least the gain, one of them better; lowest cost first. Of equal ones the first.
+    """The indices of the points (cost, gain) that no other point dominates, lowest cost first. Of
+    equal points, the first counts.
     """
     costs, losses = [cost for cost, _ in points], [-gain for _, gain in points]
-    # by cost, those of equal cost by gain: sorting by one number is quick, by pairs it is not
+    # two sorts by one number are faster than one sort by pairs
     order = sorted(range(len(points)), key=losses.__getitem__)
     order.sort(key=costs.__getitem__)
     front = []

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Orders the variants of a model by what its goal says. Those that pass always come first."""
+"""Orders the variants of a model by its goal. Variants that meet the constraints come first."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from model_analyzer.results.circumstances import (
     comparable,
 )
 
-# Gains that round to less than this many percent are none.
+# Percent; smaller gains count as no gain.
 NO_GAIN = 0.5
 
-# No others can tie with the best: more of them would only take time.
+# Only so many of the best are compared with each other; the others cannot tie with the best.
 _CLOSEST = 200
 
 
@@ -45,7 +45,7 @@ _CLOSEST = 200
 class VariantResult:
     """Variants measured together (one for each model), with all their measurements, best first.
 
-    `noise_model` is that of everything that was measured under the same conditions.
+    `noise_model` covers all measurements under the same conditions.
     """
 
     variants: tuple[ModelVariant, ...]
@@ -60,12 +60,12 @@ class VariantResult:
 
     @property
     def telling_name(self) -> str:
-        """The same, with what they call where a name alone does not tell them from others."""
+        """The names, with those of composing variants where a name alone is ambiguous."""
         return group_name(variant.telling_name for variant in self.variants)
 
     @property
     def folder(self) -> str:
-        """The same as the name of a directory."""
+        """The names as the name of a directory."""
         return ",".join(variant.folder for variant in self.variants)
 
     @property
@@ -74,22 +74,22 @@ class VariantResult:
 
     @property
     def best(self) -> MeasuredTrial:
-        """The measurement that stands for the variants."""
+        """The best measurement, which represents the variants."""
         return self.measured[0]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ranking:
-    """The variants of a model (or of several, measured together), best first, with the trials
-    that failed.
+    """The variants of a model (or of several, measured together), best first, and failed trials.
 
-    `ties` are as good as the first within noise; `conclusion` is that of the search that chose the
-    first, if one did; where one did and does not count here, `unused_conclusion` says why. It
-    `is_unfinished` where such a search has not come to its end. Of the objectives in `unmeasured`
-    there are no data, so `goal` is without them. `left_out` is what was measured and cannot be
-    compared; `groups` are all circumstances under which the model was measured, `group` is the one
-    that is ranked. `model` is the name of the group (`domain.groups`). Across models, each result
-    is of one model, and there is no default to compare with.
+    * `model` is the name of the model group (see `domain.groups`). If `is_across_models`, each
+      result is of one model, and there is no default to compare with.
+    * `ties` are within noise of the first.
+    * `conclusion` is that of the search that chose the first, if any. If there is one that does not
+      apply, `unused_conclusion` says why. `is_unfinished` means that the search did not finish.
+    * `unmeasured` are objectives without data; `goal` is without them.
+    * `left_out` are records that cannot be compared. `groups` are all groups of circumstances,
+      `group` is the ranked one.
     """
 
     model: str
@@ -108,33 +108,33 @@ class Ranking:
 
     @property
     def repetitions(self) -> int:
-        """How many further measurements there are, in the means of others."""
+        """The number of repetitions, beyond the first measurement of each trial."""
         return sum(len(item.runs) - 1 for item in self.measured)
 
     @cached_property
     def measured(self) -> tuple[MeasuredTrial, ...]:
-        """Every measurement, in the order of the tables."""
+        """All measurements, in the order of the tables."""
         return tuple(item for result in self.results for item in result.measured)
 
     @cached_property
     def columns(self) -> Columns:
-        """The metrics of every measurement, in that order."""
+        """The metrics of all measurements, in the order of `measured`."""
         return Columns([item.measurement for item in self.measured])
 
     @cached_property
     def passing(self) -> Sequence[bool]:
-        """Whether each measurement meets the constraints, in that order."""
+        """Whether each measurement meets the constraints, in the order of `measured`."""
         measurements = [item.measurement for item in self.measured]
         return [missed == 0 for missed in self.goal.shortfalls(self.columns, measurements)]
 
     @property
     def noise_model(self) -> NoiseModel:
-        """What all measurements together tell of their noise."""
+        """The noise model of all measurements."""
         return self.results[0].noise_model if self.results else NoiseModel(())
 
     @property
     def default(self) -> VariantResult | None:
-        """The models' own configurations, if they were measured."""
+        """The result of the default configurations, if they were measured."""
         if self.is_across_models:
             return None
         return next((result for result in self.results if result.is_default), None)
@@ -152,17 +152,17 @@ def rank(
     circumstances: Circumstances | Intended | int | None = None,
     bases: tuple[str, ...] | None = None,
 ) -> Ranking:
-    """The ranking of `model` from what can be compared; for `circumstances` and `bases` see
-    `comparable`. `model` is the name of a group (`domain.groups`).
+    """Ranks the comparable measurements of `model`, the name of a group (see `domain.groups`). For
+    `circumstances` and `bases`, see `comparable`.
 
-    Raises ValueError where there are no such circumstances.
+    Raises ValueError if there is no group with the number `circumstances`.
     """
     names = group_members(model)
     records = [record for record in map(partial(_in_order, names), profile.records) if record]
-    known = profile.bases.get(model, ())
-    if len(known) != len(names):
-        known = ()  # of checkpoints from before, there are none
-    chosen = comparable(records, circumstances=circumstances, bases=bases or known or None)
+    recorded = profile.bases.get(model, ())
+    if len(recorded) != len(names):
+        recorded = ()  # older checkpoints have no bases
+    chosen = comparable(records, circumstances=circumstances, bases=bases or recorded or None)
     measured = [
         MeasuredTrial(trial=record.trial, measurement=record.outcome)
         for record in chosen.records
@@ -176,8 +176,9 @@ def rank(
     if conclusion is not None and ordered[0].trial.first.key != conclusion.recommended:
         conclusion, unused = None, "newer measurements are better than its recommendation"
     ordered, ties = _default_first(ordered, ties, judged)
-    same = ordered[0].trial.first.key if ordered else ""
-    ties = tuple(item for item in ties if item.trial.first.key != same)  # under another name
+    best_key = ordered[0].trial.first.key if ordered else ""
+    # the best may be listed again under another name
+    ties = tuple(item for item in ties if item.trial.first.key != best_key)
     return Ranking(
         model=model,
         goal=judged,
@@ -199,7 +200,7 @@ def rank(
 
 
 def _in_order(names: Sequence[str], record: TrialRecord) -> TrialRecord | None:
-    """The record of just these models, with them in this order; None if it is of others."""
+    """The record with its models in this order; None if it is of other models."""
     works = record.trial.workloads
     if len(works) != len(names):
         return None
@@ -217,8 +218,8 @@ def _in_order(names: Sequence[str], record: TrialRecord) -> TrialRecord | None:
 
 
 def _judged(goal: Goal, measured: Sequence[MeasuredTrial]) -> tuple[Goal, tuple[str, ...]]:
-    """The goal without the objectives of which no measurement has data, and their tags. Where
-    nothing is left of a model's objectives, throughput is what counts.
+    """The goal without objectives that no measurement has data for, and the tags of these. If a
+    model has no objective left, its objective is throughput.
     """
     if not measured:
         return goal, ()
@@ -247,8 +248,8 @@ def _why_unused(
     goal: Goal,
     unmeasured: Sequence[str],
 ) -> str:
-    """Why a conclusion does not hold, or "": it is for one goal, of which all was measured, and its
-    trials are among these. Others may be there, too, unless they beat what it recommends.
+    """Why a conclusion does not apply; "" if it does. It applies if it is for this goal, all
+    objectives were measured, and all its trials are among the records.
     """
     if conclusion is None:
         return ""
@@ -269,10 +270,10 @@ def _why_unused(
 
 
 def rank_across(rankings: Sequence[Ranking], goal: Goal, name: str) -> Ranking:
-    """The variants of all models in one order, each judged alone by `goal`. Those of a model that
-    is ranked by the same goal stay in their order: what is recommended of it is so here.
+    """Ranks the variants of all models together by `goal`. If a model was ranked by the same goal,
+    its variants keep their order, so its recommendation stays first among them.
     """
-    judged, unmeasured = _judged(goal, [item for each in rankings for item in each.measured])
+    judged, unmeasured = _judged(goal, [item for ranking in rankings for item in ranking.measured])
     queues = [_judged_alone(ranking, judged) for ranking in rankings]
     ordered = []
     while queues := [queue for queue in queues if queue]:
@@ -289,7 +290,7 @@ def rank_across(rankings: Sequence[Ranking], goal: Goal, name: str) -> Ranking:
 
 
 def _judged_alone(ranking: Ranking, goal: Goal) -> list[VariantResult]:
-    """The results of a model, judged by another goal, the best last."""
+    """The results of a model, ranked by `goal`, best last."""
     if ranking.goal == goal:
         return list(reversed(ranking.results))
     results = [
@@ -306,9 +307,9 @@ def _judged_alone(ranking: Ranking, goal: Goal) -> list[VariantResult]:
 def _ordered(
     measured: Sequence[MeasuredTrial], goal: Goal, conclusion: Conclusion | None
 ) -> tuple[Sequence[MeasuredTrial], tuple[MeasuredTrial, ...]]:
-    """The measurements, best first, with repetitions of a trial as one: their mean. First is what a
-    search has concluded, unless other measurements beat it; else, of those that tie for the first
-    place, the cheapest. Others that tie are named.
+    """The measurements, best first, with repetitions of a trial merged into their mean; and the
+    ties. The recommendation of a search comes first, unless other measurements beat it; otherwise
+    the cheapest of those that tie for the first place.
     """
     repetitions = _repetitions(measured, is_concluded=conclusion is not None)
     means = {key: _mean_of(items) for key, items in repetitions.items()}
@@ -317,10 +318,10 @@ def _ordered(
     closest = list(dict.fromkeys([*by_mean[:_CLOSEST], *concluded]))
     runs = {key: [item.measurement for item in repetitions[key]] for key in closest}
     passing = [key for key in closest if goal.passes(means[key].measurement)]
-    equal = concluded or by_mean[:1]
+    tie = concluded or by_mean[:1]
     if passing:
         comparison, sure = Comparison(goal, runs), assurance(goal, runs)
-        # where all was measured once, it is taken at its word, with a remark about close bounds
+        # without repetitions, measurements count as they are; a remark names close constraints
         has_repeated = any(len(measurements) > 1 for measurements in runs.values())
         is_kept = surely_kept(goal, runs, sure)
         best = undefeated(
@@ -328,22 +329,22 @@ def _ordered(
         )
         if concluded and concluded[0] in best:
             order = sorted(best, key=lambda key: key not in concluded)
-            equal = tied(comparison, order, sure)
+            tie = tied(comparison, order, sure)
         else:
             order = assured_first(goal, best, runs, sure) if has_repeated else best
-            equal = cheapest_first(
+            tie = cheapest_first(
                 tied(comparison, order, sure), lambda key: means[key].trial, comparison
             )
-    order = [*equal[:1], *(key for key in by_mean if key not in equal[:1])]
-    return [means[key] for key in order], tuple(means[key] for key in equal[1:])
+    order = [*tie[:1], *(key for key in by_mean if key not in tie[:1])]
+    return [means[key] for key in order], tuple(means[key] for key in tie[1:])
 
 
 def _repetitions(
     measured: Sequence[MeasuredTrial], *, is_concluded: bool
 ) -> Mapping[tuple[str, str], Sequence[MeasuredTrial]]:
-    """What was measured of each trial, by the names of its variants and its key."""
+    """The measurements of each trial, by the names of its variants and its key."""
     if not is_concluded and not any(item.trial.repetition for item in measured):
-        # keys of many trials take long
+        # computing the keys of many trials is slow
         return {(item.trial.variants, str(index)): [item] for index, item in enumerate(measured)}
     repetitions: dict[tuple[str, str], list[MeasuredTrial]] = {}
     for item in measured:
@@ -353,7 +354,7 @@ def _repetitions(
 
 
 def _mean_of(items: Sequence[MeasuredTrial]) -> MeasuredTrial:
-    """The mean of what was measured of one trial."""
+    """The mean of the measurements of one trial."""
     runs = [item.measurement for item in items]
     return MeasuredTrial(
         trial=items[0].trial,
@@ -365,8 +366,8 @@ def _mean_of(items: Sequence[MeasuredTrial]) -> MeasuredTrial:
 def _default_first(
     ordered: Sequence[MeasuredTrial], ties: tuple[MeasuredTrial, ...], goal: Goal
 ) -> tuple[Sequence[MeasuredTrial], tuple[MeasuredTrial, ...]]:
-    """The same order and ties, but nobody has to change anything for a gain that rounds to nothing:
-    then the default configuration comes first, unless it needs more resources.
+    """Moves the default configuration to the first place if the gain over it is negligible and it
+    does not need more resources; otherwise order and ties are unchanged.
     """
     best = next(iter(ordered), None)
     default = next((item for item in ordered if _is_default(item)), None)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What of a ranking is shown, and what the best gains over the default."""
+"""Selects the shown results of a ranking, and computes the gain over the default."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.results.ranking import NO_GAIN, Ranking, VariantResult
 
-# An instance that requests wait for half as long as they are worked on is always busy.
-_MUCH = 0.5
+# Instances count as always busy if the queue time is above this share of the compute time.
+_BUSY_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gain:
-    """How much better the best variant is than the default one, in percent.
+    """The gain of the best variant over the default one, in percent.
 
-    `noise` is half the width of its 95 % interval in percent points, where it can be told.
+    `noise` is half the width of its 95 % interval in percentage points; None if unknown.
     """
 
     percent: float
@@ -33,18 +33,18 @@ class Gain:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the gain is more than noise, and does not round to nothing."""
+        """Whether the gain is larger than the noise, and not negligible."""
         return self.percent > max(self.noise or 0.0, NO_GAIN)
 
 
 def top(ranking: Ranking, count: int) -> Sequence[VariantResult]:
-    """The `count` best results: those that pass the constraints, or if none does, the nearest."""
+    """The `count` best results that meet the constraints, or the nearest if none does."""
     passing = [result for result in ranking.results if result.passes]
     return (passing or list(ranking.results))[:count]
 
 
 def top_with_default(ranking: Ranking, count: int) -> Sequence[VariantResult]:
-    """The same with the default, wherever it stands."""
+    """The `count` best results, and the default if it is not among them."""
     chosen = list(top(ranking, count))
     if ranking.default is not None and ranking.default not in chosen:
         chosen.append(ranking.default)
@@ -52,8 +52,8 @@ def top_with_default(ranking: Ranking, count: int) -> Sequence[VariantResult]:
 
 
 def gain_over_default(ranking: Ranking) -> Gain | None:
-    """What the best gains over the default, as every surface states it; None if there is nothing to
-    compare, if the best breaks the constraints, or if the default does and is not clearly worse.
+    """The gain of the best over the default. None if there is nothing to compare, if the best
+    misses the constraints, or if the default misses them and is not clearly worse.
     """
     default = compared_default(ranking)
     if default is None or not ranking.results[0].passes:
@@ -63,21 +63,21 @@ def gain_over_default(ranking: Ranking) -> Gain | None:
 
 
 def compared_default(ranking: Ranking) -> VariantResult | None:
-    """The default, if its values can be held against those of the best; None if it is the best
-    itself, or if the gain may be owed to the load alone.
+    """The default, if it can be compared with the best; None if it is the best itself, or if only
+    the load may cause the gain.
     """
     default = ranking.default
     if default is None or ranking.results[0] is default:
         return None
     best = ranking.results[0]
-    owes_to_load = not are_comparable(ranking.goal, best.best.trial, default.measured)
-    return None if owes_to_load and _gain(ranking, best, default).is_clear else default
+    may_be_load = not are_comparable(ranking.goal, best.best.trial, default.measured)
+    return None if may_be_load and _gain(ranking, best, default).is_clear else default
 
 
 def are_comparable(goal: Goal, best: Trial, defaults: Collection[MeasuredTrial]) -> bool:
-    """Whether a gain over the best of the defaults tells about the configuration: they were
-    measured under the load of the best one, or several loads were tried; or throughput is all that
-    counts, and one of them was as busy as it can be.
+    """Whether a gain over the default measurements comes from the configuration, not from the load:
+    they include the load of `best` or several loads; or throughput is the only objective, and one
+    of them kept the server fully busy.
     """
     loads = {item.trial.load for item in defaults}
     if len(loads) > 1 or best.load in loads:
@@ -86,27 +86,27 @@ def are_comparable(goal: Goal, best: Trial, defaults: Collection[MeasuredTrial])
 
 
 def _is_busy(item: MeasuredTrial, *, like: Trial) -> bool:
-    """Whether more requests in flight, of the same client batches, would hardly give more: there
-    are enough for full batches everywhere, and some wait for an instance.
+    """Whether more concurrent requests of the same client batch size would hardly increase the
+    throughput: there are enough to fill all batches, and some wait for an instance.
     """
     gpus = len(item.trial.setup.devices)
     return all(
         work.load.kind is LoadKind.CONCURRENCY
-        and work.load.batch_size == other.load.batch_size
+        and work.load.batch_size == like_work.load.batch_size
         and work.load.value
         >= sum(part.filling_concurrency(gpus=gpus) for part in work.variant.served)
         and not any(queue_delay_us(part.config) for part in work.variant.served)
         and any(map(_waits, (model.values, *model.composing.values())))
-        for work, other, model in zip(
+        for work, like_work, model in zip(
             item.trial.workloads, like.workloads, item.measurement.models, strict=True
         )
     )
 
 
 def _waits(values: Values) -> bool:
-    """Whether requests wait for an instance so long that hardly one is ever idle."""
+    """Whether requests wait so long that instances are hardly ever idle."""
     waiting, working = values.get("perf_server_queue"), values.get("perf_server_compute_infer")
-    return waiting is not None and working is not None and waiting > _MUCH * working > 0
+    return waiting is not None and working is not None and waiting > _BUSY_SHARE * working > 0
 
 
 def _gain(ranking: Ranking, new: VariantResult, old: VariantResult) -> Gain:
@@ -118,8 +118,8 @@ def _gain(ranking: Ranking, new: VariantResult, old: VariantResult) -> Gain:
 def _gain_parts(
     by: Goal, model: NoiseModel, new: MeasuredTrial, old: MeasuredTrial
 ) -> Iterator[tuple[float, Noise | None]]:
-    """What a gain is the sum of: for each objective of each model its share times the ratio of
-    better to worse, and the noise of that ratio.
+    """The summands of a gain: for each objective of each model, its weight (all add up to 1) times
+    the ratio of better to worse, and the noise of that ratio.
     """
     weightings = sum(goal.weighting for goal in by.models)
     for index, goal in enumerate(by.models):
@@ -137,12 +137,12 @@ def _gain_parts(
 def _weights(
     goal: ModelGoal, index: int, new: Measurement, old: Measurement
 ) -> Mapping[str, float]:
-    """The objectives that count for a model, by tag: those that either measurement has."""
+    """The weights of a model's objectives by tag, without those that neither measurement has."""
     weights = {
         ALIASES.get(objective.tag, objective.tag): objective.weight for objective in goal.objectives
     }
     return {
         tag: weight
         for tag, weight in weights.items()
-        if weight and any(one.model_value(index, tag) is not None for one in (new, old))
+        if weight and any(each.model_value(index, tag) is not None for each in (new, old))
     }

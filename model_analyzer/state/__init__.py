@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps what was measured: durable after every trial, numbered checkpoints, exact on reload."""
+"""Stores outcomes: durable after every trial, in a journal and in numbered checkpoints."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checkpoints for programs: the value, and where it can come from and go to."""
+"""The Python API of checkpoints: open, save, download, convert and list them."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ if TYPE_CHECKING:
 
 
 class Checkpoint(value.Checkpoint):
-    """A checkpoint that can be opened, saved, copied from a store and made a table."""
+    """A checkpoint that can be opened, saved, downloaded and converted to a table."""
 
     __slots__ = ()
 
     @classmethod
     def of(cls, checkpoint: value.Checkpoint) -> Checkpoint:
-        """The same checkpoint, for programs."""
-        own = {field.name: getattr(checkpoint, field.name) for field in fields(checkpoint)}
-        return cls(**own)
+        """The checkpoint as an instance of this class."""
+        return cls(**{field.name: getattr(checkpoint, field.name) for field in fields(checkpoint)})
 
     @classmethod
     def from_bytes(cls, data: bytes, where: str = "the bytes") -> Checkpoint:
-        """Reads what `to_bytes` gave, or what a checkpoint file holds.
+        """Reads the result of `to_bytes`, or the content of a checkpoint file.
 
-        Raises CheckpointError where it is damaged; `where` names it then.
+        Raises CheckpointError if it is damaged; `where` names it in the message.
         """
         return cls.of(value.Checkpoint.from_bytes(data, where))
 
     @classmethod
     def open(cls, path: str | Path, which: str | int = "latest", *, prefix: str = "") -> Checkpoint:
-        """A checkpoint file; or `which` of a directory: "latest" is all that it knows, "best" the
-        checkpoint with the highest throughput; else a number, a uuid or the beginning of one.
+        """Reads a checkpoint file, or a checkpoint of a directory.
 
-        Raises CheckpointError where there is none, or it is damaged.
+        `which` selects the latter: "latest" (everything in the directory), "best" (the highest
+        throughput), a number, or a uuid or its beginning. `prefix` is the `--checkpoint-prefix` of
+        the run. Raises CheckpointError if there is no such checkpoint, or if it is damaged.
         """
         path = Path(path)
         if os.path.isdir(path):
@@ -64,29 +64,30 @@ class Checkpoint(value.Checkpoint):
         *,
         prefix: str = "",
     ) -> Path:
-        """Copies a checkpoint from a store (or its URL) into a directory; the path of the copy.
+        """Copies a checkpoint from a store (or its URL) into a directory; returns the copy's path.
 
-        `which` is a number, a uuid or the beginning of one, "latest" (the newest that is intact) or
-        "best". Raises CheckpointError where there is none, it is damaged, or another has its name.
+        `which` is a number, a uuid or its beginning, "latest" (the newest intact one) or "best".
+        Raises CheckpointError if there is none, if it is damaged, or if its name is taken.
         """
         source = open_store(str(store), prefix) if isinstance(store, (str, Path)) else store
         path, _ = download(source, pick(str(which), source), Path(directory), prefix)
         return path
 
     def save(self, directory: str | Path | None = None, *, force: bool = False) -> Path:
-        """Writes this as the next numbered checkpoint of `directory`, or of the one it came from.
+        """Writes the next numbered checkpoint of `directory`, by default of the one it came from.
 
-        The path of that; or of the newest there is, where that holds the same and nothing is to
-        be `force`d. Raises CheckpointError where another run writes there, or it fails.
+        Returns its path. If the newest checkpoint there has the same content, nothing is written
+        unless `force` is set; returns the path of that one. Raises CheckpointError if another run
+        writes there, or if writing fails.
         """
         return save_checkpoint(self, None if directory is None else Path(directory), force=force)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A row for each model of each measurement, in order of measuring.
+        """A table with a row for each model of each measurement, in the order of measuring.
 
-        Columns: number of the measurement, `model`, `variant`, kind and value of the `load`,
-        `batch_size`, and each metric that was measured, by tag, in the units of the catalogue.
-        Raises ImportError where pandas is not installed.
+        Columns: `measurement` (its number), `model`, `variant`, `load`, `load_kind`, `batch_size`,
+        and each measured metric by tag, in the units of the catalogue. Raises ImportError if pandas
+        is not installed.
         """
         return frame(self)
 
@@ -99,11 +100,11 @@ def list_checkpoints(
     order: Literal["asc", "desc"] | None = None,
     limit: int | None = None,
 ) -> list[Checkpoint]:
-    """Every numbered checkpoint in a directory, oldest first; damaged ones say so in `damage`.
+    """Every numbered checkpoint in a directory, oldest first; damaged ones have a `damage`.
 
-    They can be sorted by "time" or by the best value of a metric, too; those that do not have it
-    come last. Of metrics the best comes first, else the lowest, unless an `order` is given; at most
-    `limit` are listed. Raises ValueError where these arguments cannot be used.
+    `sort_by` is "index", "time" or a metric; checkpoints without the value come last. Without an
+    `order`, metrics are sorted best first, everything else lowest first. At most `limit` are
+    returned. Raises ValueError for invalid arguments.
     """
     if sort_by not in (*value.SORTS, *METRICS, *ALIASES):
         raise ValueError(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""A checkpoint as it was read: from a directory, a file or bytes."""
+"""The content of a checkpoint, read from a directory, a file or bytes."""
 
 from __future__ import annotations
 
@@ -55,13 +55,12 @@ SORTS = ("time", "index")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """What was measured, and what was noted with it.
+    """All outcomes, with the user's notes and the searches of the runs.
 
-    `path` is the file it came from, the lowest where there are several; None for an empty
-    directory, and for bytes. `base` is the checkpoint as it was read, before notes were added.
-    `metadata` is the user's own; `searches` holds the settings of the search by name of its
-    subject, and `conclusions` what it came to. `damage` names, a line each, every file that is
-    not intact; `remarks` say what is odd.
+    `path` is the file it came from (of several, the one with the lowest number); None for an empty
+    directory, and for bytes. `base` is the checkpoint before notes were added. `metadata` are the
+    user's notes. `searches` are search settings and `conclusions` the results of searches, both by
+    model group. `damage` has a line for each damaged file; `remarks` are other warnings.
     """
 
     header: Header = field(default_factory=Header)
@@ -77,7 +76,7 @@ class Checkpoint:
 
     @property
     def profile(self) -> Profile:
-        """What reports are made of."""
+        """The content that rankings and reports use."""
         return Profile(
             records=self.records,
             devices=self.header.devices,
@@ -96,23 +95,24 @@ class Checkpoint:
         )
 
     def goal_of(self, subject: str) -> Goal | None:
-        """What the last search of a model, or of several (`a,b`), was for; None where that is not
-        known: of checkpoints of other programs, and of those from before it was kept.
+        """The goal of the last search of a model or model group (`a,b`); None if unknown, as in
+        checkpoints of other programs or of early versions.
         """
         search = self.searches.get(subject)
         return None if search is None else decode_goal(search.get(GOALS))
 
     @property
     def missing(self) -> Mapping[str, int]:
-        """How many outcomes of each node of a cluster are not in (yet)."""
-        here = self.records.nodes
-        lacks = {node: count - here.get(node, 0) for node, count in self.header.nodes.items()}
-        return {node: count for node, count in lacks.items() if count > 0}
+        """The number of outcomes of each cluster node that are missing (so far)."""
+        present = self.records.nodes
+        missing = {node: count - present.get(node, 0) for node, count in self.header.nodes.items()}
+        return {node: count for node, count in missing.items() if count > 0}
 
     @property
     def is_accessible(self) -> bool:
-        """Whether its file, which is read again for that, is intact, and the part of every node is
-        in: in the file, or in the node's journal beside it. Without a file, what was read counts.
+        """Whether the file is intact and complete. The file is read again. The outcomes of each
+        node must be in the file, or in the node's journal beside it. Without a file, the content
+        in memory counts.
         """
         if self.damage or self.path is None:
             return not (self.damage or self.missing)
@@ -125,37 +125,37 @@ class Checkpoint:
         )
 
     def measurements(self) -> Iterator[MeasuredTrial]:
-        """The trials that gave a measurement, in order of measuring."""
+        """The successful trials, in the order of measuring."""
         for record in self.records:
             if isinstance(record.outcome, Measurement):
                 yield MeasuredTrial(trial=record.trial, measurement=record.outcome)
 
     def with_metadata(self: C, **values: Any) -> C:
-        """The same with these top-level keys set, each as a whole; None removes one."""
+        """A copy with these top-level keys set: a value replaces a whole tree, None removes it."""
         merged = {**self.metadata, **freeze(values)}
-        kept = {key: value for key, value in merged.items() if value is not None}
-        return replace(self, metadata=MappingProxyType(kept), base=self.base or self)
+        metadata = {key: value for key, value in merged.items() if value is not None}
+        return replace(self, metadata=MappingProxyType(metadata), base=self.base or self)
 
     def lines(self) -> Iterator[bytes]:
-        """The lines of the numbered checkpoint that holds all this."""
+        """The lines of a numbered checkpoint with this content."""
         entries = [*self._entries()]
         copies = self.records.copies([encode(entries[0])])
         return checkpoint_lines(entries, chain(self.records.lines(), map(encode, copies)))
 
     def to_bytes(self) -> bytes:
-        """The numbered checkpoint that holds all this."""
+        """A numbered checkpoint with this content, as bytes."""
         return b"".join(self.lines())
 
     @classmethod
     def from_bytes(cls, data: bytes, where: str = "the bytes") -> Checkpoint:
-        """Reads what `to_bytes` gave, or what a checkpoint file holds.
+        """Reads the result of `to_bytes`, or the content of a checkpoint file.
 
-        Raises CheckpointError where it is damaged; `where` names it then.
+        Raises CheckpointError if it is damaged; `where` names it in the message.
         """
         return _intact(read_bytes(data, where))
 
     def holds_same_as(self, other: Checkpoint) -> bool:
-        """Whether both hold the same, whoever wrote them and when."""
+        """Whether both have the same content, ignoring their headers."""
         return self.records == other.records and [*self._notes()] == [*other._notes()]
 
     def _entries(self) -> Iterator[Entry]:
@@ -174,10 +174,8 @@ class Checkpoint:
 
 
 def load(directory: Path, prefix: str = "", *, with_nodes: bool = True) -> Checkpoint:
-    """All that is known in a directory: the newest intact checkpoint, then the journal, and those
-    of the nodes of a cluster.
-
-    Where newer checkpoints are damaged, their intact entries are used on top of it.
+    """Everything in a directory: the newest intact checkpoint, the journal, and the journals of
+    cluster nodes. Intact entries of newer, damaged checkpoints are added.
     """
     layout = Layout(directory, prefix)
     while True:
@@ -185,13 +183,13 @@ def load(directory: Path, prefix: str = "", *, with_nodes: bool = True) -> Check
         contents = _contents(layout, indices, with_nodes=with_nodes)
         if layout.indices() == indices:
             return assemble(contents)
-        # a run has moved what was in its journal to a checkpoint meanwhile: we may have neither
+        # meanwhile a run moved its journal into a new checkpoint, and we may have read neither
 
 
 def _contents(
     layout: Layout, indices: Sequence[int], *, with_nodes: bool
 ) -> list[tuple[str, Path | None, Content]]:
-    """Those of the files that tell all, the oldest first."""
+    """The contents of the files to combine, oldest first."""
     contents: list[tuple[str, Path | None, Content]] = []
     for index in reversed(indices):
         path = layout.checkpoint(index)
@@ -207,7 +205,7 @@ def _contents(
 
 
 def load_existing(directory: Path, prefix: str = "") -> Checkpoint:
-    """The same for commands that need one: raises CheckpointError where nothing was measured."""
+    """Like `load`, for commands that need outcomes. Raises CheckpointError if there are none."""
     loaded = load(directory, prefix)
     if loaded.path is None and loaded.damage:
         raise CheckpointError(f"nothing can be read: {'; '.join(loaded.damage)}")
@@ -220,7 +218,7 @@ def load_existing(directory: Path, prefix: str = "") -> Checkpoint:
 
 
 def read_file(path: Path) -> Checkpoint:
-    """A checkpoint file. Raises CheckpointError where it is damaged."""
+    """Reads a checkpoint file or a journal. Raises CheckpointError if it is damaged."""
     try:
         with open_regular(path) as file:
             read = read_journal_from if is_journal(path) else read_checkpoint_from
@@ -231,7 +229,7 @@ def read_file(path: Path) -> Checkpoint:
 
 
 def load_chosen(file: Path | None, directory: Path, prefix: str) -> Checkpoint:
-    """The file, if one is named; else what is known in the directory. Raises CheckpointError."""
+    """Reads the file if given, otherwise the directory. Raises CheckpointError if that fails."""
     return read_file(file) if file is not None else load_existing(directory, prefix)
 
 
@@ -242,12 +240,12 @@ def _intact(checkpoint: Checkpoint) -> Checkpoint:
 
 
 def read_bytes(data: bytes, where: str) -> Checkpoint:
-    """What a checkpoint file holds; of a damaged one, what is intact. `where` names it."""
+    """Reads the content of a checkpoint file, or its intact part. `where` names it."""
     return assemble([(where, None, read_checkpoint_from(io.BytesIO(data), where))])
 
 
 def assemble(contents: Iterable[tuple[str, Path | None, Content]]) -> Checkpoint:
-    """One checkpoint from the contents of files, each on top of those before it."""
+    """Combines the contents of files into one checkpoint; later files override earlier ones."""
     records = Records()
     header, saved = Header(), Header()
     server_only: Mapping[str, Values] = empty()
@@ -261,15 +259,15 @@ def assemble(contents: Iterable[tuple[str, Path | None, Content]]) -> Checkpoint
     for where, path, content in contents:
         reason = content.damage
         if len(content.records):
-            source = source or path  # the lowest read: intact, if it is a checkpoint
+            source = source or path  # the first one: intact, if it is a checkpoint
         if len(records):
             records.update(content.records)
         else:
             records = content.records
         header = content.header or header
         if header.uuid:
-            saved = header  # that of a journal has no identity
-        number = None if path is None else number_of(path)  # a copy may have another than it had
+            saved = header  # headers of journals have no uuid
+        number = None if path is None else number_of(path)  # copies may be renumbered
         if index is None or (content.header and content.header.uuid):
             index = header.index if number is None else number
         for node, count in header.nodes.items():
@@ -300,7 +298,7 @@ def assemble(contents: Iterable[tuple[str, Path | None, Content]]) -> Checkpoint
 
 
 def metadata_entry(key: str, value: Any) -> Entry:
-    """That the user's `key` has this value from now on, or none where it is None."""
+    """The entry that sets the user's `key` to a value; None removes the key."""
     return {"entry": METADATA, "key": key, "value": thaw(value)}
 
 
@@ -310,28 +308,28 @@ def search_entry(
     goal: Goal | None = None,
     bases: Sequence[str] = (),
 ) -> Entry:
-    known = {GOALS: None if goal is None else encode_goal(goal), BASES: list(bases)}
-    own = {key: value for key, value in known.items() if value}
-    return {**thaw(search), **own, "entry": SEARCH, "subject": subject}
+    additions = {GOALS: None if goal is None else encode_goal(goal), BASES: list(bases)}
+    present = {key: value for key, value in additions.items() if value}
+    return {**thaw(search), **present, "entry": SEARCH, "subject": subject}
 
 
 def read_header(path: Path) -> Header | None:
-    """What the first line of a checkpoint file says of it; None where that cannot be read."""
+    """The header of a checkpoint file; None if it cannot be read."""
     try:
         with open_regular(path) as file:
             return decode_header(decode(next(split(file))))
     except (OSError, StopIteration, ValueError):
-        return None  # whoever reads the whole file is told what is wrong with it
+        return None  # reading the whole file reports the reason
 
 
 def headers(layout: Layout) -> Sequence[Header]:
-    """Those of the numbered checkpoints in a directory that can be read, oldest first."""
-    found = map(read_header, map(layout.checkpoint, layout.indices()))
-    return [header for header in found if header is not None]
+    """The readable headers of the numbered checkpoints in a directory, oldest first."""
+    all_headers = map(read_header, map(layout.checkpoint, layout.indices()))
+    return [header for header in all_headers if header is not None]
 
 
 def sort_value(checkpoint: Checkpoint, sort_by: str) -> Any:
-    """What a checkpoint is sorted by; None where it does not have that."""
+    """The value to sort a checkpoint by ("index", "time" or a metric); None if it has none."""
     match sort_by:
         case "index":
             return checkpoint.header.index
@@ -341,15 +339,17 @@ def sort_value(checkpoint: Checkpoint, sort_by: str) -> Any:
 
 
 def in_order(items: Iterable[T], value: Callable[[T], Any], *, is_descending: bool) -> list[T]:
-    """The items by a value; those that do not have it (None) come last."""
+    """The items sorted by a value; items without a value (None) come last."""
     pairs = [(value(item), item) for item in items]
-    having = [pair for pair in pairs if pair[0] is not None]
-    having.sort(key=itemgetter(0), reverse=is_descending)
-    return [item for _, item in (*having, *(pair for pair in pairs if pair[0] is None))]
+    present = [pair for pair in pairs if pair[0] is not None]
+    present.sort(key=itemgetter(0), reverse=is_descending)
+    return [item for _, item in (*present, *(pair for pair in pairs if pair[0] is None))]
 
 
 def resume_index(layout: Layout) -> int | None:
-    """The newest checkpoint in which the part of every node is in, late journals included."""
+    """The number of the newest checkpoint with the outcomes of every node, late journals
+    included; None if there is none.
+    """
     journals = [
         (str(path), path, read_journal(path)) for path in map(layout.journal, layout.nodes())
     ]

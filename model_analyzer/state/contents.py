@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reading and writing the files of a checkpoint directory, line by line.
+"""Reads and writes the files of a checkpoint directory, line by line.
 
-`N.ckpt` is complete and never changed; its last line counts the others and has their digest.
+`N.ckpt` is complete and never changed. Its last line has the number and the digest of the others.
 """
 
 from __future__ import annotations
@@ -68,25 +68,24 @@ from model_analyzer.state.upstream.reading import SEED, is_upstream, read_upstre
 
 _END = "end"
 
-# the metadata that hold what only upstream has a use for
+# the metadata key for values that only upstream uses
 UPSTREAM = "upstream"
-_MOST_OF_UPSTREAM = 256 * 2**20  # they are read as a whole
-# what the copies in a file may hold beside twice its size
+_MOST_OF_UPSTREAM = 256 * 2**20  # bytes; its files are read as a whole
+# bytes that the copies in a file may take, in addition to twice its size
 _SOME_BYTES = 2**20
 
 
 @dataclass(slots=True)
 class Content:
-    """What could be read of a file, and in one line what is wrong with it, or "".
+    """The readable content of a file. `damage` is one line about its damage, or "".
 
-    `header` is the last one: a journal has one for each run. `metadata` has the values by key,
-    and None for what was removed; `searches` the settings of the search by name of its subject,
-    and `conclusions` what it came to.
-    `server_only` is None where nothing is said about it; `remarks` are sentences about what is
-    odd. `intact` lines are used and `lost` ones are not; `announced` is how many the end of a
-    checkpoint says that there are before it. `lost_outcomes` is said where there is damage.
-    `copies` and `contents` are what a file says about its own lines. Of a checkpoint
-    `is_endless`, its end is missing.
+    * `header` is the last one: a journal has one for each run.
+    * `metadata` has values by key; None means removed. `searches` and `conclusions` are by model
+      group. `server_only` is None if the file has no such entry. `remarks` are warnings.
+    * `intact` is the number of used lines, `lost` of unusable ones. `announced` is the number of
+      entries that the last line of a checkpoint states. `is_endless` means that this line is
+      missing. `lost_outcomes` describes the loss if there is damage.
+    * `copies` and `contents` are second copies of entries and the list of outcomes, for repairs.
     """
 
     header: Header | None = None
@@ -107,13 +106,13 @@ class Content:
 
     @property
     def is_complete(self) -> bool:
-        """Whether there is something to read, and each line, damaged or not, is in its place."""
+        """Whether the file is not empty and has all its lines, damaged or not."""
         announced = self.intact if self.announced is None else self.announced
         return self.intact > 0 and self.intact + self.lost >= announced and not self.is_endless
 
     def take(self, entry: Entry, line: bytes, where: str) -> None:
-        """Takes the entry of a line. Raises ValueError if it cannot be used, and CheckpointError
-        if this program is too old for it; `where` is the file then.
+        """Adds the entry of a line. Raises ValueError if it is unusable, and CheckpointError if
+        it needs a newer program; `where` names the file in the message.
         """
         if entry["entry"] not in OUTCOMES:
             encode(entry)  # these are written anew: no number may be in them that cannot be
@@ -142,7 +141,9 @@ class Content:
 
 
 def read_checkpoint(path: Path) -> Content:
-    """A numbered checkpoint; of a damaged one, what is intact."""
+    """Reads a numbered checkpoint, or its intact part. Raises CheckpointError if a newer program
+    wrote it.
+    """
     try:
         with open_regular(path) as file:
             return read_checkpoint_from(file, str(path))
@@ -151,7 +152,7 @@ def read_checkpoint(path: Path) -> Content:
 
 
 def read_listed(path: Path) -> Content:
-    """The same; that a newer program has written it is damage, too: others are still to be seen."""
+    """Like `read_checkpoint`, but a file of a newer program counts as damaged, for lists."""
     try:
         return read_checkpoint(path)
     except CheckpointError as error:
@@ -159,7 +160,7 @@ def read_listed(path: Path) -> Content:
 
 
 def read_checkpoint_from(file: BinaryIO, where: str) -> Content:
-    """The same from an open file; `where` names it in messages."""
+    """Like `read_checkpoint`, from an open file; `where` names it in messages."""
     beginning = file.read(100)
     file.seek(0)
     if is_upstream(beginning):
@@ -188,31 +189,31 @@ def _read_checkpoint_once(file: BinaryIO, where: str, content: Content) -> Losse
 def _repaired(
     file: BinaryIO, where: str, read: Callable[[BinaryIO, str, Content], Losses]
 ) -> Content:
-    """The content of a file; of a damaged one also what its copies and a second look give."""
+    """The content of a file. A damaged file is read twice: the second time with its copies."""
     content = Content()
     read(file, where, content)
     if not content.damage:
         return content
     size = file.tell()
     file.seek(0)
-    known = {checksum_of(line): line for line in content.records.definitions}
-    lines = [*known.values(), *restored(content.copies, known, most_bytes=2 * size + _SOME_BYTES)]
-    again = Content()
-    again.records.prepare(_definitions(lines))
-    losses = read(file, where, again)
-    if again.header is None:
-        again.header = next(_headers(lines), None)
-    listed = inflated(again.contents, most_bytes=2 * size + _SOME_BYTES)
+    intact = {checksum_of(line): line for line in content.records.definitions}
+    lines = [*intact.values(), *restored(content.copies, intact, most_bytes=2 * size + _SOME_BYTES)]
+    repaired = Content()
+    repaired.records.prepare(_definitions(lines))
+    losses = read(file, where, repaired)
+    if repaired.header is None:
+        repaired.header = next(_headers(lines), None)
+    listed = inflated(repaired.contents, most_bytes=2 * size + _SOME_BYTES)
     contents = contents_lines(listed) if listed else ()
-    if contents or again.is_complete:
-        again.lost_outcomes = losses.in_words(contents)
-    return again
+    if contents or repaired.is_complete:
+        repaired.lost_outcomes = losses.in_words(contents)
+    return repaired
 
 
 @contextmanager
 def _without_collecting() -> Iterator[None]:
-    """Without the garbage collector: nothing that is read is garbage, and of 100 000 measurements
-    it would look through all of them again and again, a tenth of the time in all.
+    """Turns the garbage collector off: reading creates no garbage, and for 100 000 measurements
+    the collector would take a tenth of the time.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -224,7 +225,7 @@ def _without_collecting() -> Iterator[None]:
 
 
 def _read_upstream(file: BinaryIO, where: str) -> Content:
-    """A checkpoint of upstream, as if we had written it; what has no place is kept as metadata."""
+    """Reads a checkpoint of upstream, converted to our format; other values become metadata."""
     raw = file.read(_MOST_OF_UPSTREAM + 1)
     if len(raw) > _MOST_OF_UPSTREAM:
         return Content(damage=f"more than {_MOST_OF_UPSTREAM >> 20} MiB in one line")
@@ -246,9 +247,9 @@ def _read_upstream(file: BinaryIO, where: str) -> Content:
     content.lost, content.announced = len(lost), content.intact + len(lost)
     if lost:
         content.lost_outcomes = in_words(map(outcome_of, lost[:MOST_NAMED]), len(lost))
-    kept = {**thaw(read.others), **({} if read.seed is None else {SEED: read.seed})}
-    if kept:
-        content.metadata[UPSTREAM] = kept
+    metadata = {**thaw(read.others), **({} if read.seed is None else {SEED: read.seed})}
+    if metadata:
+        content.metadata[UPSTREAM] = metadata
     return content
 
 
@@ -263,7 +264,7 @@ def _upstream_header(raw: bytes, where: str, devices: Sequence[Device]) -> Heade
 
 
 def _take_record(content: Content, encoder: Encoder, record: TrialRecord) -> str:
-    """Takes a record as if we had written it; why it cannot be used, or ""."""
+    """Adds a record of upstream; returns why it is unusable, or ""."""
     reason = ""
     for entry in encoder.record(record.trial.key, record):
         try:
@@ -275,13 +276,13 @@ def _take_record(content: Content, encoder: Encoder, record: TrialRecord) -> str
 
 
 def _announced(last: Entry) -> int | None:
-    """How many entries a checkpoint has before its last one, where that is its end."""
+    """The number of entries that the last line of a checkpoint states; None if it is missing."""
     count = last.get("entries") if last.get("entry") == _END else None
     return count if isinstance(count, int) else None
 
 
 def _damage(last: Entry, digest: str) -> str:
-    """What is wrong with a checkpoint that ends with this entry, all lines being intact."""
+    """The damage of a checkpoint of intact lines that ends with this entry; "" if none."""
     if not last:
         return "it is empty"
     if last["entry"] != _END:
@@ -290,7 +291,7 @@ def _damage(last: Entry, digest: str) -> str:
 
 
 def read_journal(path: Path) -> Content:
-    """A journal, or nothing if there is none; a torn last line is left out and named."""
+    """Reads a journal; empty if there is none. An incomplete last line counts as damage."""
     try:
         with open_regular(path) as file:
             return read_journal_from(file, str(path))
@@ -301,7 +302,7 @@ def read_journal(path: Path) -> Content:
 
 
 def read_journal_from(file: BinaryIO, where: str) -> Content:
-    """The same from an open file; `where` names it in messages."""
+    """Like `read_journal`, from an open file; `where` names it in messages."""
     return _repaired(file, where, _read_journal_once)
 
 
@@ -314,8 +315,8 @@ def _read_journal_once(file: BinaryIO, where: str, content: Content) -> Losses:
 
 
 def take_lines(file: BinaryIO, content: Content, where: str) -> tuple[int, bytes]:
-    """Takes the whole lines of a journal that somebody appends to: how many bytes they are, and
-    the last of them.
+    """Adds the complete lines of a journal that another process appends to. Returns their size in
+    bytes, and the last line.
     """
     read, last = 0, b""
     losses = Losses(first=None)
@@ -332,8 +333,8 @@ def take_lines(file: BinaryIO, content: Content, where: str) -> tuple[int, bytes
 def _entries(
     file: BinaryIO, content: Content, losses: Losses
 ) -> Iterator[tuple[int, bytes, Entry | None]]:
-    """The numbers of lines, and the lines, with their entries, or None where they are damaged,
-    which is noted.
+    """The number, the bytes and the entry of each line. Damaged lines have the entry None, and are
+    recorded in `content` and `losses`.
     """
     for number, line in enumerate(split(file), start=1):
         intact = _entry_or_none(line) if line.endswith(b"\n") else None
@@ -349,8 +350,8 @@ def _entries(
 
 
 def _read_damaged(line: bytes) -> Iterator[tuple[bytes, Entry | None, str]]:
-    """The parts of a damaged line with their entries, and the damage; one part where its end is
-    intact, else two.
+    """The parts of a damaged line, each with its entry (or None) and a description of the damage.
+    There are two parts if a line end was lost, otherwise one.
     """
     if not line.endswith(b"\n") and len(line) <= MOST_BYTES:
         yield line, None, " is cut off"
@@ -417,8 +418,8 @@ def _check_format(header: Entry, where: str) -> None:
 
 
 def checkpoint_lines(entries: Iterable[Entry], lines: Iterable[bytes]) -> Iterator[bytes]:
-    """All lines of a numbered checkpoint: `entries`, beginning with the header, then `lines`,
-    and the one that ends it.
+    """All lines of a numbered checkpoint: `entries` (the header first), `lines`, and the last line
+    with number and digest.
     """
     digest = hashlib.sha256()
     count = 0

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which checkpoint somebody means."""
+"""Selects a checkpoint by number, uuid, path or name."""
 
 from __future__ import annotations
 
@@ -37,54 +37,54 @@ _MOST_LISTED = 12
 
 
 def find(which: str, directory: Path, prefix: str = "") -> Checkpoint:
-    """The checkpoint that `which` names.
+    """The checkpoint that `which` selects.
 
-    That is a number, a uuid or the beginning of only one (of digits alone, at least eight), the
-    path of a file, `latest` for all that the directory knows (what is not in a numbered checkpoint
-    yet, too), or `best` for the newest checkpoint with the highest throughput. Raises
-    CheckpointError where there is none, or where it is damaged.
+    `which` is a number, a uuid or its unique beginning (at least eight characters if all are
+    digits), the path of a file, `latest` (everything in the directory, journals included), or
+    `best` (the newest checkpoint with the highest throughput). Raises CheckpointError if there is
+    no such checkpoint, or if it is damaged.
     """
     layout = Layout(directory, prefix)
     if which == LATEST:
         return load_existing(directory, prefix)
     if which == BEST:
         return _best(layout)
-    known = layout.indices()
+    present = layout.indices()
     if _is_number(which):
-        indices: Sequence[int] = [index for index in known if index == int(which)]
+        indices: Sequence[int] = [index for index in present if index == int(which)]
     elif os.sep in which or os.path.isfile(which):  # False also for what cannot be a name
         return read_file(Path(which))
     else:
         indices = _with_uuid(which, layout)
-    return read_file(layout.checkpoint(_only(indices, which, str(directory), known)))
+    return read_file(layout.checkpoint(_only(indices, which, str(directory), present)))
 
 
 def pick(which: str, store: Checkpointer) -> int:
-    """The number of the checkpoint in a store that `which` names in the same way, paths excepted;
-    `latest` is the newest that is intact.
+    """The number of the checkpoint in a store that `which` selects, as in `find` but without paths;
+    `latest` is the newest intact one.
 
-    Raises CheckpointError where there is none, or where there are several.
+    Raises CheckpointError unless there is exactly one.
     """
     if _is_number(which):
-        found: Sequence[int] = [index for index in store.indices() if index == int(which)]
-        return _only(found, which, str(store), store.indices())
-    intact = ((index, one) for index, one in newest_first(store) if not one.damage)
+        matches: Sequence[int] = [index for index in store.indices() if index == int(which)]
+        return _only(matches, which, str(store), store.indices())
+    intact = ((index, each) for index, each in newest_first(store) if not each.damage)
     if which == LATEST:
-        found = [index for index, _ in islice(intact, 1)]
+        matches = [index for index, _ in islice(intact, 1)]
     elif which == BEST:
-        found = _with_best(intact)
+        matches = _with_best(intact)
     else:
-        found = sorted(index for index, one in intact if _begins(one.header, which.lower()))
-    return _only(found, which, str(store), store.indices())
+        matches = sorted(index for index, each in intact if _begins(each.header, which.lower()))
+    return _only(matches, which, str(store), store.indices())
 
 
 def pick_top(
     store: Checkpointer, count: int, sort_by: str = "index", order: str | None = None
 ) -> tuple[Sequence[int], Sequence[str]]:
-    """The numbers of the `count` first checkpoints of a store by their index, "time" or the best
-    value of a metric; and what is wrong with those that are damaged and so passed over.
+    """The numbers of the first `count` checkpoints of a store, sorted by "index", "time" or the
+    best value of a metric; and the damage of those that are left out.
 
-    The newest or the best come first, unless an `order` is given.
+    Without an `order`, the newest or the best come first.
     """
     damage: list[str] = []
     values: list[tuple[int, Any]] = []
@@ -101,15 +101,15 @@ def pick_top(
     return [index for index, _ in ordered[:count]], damage
 
 
-def _only(found: Sequence[int], which: str, where: str, known: Sequence[int]) -> int:
-    if len(found) > 1:
+def _only(matches: Sequence[int], which: str, where: str, present: Sequence[int]) -> int:
+    if len(matches) > 1:
         raise CheckpointError(
-            f"{where}: the uuids of {_listed(found)} begin with {which!r}: give more of it"
+            f"{where}: the uuids of {_listed(matches)} begin with {which!r}: give more of it"
         )
-    if not found:
-        are = f"{'is' if len(known) == 1 else 'are'} {_listed(known)}" if known else "is none"
+    if not matches:
+        are = f"{'is' if len(present) == 1 else 'are'} {_listed(present)}" if present else "is none"
         raise CheckpointError(f"{where}: no checkpoint {which!r}: there {are}")
-    return found[0]
+    return matches[0]
 
 
 def _is_number(which: str) -> bool:
@@ -121,15 +121,15 @@ def _begins(header: Header | None, beginning: str) -> bool:
 
 
 def _with_uuid(beginning: str, layout: Layout) -> Sequence[int]:
-    """The numbers of the checkpoints whose uuid begins so."""
+    """The numbers of the checkpoints whose uuid has this beginning."""
     headers = {index: read_header(layout.checkpoint(index)) for index in layout.indices()}
     return [index for index, header in headers.items() if _begins(header, beginning.lower())]
 
 
 def _best(layout: Layout) -> Checkpoint:
     everything = load_existing(layout.directory, layout.prefix)
-    found = _with_best((one, one) for one in chain([everything], _intact(layout)))
-    return found[0] if found else everything
+    best = _with_best((each, each) for each in chain([everything], _intact(layout)))
+    return best[0] if best else everything
 
 
 def _intact(layout: Layout) -> Iterator[Checkpoint]:
@@ -138,19 +138,19 @@ def _intact(layout: Layout) -> Iterator[Checkpoint]:
         try:
             yield read_file(layout.checkpoint(index))
         except CheckpointError:
-            continue  # what is intact of it is in all that the directory knows
+            continue  # its intact part is in `everything`
 
 
 def _with_best(checkpoints: Iterable[tuple[T, Checkpoint]]) -> Sequence[T]:
-    """What stands for the first checkpoint with the highest throughput, if any has one."""
+    """The first item with the highest throughput, in a list; empty if none has a throughput."""
     gain = METRICS[DEFAULT_OBJECTIVE].gain
-    found: Sequence[T] = []
+    best: Sequence[T] = []
     highest: float | None = None
     for name, checkpoint in checkpoints:
         value = sort_value(checkpoint, DEFAULT_OBJECTIVE)
         if value is not None and (highest is None or gain(value, highest) > 0):
-            found, highest = [name], value
-    return found
+            best, highest = [name], value
+    return best
 
 
 def _listed(indices: Sequence[int]) -> str:

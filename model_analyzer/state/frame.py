@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def frame(checkpoint: Checkpoint) -> pandas.DataFrame:
-    """A row for each model of each measurement, with a column for each metric there is."""
+    """A row for each model of each measurement, with a column for each measured metric."""
     try:
-        import pandas  # at the moment of use: it is not ours
+        import pandas  # imported when used: optional
     except ImportError as error:
         raise ImportError("to_pandas() needs pandas: pip install pandas") from error
     rows = [*_rows(checkpoint)]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The journal: what has been measured since the newest numbered checkpoint."""
+"""The journal: the outcomes since the newest numbered checkpoint."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from model_analyzer.writing import open_own, sync_directory
 
 
 class Fault(Enum):
-    """What somebody else has done to a journal while it was in use, in words."""
+    """A change to the journal file by another program, in words for messages."""
 
     REMOVED = "was removed"
     SHORTENED = "was shortened"
@@ -27,14 +27,14 @@ class Fault(Enum):
 class Journal:
     """An append-only file of lines, for the one process that holds the lock.
 
-    The file is locked, too: who removes the lock file does not let a second run write here.
+    The file itself is locked, too, in case somebody removes the lock file.
     """
 
     _size: int
     _serial: int
 
     def __init__(self, path: Path) -> None:
-        """Opens what is there. Before lines are appended, a torn one has to be dropped."""
+        """Opens or creates the file. Call `drop_torn_line` before the first `append`."""
         self._path = path
         self._file = -1
         self._open()
@@ -45,7 +45,7 @@ class Journal:
 
     @property
     def is_in_place(self) -> bool:
-        """Whether the path is the file that we have opened."""
+        """Whether the path still leads to the opened file."""
         try:
             there = os.stat(self._path, follow_symlinks=False)
         except OSError:
@@ -54,12 +54,12 @@ class Journal:
 
     @property
     def is_moved(self) -> bool:
-        """Whether somebody has moved its whole directory: it goes on there."""
+        """Whether somebody moved the whole directory; writing continues there."""
         return os.fstat(self._file).st_nlink > 0 and not self._path.parent.exists()
 
     @property
     def fault(self) -> Fault | None:
-        """What somebody else has done to the file since it was last written."""
+        """How another program changed the file since the last write; None if unchanged."""
         size = os.fstat(self._file).st_size
         if not (self.is_in_place or self.is_moved):
             return Fault.REMOVED
@@ -68,8 +68,8 @@ class Journal:
         return Fault.SHORTENED if size < self._size else Fault.EXTENDED
 
     def append(self, entries: Sequence[Entry]) -> Sequence[bytes]:
-        """Appends entries, the outcomes with a number; they are on disk when this returns, or not
-        in the file at all. Their lines, as they are without the numbers.
+        """Appends entries; outcomes get a serial number. When this returns, they are on disk; if it
+        raises CheckpointError, none is in the file. Returns their lines without serial numbers.
         """
         lines = [*map(encode, entries)]
         serial = self._serial
@@ -98,19 +98,19 @@ class Journal:
         return lines
 
     def clear(self) -> None:
-        """Begins anew, with another file if ours was removed: all outcomes are in a numbered
-        checkpoint now. Should that fail they are in both, which does no harm.
+        """Empties the journal after all outcomes were written to a numbered checkpoint; opens a new
+        file if ours was removed. If that fails, outcomes are in both files, which is harmless.
         """
         if not self.is_in_place:
             try:
                 self._open()
             except CheckpointError:
-                return  # every outcome gets a checkpoint of its own then
+                return  # then every outcome gets its own checkpoint
         if self._cut(0):
             self._size = self._serial = 0
 
     def drop_torn_line(self) -> None:
-        """Cuts off what comes behind the last line end: it was never acknowledged."""
+        """Removes an incomplete last line: its outcome was never acknowledged."""
         size = end = self._size
         while end > 0:
             start = max(0, end - 65536)
@@ -128,7 +128,7 @@ class Journal:
         self._size = end
 
     def close(self) -> None:
-        """Closes the file, and removes it where nothing is in it; twice is fine."""
+        """Closes the file, and removes it if it is empty. Calling it twice is allowed."""
         if self._file < 0:
             return
         self._remove_if_empty()
@@ -136,7 +136,7 @@ class Journal:
         self._file = -1
 
     def _open(self) -> None:
-        """Raises CheckpointError where another process has it."""
+        """Raises CheckpointError if another process has locked the file."""
         try:
             file = open_own(self._path, os.O_RDWR | os.O_APPEND)
         except OSError as error:

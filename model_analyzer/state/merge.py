@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Several checkpoints of the same hardware as one."""
+"""Merges checkpoints of the same hardware."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from model_analyzer.state.mismatch import hardware_differences
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merged:
-    """All of several checkpoints.
+    """The result of a merge.
 
-    `conflicts` trials had two outcomes, of which one was kept. `renamed` variants had a name of
-    their own in a checkpoint, or one that stands for something else in an earlier one.
+    `conflicts` is the number of trials with two outcomes, of which one was used. `renamed` is the
+    number of variants whose name clashed or differed between checkpoints.
     """
 
     checkpoint: Checkpoint
@@ -35,11 +35,11 @@ class Merged:
 
 
 def merge(checkpoints: Sequence[Checkpoint]) -> Merged:
-    """One checkpoint from several, later ones on top of earlier ones.
+    """Merges checkpoints into one.
 
-    Of two outcomes of a trial, a measurement is better than a failure, and else the newer one
-    counts. Metadata, searches and conclusions of later checkpoints replace those of the same key.
-    Raises CheckpointError where they were measured on different hardware.
+    If a trial has two outcomes, a measurement replaces a failure; otherwise the newer one is used.
+    Metadata, searches and conclusions of later checkpoints replace those with the same key.
+    Raises CheckpointError if the checkpoints are of different hardware.
     """
     first = checkpoints[0]
     for other in checkpoints[1:]:
@@ -49,12 +49,12 @@ def merge(checkpoints: Sequence[Checkpoint]) -> Merged:
     for checkpoint in checkpoints:
         for key, record in checkpoint.records.items():
             own = names.record(record)
-            known = records.named(key, own.trial.variants)
-            if known is not None:
-                if known.outcome == own.outcome:
+            present = records.named(key, own.trial.variants)
+            if present is not None:
+                if present.outcome == own.outcome:
                     continue
                 conflicts += 1
-                if not _replaces(own.outcome, known.outcome):
+                if not _replaces(own.outcome, present.outcome):
                     continue
             for entry in encoder.record(key, own):
                 records.take(entry, encode(entry))
@@ -66,16 +66,20 @@ def merge(checkpoints: Sequence[Checkpoint]) -> Merged:
             ),
             records=records,
             server_only=MappingProxyType(
-                {gpu: values for one in checkpoints for gpu, values in one.server_only.items()}
+                {gpu: values for each in checkpoints for gpu, values in each.server_only.items()}
             ),
             metadata=MappingProxyType(
-                {key: value for one in checkpoints for key, value in one.metadata.items()}
+                {key: value for each in checkpoints for key, value in each.metadata.items()}
             ),
             searches=MappingProxyType(
-                {subject: one for each in checkpoints for subject, one in each.searches.items()}
+                {group: search for each in checkpoints for group, search in each.searches.items()}
             ),
             conclusions=MappingProxyType(
-                {subject: one for each in checkpoints for subject, one in each.conclusions.items()}
+                {
+                    group: result
+                    for each in checkpoints
+                    for group, result in each.conclusions.items()
+                }
             ),
         ),
         conflicts=conflicts,
@@ -89,18 +93,19 @@ def _replaces(new: Outcome, old: Outcome) -> bool:
     return new.started >= old.started
 
 
-def _check_hardware(one: Checkpoint, other: Checkpoint) -> None:
-    for found in hardware_differences(one, other.header.devices, other.header.host):
+def _check_hardware(first: Checkpoint, other: Checkpoint) -> None:
+    for difference in hardware_differences(first, other.header.devices, other.header.host):
         raise CheckpointError(
-            f"{one.path} and {other.path} were measured on different hardware and cannot be"
-            f" compared: {found.what}: {found.then or 'none'} there, {found.now or 'none'} here"
+            f"{first.path} and {other.path} were measured on different hardware and cannot be"
+            f" compared: {difference.what}: {difference.then or 'none'} in the first,"
+            f" {difference.now or 'none'} in the other"
         )
 
 
 class _Names:
-    """Names of variants that mean one configuration each, whatever checkpoint they are from.
+    """Assigns names to variants so that each name stands for one configuration.
 
-    The default of a model is called so whatever it contains: users edit it.
+    Defaults keep their name, whatever they contain: users edit them.
     """
 
     def __init__(self) -> None:
@@ -110,7 +115,7 @@ class _Names:
         self.renamed = 0
 
     def record(self, record: TrialRecord) -> TrialRecord:
-        """The same record with the names that its variants have here."""
+        """A copy of the record with the assigned names of its variants."""
         workloads = tuple(
             replace(work, variant=self._variant(work.variant)) for work in record.trial.workloads
         )

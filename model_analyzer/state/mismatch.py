@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a run finds different from the checkpoint that it goes on from, or one checkpoint from
-another.
-"""
+"""Differences between a run and the checkpoint that it resumes from, or between checkpoints."""
 
 from __future__ import annotations
 
@@ -21,8 +19,7 @@ from model_analyzer.domain.profiles import Device
 from model_analyzer.domain.trials import Trial
 from model_analyzer.state.checkpoint import Checkpoint
 
-# What describes the machine that measures. The rest of the description (name, kernel, paths)
-# changes nothing that is measured.
+# The keys of a host description that affect measurements. Others (name, kernel, paths) do not.
 _MACHINE = "Processor"
 _SERVER = "Server"
 _LOAD_GENERATOR = "perf_analyzer"
@@ -30,10 +27,10 @@ _LOAD_GENERATOR = "perf_analyzer"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What a run is about to do, and where.
+    """A run that is about to start.
 
-    `devices` is None where no GPUs were looked for; `host` describes the machine, unless it is
-    not the one that matters; `searches` has the settings by name of subject, as they are kept.
+    `devices` is None if GPUs were not detected. `host` describes the machine; empty if another one
+    is measured. `searches` are the search settings by model group.
     """
 
     devices: Sequence[Device] | None
@@ -44,22 +41,22 @@ class Run:
 
 
 def differences(known: Checkpoint, run: Run) -> Sequence[Difference]:
-    """All differences, those that matter first; none where nothing was measured yet."""
+    """All differences, serious ones first; none if the checkpoint has no outcomes."""
     if not len(known.records):
         return ()
-    found = [
+    result = [
         *hardware_differences(known, run.devices, run.host),
         *_server(known, run),
         *_models(known, run.models),
         *_searches(known, run.searches),
     ]
-    return sorted(found, key=lambda difference: not difference.matters)
+    return sorted(result, key=lambda difference: not difference.matters)
 
 
 def hardware_differences(
     known: Checkpoint, devices: Sequence[Device] | None, host: Mapping[str, str]
 ) -> Iterator[Difference]:
-    """In GPUs, unless nobody looked for any, and in the processor, where both are known."""
+    """Differences in GPUs (if detected) and in the processor (if both are known)."""
     if devices is not None:
         then = ", ".join(sorted(device.uuid for device in known.header.devices))
         now = ", ".join(sorted(device.uuid for device in devices))
@@ -73,25 +70,25 @@ def hardware_differences(
 def checkpoint_differences(
     base: Checkpoint, new: Checkpoint, trials: Iterable[tuple[Trial, Trial]]
 ) -> Sequence[Difference]:
-    """All differences between what two checkpoints were measured with, those that matter first:
-    `base` is then, `new` is now. What only one of them tells is one, too.
+    """All differences between the setups of two checkpoints, serious ones first. A value that only
+    one of them has is a difference, too.
 
-    `trials` are one of each for every model: how the model was measured there.
+    `trials` is a pair of sample trials (base, new) for each model.
     """
     host = new.header.host
-    found = [*hardware_differences(base, new.header.devices, host)]
+    result = [*hardware_differences(base, new.header.devices, host)]
     for name in (_MACHINE, _SERVER, _LOAD_GENERATOR):
         then, now = base.header.host.get(name, ""), host.get(name, "")
         if then != now and not (name == _MACHINE and then and now):
-            found.append(Difference(what=name.lower(), then=then, now=now))
-    defaults, others = _defaults(base), _defaults(new)
-    for model in sorted(defaults.keys() & others.keys()):
-        found += settings_differences(
-            f"config.pbtxt of {model}", defaults[model].config, others[model].config
+            result.append(Difference(what=name.lower(), then=then, now=now))
+    base_defaults, new_defaults = _defaults(base), _defaults(new)
+    for model in sorted(base_defaults.keys() & new_defaults.keys()):
+        result += settings_differences(
+            f"config.pbtxt of {model}", base_defaults[model].config, new_defaults[model].config
         )
-    for one, other in trials:
-        found += trial_differences(one, other)
-    return sorted(dict.fromkeys(found), key=lambda difference: not difference.matters)
+    for base_trial, new_trial in trials:
+        result += trial_differences(base_trial, new_trial)
+    return sorted(dict.fromkeys(result), key=lambda difference: not difference.matters)
 
 
 def _server(known: Checkpoint, run: Run) -> Iterator[Difference]:
@@ -101,7 +98,7 @@ def _server(known: Checkpoint, run: Run) -> Iterator[Difference]:
 
 
 def _models(known: Checkpoint, models: Iterable[ModelFacts]) -> Iterator[Difference]:
-    """Models whose files or configuration are not those that were measured last."""
+    """Changes of model files and configurations since they were last measured."""
     defaults = _defaults(known)
     for facts in models:
         for part in facts.with_parts():
@@ -115,7 +112,7 @@ def _models(known: Checkpoint, models: Iterable[ModelFacts]) -> Iterator[Differe
 
 
 def _defaults(known: Checkpoint) -> Mapping[str, ModelVariant]:
-    """The models as they are without changes, by name, as they were measured last."""
+    """The last measured default configuration of each model."""
     return {
         variant.model: variant
         for record in known.records

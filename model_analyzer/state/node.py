@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Several nodes of a cluster that measure into one directory.
+"""Cluster nodes that measure into one shared directory.
 
-Each node appends to a journal of its own, so that what it has measured is durable without anybody
-else. The leader follows these journals and folds them into the numbered checkpoints. A journal
-that comes late, or that outlives its node, is folded in as soon as somebody reads the directory.
+Each node appends to its own journal, so its outcomes are durable independently of other nodes. The
+leader reads these journals and adds them to the numbered checkpoints. A journal that arrives late
+is included as soon as a program reads the directory.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 
 class NodeJournal:
-    """What one node measures: a context manager, on leaving others may write for this node."""
+    """The journal of one node. A context manager: leaving it releases the node's lock."""
 
     def __init__(
         self,
@@ -44,9 +44,9 @@ class NodeJournal:
         host: Mapping[str, str] = MappingProxyType({}),
         cores: int | None = None,
     ) -> None:
-        """Opens the journal of `node`, which goes on counting where it stopped.
+        """Opens the journal of `node`; its numbering continues.
 
-        The directory must exist. Raises CheckpointError where another process writes for it.
+        The directory must exist. Raises CheckpointError if another process writes for this node.
         """
         self._layout = layout = Layout(directory, prefix)
         self._node = node
@@ -78,13 +78,13 @@ class NodeJournal:
 
     @property
     def recorded(self) -> int:
-        """How many outcomes this node has recorded in its life."""
+        """The number of outcomes that this node has ever recorded."""
         return self._recorded
 
     def record(self, trial: Trial, outcome: Outcome) -> int:
-        """Keeps the outcome: it is on disk when this returns. Its number, to tell the leader.
+        """Stores the outcome: it is on disk when this returns. Returns its number, for the leader.
 
-        Raises CheckpointError where it cannot be kept.
+        Raises CheckpointError if it cannot be stored.
         """
         self._check()
         number = self._recorded + 1
@@ -103,7 +103,7 @@ class NodeJournal:
         return number
 
     def _check(self) -> None:
-        """Raises CheckpointError where somebody has removed or changed the journal."""
+        """Raises CheckpointError if another program removed or changed the journal."""
         fault = self._journal.fault
         if fault is not None:
             raise CheckpointError(
@@ -112,7 +112,7 @@ class NodeJournal:
             )
 
     def _is_folded(self, layout: Layout) -> bool:
-        """Whether the newest numbered checkpoint has all that this journal has."""
+        """Whether the newest numbered checkpoint has all outcomes of this journal."""
         indices = layout.indices()
         if not indices:
             return False
@@ -121,7 +121,7 @@ class NodeJournal:
 
 
 class Follower:
-    """Reads what is appended to another process's journal, a piece at a time."""
+    """Reads the new lines of another process's journal, call by call."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -129,7 +129,7 @@ class Follower:
         self._last = b""  # the line before the position
 
     def read_into(self, records: Records) -> None:
-        """Adds what is new and intact; a line that is still being written comes next time."""
+        """Adds new, intact lines; an incomplete line is read by the next call."""
         content = Content(records=records)
         try:
             with open_regular(self._path) as file:

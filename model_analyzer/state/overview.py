@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is in a checkpoint directory, at a glance."""
+"""Overviews of the checkpoints in a directory."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from model_analyzer.state.format.layout import Layout
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """A numbered checkpoint, or what only the journals hold (then it has no index).
+    """The summary of a numbered checkpoint, or of the outcomes that only journals have (no index).
 
-    `file` is the name of its file, and `best` the best value of each metric that was asked for,
-    None where it was not measured. `missing` tells how many outcomes of each node are not in, in
-    its journal neither; `damage` is one line, or "".
+    `file` is its file name. `best` has the best value of each requested metric, None if it was not
+    measured. `missing` is the number of outcomes of each node that are neither in the checkpoint
+    nor in the node's journal. `damage` is one line, or "".
     """
 
     header: Header
@@ -35,7 +35,7 @@ class Overview:
 
     @classmethod
     def of(cls, checkpoint: Checkpoint, metrics: Sequence[str]) -> Overview:
-        """Counts what the checkpoint holds."""
+        """Summarizes a checkpoint."""
         models: dict[str, None] = {}
         variants = set()
         measured: list[Measurement] = []
@@ -58,7 +58,7 @@ class Overview:
 
     @property
     def state(self) -> str:
-        """`intact`, or what is wrong."""
+        """`intact`, or a description of the problem."""
         if self.damage:
             return (
                 f"damaged: {self.file}: {self.damage}" if self.file else f"damaged: {self.damage}"
@@ -70,10 +70,8 @@ class Overview:
 
 
 def overviews(layout: Layout, metrics: Sequence[str]) -> Iterator[Overview]:
-    """Every numbered checkpoint, oldest first, damaged ones too; then what the journals hold.
-
-    What a checkpoint lacks of a node of a cluster may be in the node's journal: then nothing is
-    missing.
+    """Every numbered checkpoint, oldest first, damaged ones included; then the journals, if they
+    have outcomes.
     """
     journals = {node: read_journal(layout.journal(node)) for node in ("", *layout.nodes())}
     for path in map(layout.checkpoint, layout.indices()):

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The user's key for fingerprints of masked values: random, and in no checkpoint.
 
-It is the same for all runs of a user, so that they agree on what is the same value. Whoever has a
-checkpoint and not the key cannot find out a value by trying.
+All runs of a user share the key, so equal values have equal fingerprints. Without the key, nobody
+can find a value in a checkpoint by trying.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BYTES = 32
 
 
 def own_key() -> bytes:
-    """The key in the user's cache directory, made at first use."""
+    """The key in the user's cache directory, created at first use."""
     return _key_in(cache_directory(os.environ))
 
 
@@ -46,7 +46,7 @@ def _key_in(directory: Path) -> bytes:
 
 
 def _create(path: Path) -> None:
-    """Makes the key, unless there is one; two processes that do so at once agree."""
+    """Creates the key if it does not exist. Safe if several processes do this at once."""
     if os.path.lexists(path):
         return
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,7 @@ def _create(path: Path) -> None:
 
 
 def _read(path: Path) -> bytes:
-    """The key. Raises ValueError or OSError for what others can read, or might have written."""
+    """Reads the key. Raises ValueError or OSError if others can read it or could write it."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(descriptor, "rb") as file:
         about = os.fstat(descriptor)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The keeper of all outcomes: remembers, makes durable, writes numbered checkpoints."""
+"""The state of a run: stores outcomes durably, and writes numbered checkpoints."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ class ProfileState:
         on_save: Callable[[Path], None] | None = None,
         announces: bool = True,
     ) -> None:
-        """Opens `directory` for writing, creating it if needed, and loads what it holds.
+        """Opens `directory` for writing, creating it if needed, and loads its content.
 
-        With `fresh`, its checkpoints and journals (with this `prefix`) are removed before. A
-        numbered checkpoint is written every `save_every` outcomes, and whenever one is saved
-        `on_save` is told its path. The log says what the run starts from, unless it is not
-        decided yet: without `announces`, that is left to `announce` or `start_from`.
+        With `fresh`, its checkpoints and journals (with this `prefix`) are removed first. A
+        numbered checkpoint is written every `save_every` outcomes; `on_save` gets the path of each
+        saved checkpoint. With `announces`, the log says what the run starts from; otherwise call
+        `announce` or `start_from`. Raises CheckpointError if the directory is in use or unusable.
         """
         self._layout = Layout(directory, prefix)
         self._retry_failed = retry_failed
@@ -144,7 +144,7 @@ class ProfileState:
 
     @property
     def checkpoint(self) -> Checkpoint:
-        """Everything known so far, as the next checkpoint would hold it."""
+        """Everything recorded so far, as the next checkpoint would contain it."""
         return Checkpoint(
             header=self._header,
             records=self._records.copy(),
@@ -157,14 +157,14 @@ class ProfileState:
 
     @property
     def profile(self) -> Profile:
-        """Everything measured so far."""
+        """All outcomes so far."""
         return self.checkpoint.profile
 
     def start_from(self, base: Checkpoint) -> None:
-        """Goes on from another checkpoint instead of the newest one here, which is kept, unless
-        the other is that with more notes.
+        """Continues from another checkpoint instead of the newest one here. The newest one is saved
+        first, unless `base` is the same with more notes.
 
-        From an empty one, everything is measured anew.
+        An empty `base` means a fresh start.
         """
         original = base.base or base
         if not self._journal.is_empty and not original.holds_same_as(self.checkpoint):
@@ -177,9 +177,9 @@ class ProfileState:
         self._write_checkpoint()
 
     def descends_from(self, base: Checkpoint) -> bool:
-        """Whether what was loaded goes on from `base`, directly or by way of others here.
+        """Whether the loaded checkpoint continues `base`, directly or through others here.
 
-        What has no identity yet, a journal alone, is gone on from by what knows all its trials.
+        A `base` without a uuid (a journal alone) is continued if all its trials are here.
         """
         if not base.header.uuid:
             return bool(len(base.records)) and base.records.keys() <= self._records.keys()
@@ -192,7 +192,7 @@ class ProfileState:
     def describe(
         self, *, devices: Sequence[Device], host: Mapping[str, str], cores: int | None = None
     ) -> None:
-        """Says where the coming outcomes are measured."""
+        """Sets where the next outcomes are measured."""
         self._header = replace(
             self._header,
             devices=tuple(devices),
@@ -217,39 +217,39 @@ class ProfileState:
         return None if is_retried else outcome
 
     def record_server_only(self, gpus: Mapping[str, Values]) -> None:
-        """Keeps the values of the GPUs under a server without models, in place of older ones."""
-        self._mend()
+        """Stores the GPU values of a server without models; replaces older ones."""
+        self._check_files()
         self._append([encode_server_only(gpus)])
         self._server_only = MappingProxyType(dict(gpus))
 
     def record_search(
         self, subject: str, search: Mapping[str, Any], goal: Goal, bases: Sequence[str] = ()
     ) -> None:
-        """Keeps by what search the coming trials are chosen: what a replay needs; and by what
-        others rank what was measured: the goal, and which models the variants derive from now.
+        """Stores the search settings (for a replay), the goal and the bases of the models (for
+        rankings).
         """
         entry = search_entry(subject, search, goal, bases)
-        known = self._searches.get(subject, {})
-        if known == entry:
+        previous = self._searches.get(subject, {})
+        if previous == entry:
             return
         self._searches[subject] = entry
-        is_new = any(known.get(key) != entry.get(key) for key in (GOALS, BASES))
+        is_new = any(previous.get(key) != entry.get(key) for key in (GOALS, BASES))
         if len(self._records) and is_new:
-            self._mend()
+            self._check_files()
             self._append([entry])  # it changes the answer, even if nothing more is measured
         else:
             self._pending.append(entry)  # on its own it is not worth a checkpoint
 
     def record_conclusion(self, subject: str, conclusion: Conclusion) -> None:
-        """Keeps what a search came to, in place of what an earlier one did."""
+        """Stores the conclusion of a search; replaces an earlier one."""
         if self._conclusions.get(subject) != conclusion:
-            self._mend()
+            self._check_files()
             self._append([encode_conclusion(subject, conclusion)])
             self._conclusions[subject] = conclusion
 
     def record_metadata(self, values: Mapping[str, Any]) -> None:
-        """Sets the user's own keys, each as a whole; None removes one."""
-        self._mend()
+        """Sets keys of the user's metadata; each value replaces a whole tree, None removes it."""
+        self._check_files()
         self._append([metadata_entry(key, value) for key, value in values.items()])
         for key, value in values.items():
             self._metadata.pop(key, None)
@@ -257,16 +257,20 @@ class ProfileState:
                 self._metadata[key] = value
 
     def record(self, trial: Trial, outcome: Outcome) -> None:
-        """Keeps the outcome: it is on disk when this returns.
+        """Stores the outcome: it is on disk when this returns. Raises CheckpointError otherwise.
 
-        Recording again what is known changes nothing, unless the variant has another name now, or
-        derives from another model: the model was edited, and comes to the same variant.
+        Recording the same outcome again has no effect, unless the variant has another name now, or
+        derives from an edited model.
         """
-        known = self._records.named(trial.key, trial.variants)
-        if known is not None and known.outcome == outcome and known.trial.derives_like(trial):
+        recorded = self._records.named(trial.key, trial.variants)
+        if (
+            recorded is not None
+            and recorded.outcome == outcome
+            and recorded.trial.derives_like(trial)
+        ):
             return
         record = TrialRecord(trial=trial, outcome=outcome)
-        self._mend()
+        self._check_files()
         entries = tuple(self._encoder.record(trial.key, record))
         lines = self._append(entries)
         try:
@@ -276,19 +280,19 @@ class ProfileState:
             raise CheckpointError(f"{trial}: what was measured makes no sense: {error}") from error
         self._earlier -= {trial.key, trial.former_key}
         self._unsaved += 1
-        self._mend()
+        self._check_files()
         if self._save_every is not None and self._unsaved >= self._save_every:
             self.save()
 
     def count_node(self, node: str, outcomes: int) -> None:
-        """Says how many outcomes a node of a cluster has by now in its journal: a checkpoint
-        without them is not complete.
+        """Sets the number of outcomes in the journal of a cluster node; a checkpoint without them
+        is incomplete.
         """
         self._header = replace(self._header, nodes={**self._header.nodes, node: outcomes})
         self._header_is_due = True
 
     def fold(self) -> bool:
-        """Takes in what nodes of a cluster have recorded; whether there was anything new."""
+        """Adds the outcomes of cluster nodes; returns whether there were new ones."""
         before = len(self._records)
         self._fold_nodes()
         new = len(self._records) - before
@@ -301,11 +305,12 @@ class ProfileState:
             follower.read_into(self._records)
 
     def save(self, *, is_last: bool = True) -> Path | None:
-        """Folds the journals into the next numbered checkpoint, if they hold anything new. That
-        there is nothing new is said when it `is_last`, unless others were saved before it.
+        """Writes the journals into the next numbered checkpoint, if they have anything new; returns
+        its path. If nothing is new, the log says so, but only for the last call of a run that
+        saved nothing (`is_last`).
         """
         if not self.fold() and not self._unsaved and self._journal.is_empty:
-            if is_last and not self._has_saved:  # else it would seem to deny that
+            if is_last and not self._has_saved:
                 log.info("No changes made to analyzer data, no checkpoint saved.")
             return None
         return self._write_checkpoint()
@@ -325,11 +330,13 @@ class ProfileState:
 
     def _write_checkpoint(self) -> Path:
         self._create_directory()
-        self._take_in_others()
+        self._include_others()
         path = self._layout.checkpoint(self._next)
         header = Header.next(self._header, self._next)
-        here, told = self._records.nodes, header.nodes
-        nodes = {node: max(here.get(node, 0), told.get(node, 0)) for node in {**here, **told}}
+        present, stated = self._records.nodes, header.nodes
+        nodes = {
+            node: max(present.get(node, 0), stated.get(node, 0)) for node in {**present, **stated}
+        }
         header = replace(header, nodes=nodes)
         try:
             create_file(path, replace(self.checkpoint, header=header).lines())
@@ -354,9 +361,9 @@ class ProfileState:
             self._on_save(path)
         return path
 
-    def _take_in_others(self) -> None:
-        """Takes in what another run has left here, although this one holds the directory: nothing
-        that somebody was told to be kept is missing in the checkpoint that is written next.
+    def _include_others(self) -> None:
+        """Includes outcomes that another run wrote here although this one holds the lock, so the
+        next checkpoint has every acknowledged outcome.
         """
         newer = [index for index in self._layout.indices() if index >= self._next]
         files = [(path, read_checkpoint(path)) for path in map(self._layout.checkpoint, newer)]
@@ -370,11 +377,11 @@ class ProfileState:
             self._metadata = {**content.metadata, **self._metadata}
         self._next = max([self._next, *(index + 1 for index in newer)])
 
-    def _mend(self) -> None:
-        """Notices that somebody has removed or changed our files, before anything is lost by it:
-        what is in memory becomes a checkpoint, and the journal begins anew.
+    def _check_files(self) -> None:
+        """Detects that another program removed or changed our files. Then everything in memory is
+        written to a checkpoint, and the journal is started again.
 
-        Raises CheckpointError where another run has the directory by now.
+        Raises CheckpointError if another run has the directory now.
         """
         if self._journal.is_moved:
             return
@@ -389,17 +396,17 @@ class ProfileState:
         if fault is not None:
             path = self._write_checkpoint()
             log.warning(
-                "%s %s while in use: everything measured so far is in %s; going on",
+                "%s %s while in use: everything measured so far is in %s; continuing",
                 self._layout.journal(),
                 fault.value,
                 path,
             )
 
     def _append(self, entries: Sequence[Entry]) -> Sequence[bytes]:
-        """Appends entries to the journal; their lines."""
+        """Appends entries to the journal; returns their lines."""
         before = self._pending
         if self._header_is_due:
-            header = replace(self._header.stamped(), uuid="")  # only what is whole has an identity
+            header = replace(self._header.stamped(), uuid="")  # only checkpoints have a uuid
             before = [header_entry(header), *before]
         try:
             lines = self._journal.append([*before, *entries])
@@ -432,5 +439,5 @@ class ProfileState:
 
     def _remove_leftovers(self) -> None:
         for path in self._layout.leftovers():
-            with suppress(OSError):  # it does no harm
+            with suppress(OSError):  # leftovers are harmless
                 path.unlink()

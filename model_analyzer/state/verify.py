@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether files are as they were written, and what is lost where they are not."""
+"""Checks files for damage, and describes the loss."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _NOTHING = "nothing that it tells of"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileVerdict:
-    """What is to be said about a file.
+    """The result of checking a file: its `size` in bytes and the number of readable `outcomes`.
 
-    `outcomes` can be read from it. `damage` tells what is wrong and where, and `loss` what cannot
-    be read because of that; both are "" where the file is intact.
+    `damage` describes the damage with its place, `loss` what cannot be read; both are "" if the
+    file is intact.
     """
 
     path: Path
@@ -41,7 +41,7 @@ def files_of(layout: Layout) -> Sequence[Path]:
 
 
 def verify(path: Path) -> FileVerdict:
-    """Reads a file from its first to its last byte. What is not called `….ckpt` is a journal."""
+    """Checks a whole file. Files that are not named `….ckpt` are read as journals."""
     try:
         size = path.stat().st_size
     except OSError as error:

@@ -137,7 +137,7 @@ def test_a_limit_for_the_size_of_files_costs_pictures_and_nothing_else(starts: P
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         pictures = [renderer.take(order) for order in (first, second, renderer.order(SVG, "c"))]
 
-    why = "the renderer cannot be told what to draw: File too large"
+    why = "cannot send charts to the renderer: File too large"
     assert [picture.why for picture in pictures] == [why] * 3
 
 

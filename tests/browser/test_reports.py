@@ -20,6 +20,7 @@ from model_analyzer.results.answer import answer_of
 from tests.browser.conftest import Opened
 from tests.browser.pages import PAGES, detail, hostile, met, summary
 from tests.drawn import page_of
+from tests.phrases import FAILED_TRIALS
 from tests.unit.builders import origin, ranking, record, variant
 
 Open = Callable[..., Page]
@@ -84,7 +85,7 @@ def test_pages_are_accessible(open_report: Open, name: str) -> None:
 
 def test_the_answer_is_at_the_top(open_report: Open) -> None:
     page = open_report("met")
-    answer = page.get_by_label("The answer")
+    answer = page.get_by_label("Recommendation")
     expect(answer).to_contain_text("Deploy this configuration")
     expect(answer.locator(".name")).to_have_text("m_config_5")
     expect(answer).to_contain_text("better at maximizing throughput than the default")
@@ -93,8 +94,8 @@ def test_the_answer_is_at_the_top(open_report: Open) -> None:
 
 
 def colour(page: Page) -> str:
-    found: str = page.get_by_label("The answer").evaluate(
-        "one => getComputedStyle(one).borderLeftColor"
+    found: str = page.get_by_label("Recommendation").evaluate(
+        "section => getComputedStyle(section).borderLeftColor"
     )
     return found
 
@@ -102,7 +103,7 @@ def colour(page: Page) -> str:
 def test_the_answer_is_green_only_if_the_constraints_are_met(open_report: Open) -> None:
     green = colour(open_report("met"))
     page = open_report("none-feasible")
-    expect(page.get_by_label("The answer")).to_contain_text(
+    expect(page.get_by_label("Recommendation")).to_contain_text(
         "No configuration meets the constraints"
     )
     expect(page.get_by_label("Constraints", exact=True)).to_contain_text("missed by")
@@ -114,7 +115,7 @@ def test_a_run_that_ended_early_or_failed_in_part_says_so(open_report: Open) -> 
     page = open_report("failures")
     expect(page.get_by_text("ended before the search was complete")).to_be_visible()
     page.get_by_role("link", name="what happened").click()
-    expect(page.get_by_role("heading", name="Trials that failed")).to_be_in_viewport()
+    expect(page.get_by_role("heading", name=FAILED_TRIALS)).to_be_in_viewport()
 
 
 def test_tokens_come_first(open_report: Open) -> None:
@@ -144,8 +145,8 @@ def test_pointing_at_a_measurement_shows_it_and_a_click_keeps_it(open_report: Op
     page.mouse.move(2, 2)
     expect(page.locator("#tip")).to_be_hidden()
     expect(card).to_be_visible()
-    card.get_by_role("button", name="Its rows in the table").click()
-    expect(page.get_by_role("status")).to_contain_text("1 to 5 of 5 (35 in all)")
+    card.get_by_role("button", name="Show in table").click()
+    expect(page.get_by_role("status")).to_contain_text("1 to 5 of 5 (35 in total)")
     page.keyboard.press("Escape")
     expect(card).to_be_hidden()
 
@@ -210,11 +211,11 @@ def test_the_table_is_sorted_filtered_and_paged(open_report: Open) -> None:
     assert page.locator("th[aria-sort=descending]").count() == 1
 
     page.get_by_label("Search").fill("config_default")
-    expect(status).to_have_text("1 to 5 of 5 (35 in all)")
+    expect(status).to_have_text("1 to 5 of 5 (35 in total)")
     assert set(cells(page, 1)) == {"m_config_default"}
     page.get_by_label("Search").fill("")
-    page.get_by_label("Number to compare").select_option("perf_latency_p99")
-    page.get_by_label("Bound").fill("20")
+    page.get_by_label("Column to filter by").select_option("perf_latency_p99")
+    page.get_by_label("Limit").fill("20")
     bounded = [float(text) for text in cells(page, column(page, "p99 Latency"))]
     assert bounded
     assert max(bounded) <= 20
@@ -222,7 +223,7 @@ def test_the_table_is_sorted_filtered_and_paged(open_report: Open) -> None:
     page.get_by_label("meets the constraints").check()
     assert set(cells(page, column(page, "Meets constraints"))) == {"yes"}
     page.get_by_label("Search").fill("no such thing")
-    expect(status).to_have_text("No measurement is like that.")
+    expect(status).to_have_text("No measurement matches.")
 
 
 def test_columns_can_be_chosen(open_report: Open) -> None:

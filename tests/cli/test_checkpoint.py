@@ -607,7 +607,7 @@ def test_merge_refuses_other_hardware(call: Run, tmp_path: Path) -> None:
     status, _, error = call("merge", "checkpoints", "other", "--output-dir", "both")
 
     assert status == FAILED
-    assert "processor: CPU A, 2 cores there, CPU B, 64 cores here" in one_line(error)
+    assert "processor: CPU A, 2 cores in the first, CPU B, 64 cores in the other" in one_line(error)
     assert not (tmp_path / "both").exists()
 
 

@@ -74,7 +74,7 @@ def test_with_few_addresses_everything_but_the_pictures_is_written(
     assert re.search(
         rf"WARNING: \d+ charts not drawn \(\S+ of \S+, .* and \d+ more\): the renderer ran out of"
         rf" memory \(ulimit -v is {gigabytes}\.0 GB; V8, which draws charts, needs about 70 GB of"
-        r" addresses\); everything else is complete, and pages draw their charts in a browser$",
+        r" address space\); everything else is complete, and pages draw their charts in a browser$",
         line,
     )
     assert "Traceback" not in output + error
@@ -131,8 +131,8 @@ def test_a_variant_with_thousands_of_loads_is_drawn(run: Run, tmp_path: Path) ->
     assert "not drawn" not in output
     (page,) = (tmp_path / "out").rglob("*.html")
     text = page.read_text()
-    assert "Of 3000 loads 40 are drawn." in text
-    assert re.search(r"Of 3000 points on lines \d{2,3} are drawn", text)
+    assert "40 of 3000 loads are shown." in text
+    assert re.search(r"\d{2,3} of 3000 points on lines are shown", text)
     cells = json.loads(re.search(r'id="rows">(.*?)</script>', text, re.DOTALL)[1])  # type: ignore[index]
     assert sum(cells["counts"]) == 3000
     images = {path.name for path in (tmp_path / "out/plots").rglob("*.png")}

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.phrases import CONFIGURATION_CHANGES
+
 USAGE = 2
 
 
@@ -102,7 +104,7 @@ def test_the_answer_says_what_to_change_in_the_parts_of_an_ensemble(
     assert "+++ best/a/config.pbtxt" in difference
     summaries = setting.directory / "reports" / "summaries"
     page = (summaries / "whole" / "result_summary.html").read_text()
-    assert "What to change in config.pbtxt" in page
+    assert CONFIGURATION_CHANGES in page
 
 
 def test_a_change_of_a_called_model_alone_is_loaded_and_measured(

@@ -16,7 +16,7 @@ from model_analyzer.domain.measurements import Measurement, NoticeKind
 from model_analyzer.reports.document import results_schema
 from model_analyzer.runner.timings import Timings
 from model_analyzer.state.checkpoint import load
-from tests.phrases import DID_NOT_LOAD, FOREIGN_ENTRY
+from tests.phrases import DID_NOT_LOAD, FAILED_TRIALS, FOREIGN_ENTRY
 
 
 def measured(pretend) -> list[str]:
@@ -291,7 +291,7 @@ def test_a_variant_that_does_not_load_fails_and_the_others_go_on(setting, preten
     assert f"m_config_0 {DID_NOT_LOAD}: Internal: ModuleNotFoundError" in output
     assert "runtime install --with" in output
     report = (setting.directory / "reports" / "summaries" / "m" / "result_summary.html").read_text()
-    assert "Trials that failed" in report
+    assert FAILED_TRIALS in report
     assert "ModuleNotFoundError" in (setting.directory / "perf_analyzer_error.log").read_text()
 
 

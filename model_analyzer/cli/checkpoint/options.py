@@ -115,9 +115,9 @@ def metric(name: str, flag: str) -> str:
 
 def column(name: str, flag: str) -> str:
     """The column of the trials that `flag` names."""
-    from model_analyzer.results.conditions import column_called
+    from model_analyzer.results.conditions import column_named
 
     try:
-        return column_called(name)
+        return column_named(name)
     except ValueError as error:
         raise wrong(flag, str(error)) from error

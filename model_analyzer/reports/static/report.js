@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The model-analyzer authors
 // SPDX-License-Identifier: Apache-2.0
-// What a page does once it is open: charts that answer to the pointer, and the table of all
-// measurements. Without it the page shows the same as drawings and the first rows.
+// The interactive parts of a report page: charts that react to the pointer, and the table of all
+// measurements. Without this script, the page shows static charts and the first rows.
 "use strict";
 (() => {
   const root = document.documentElement;
@@ -22,18 +22,18 @@
 
   // ------------------------------------------------------------------ measurements
 
-  // A row is its number: of each column there are the cells of all rows.
+  // A row is identified by its index. Data is stored by column: each has the cells of all rows.
   const table = data("rows");
   const variantOf = table.counts.flatMap((count, index) => Array(count).fill(table.variants[index]));
   const total = variantOf.length;
   const columns = [
-    ...table.own.map((column, index) => ({ ...column, of: (row) => variantOf[row][index] })),
-    ...table.columns.map((column, index) => ({ ...column, of: (row) => table.cells[index][row] })),
+    ...table.own.map((column, index) => ({ ...column, valueOf: (row) => variantOf[row][index] })),
+    ...table.columns.map((column, index) => ({ ...column, valueOf: (row) => table.cells[index][row] })),
   ];
   const title = (row) => variantOf[row][0];
-  const cell = (column, row) => show(column.of(row));
+  const cell = (column, row) => show(column.valueOf(row));
 
-  /** Numbers with as many decimals as mean something, as in the rest of the page. */
+  /** A value as text; numbers with significant decimals only, as in the rest of the page. */
   function show(value) {
     if (value === null || value === undefined) return "";
     if (typeof value !== "number" || Number.isInteger(value)) return String(value);
@@ -42,10 +42,10 @@
     return text.endsWith(".") ? text + "0" : text;
   }
 
-  /** Names of several models, which may be broken between them. */
-  const breakable = (names) => names.split(",").flatMap((name, place) => (place ? [",", make("wbr"), name] : [name]));
+  /** A comma-separated list of model names, with line breaks allowed after each comma. */
+  const breakable = (names) => names.split(",").flatMap((name, index) => (index ? [",", make("wbr"), name] : [name]));
 
-  // ------------------------------------------------------------------ what was chosen
+  // ------------------------------------------------------------------ selected measurement
 
   const views = new Set();
   const panel = byId("chosen");
@@ -59,24 +59,24 @@
     }
     panel.hidden = row < 0;
     if (row >= 0) fillPanel(row);
-    // what is jumped to, or reached by the keyboard, is not behind it
+    // keeps the targets of links and of keyboard focus visible above the panel
     root.style.scrollPaddingBottom = `${panel.offsetHeight}px`;
   }
 
   function fillPanel(row) {
-    const told = columns.slice(1).filter((column) => cell(column, row));
+    const details = columns.slice(1).filter((column) => cell(column, row));
     byId("chosen-name").replaceChildren(...breakable(title(row)));
-    byId("chosen-body").replaceChildren(...told.map((column) => make(
-      "div", {}, make("dt", {}, column.header), make("dd", {}, cell(column, row) + against(column, row)),
+    byId("chosen-body").replaceChildren(...details.map((column) => make(
+      "div", {}, make("dt", {}, column.header), make("dd", {}, cell(column, row) + differenceFromBest(column, row)),
     )));
     panel.scrollTop = 0;
   }
 
-  /** How far a metric is from that of the first row, which is the recommendation. */
-  function against(column, row) {
-    const [own, best] = [column.of(row), column.of(0)];
-    if (row === 0 || !column.metric || typeof own !== "number" || !best) return "";
-    const percent = (own / best - 1) * 100;
+  /** The difference of a metric from the first row, which is the recommendation, in percent. */
+  function differenceFromBest(column, row) {
+    const [value, best] = [column.valueOf(row), column.valueOf(0)];
+    if (row === 0 || !column.metric || typeof value !== "number" || !best) return "";
+    const percent = (value / best - 1) * 100;
     return ` (${percent < 0 ? "−" : "+"}${Math.abs(percent).toFixed(0)} %)`;
   }
 
@@ -106,16 +106,16 @@
       : config;
     spec.config = { ...spec.config, background: null };
     spec.width = "container";
-    // its own is for fonts that are not known; to the right the last number of an axis needs some
+    // replaces the padding for unknown fonts; the last label of the x axis needs space on the right
     spec.padding = { left: 5, top: 5, right: 16, bottom: 5 };
     spec.autosize = { type: "fit-x", contains: "padding" };
     const place = figure.querySelector(".live");
-    figure.classList.add("ready"); // the width is that of what is shown
+    figure.classList.add("ready"); // first: Vega measures the width of the visible element
     if (figure.view) {
       views.delete(figure.view.view);
       figure.view.finalize();
     }
-    // `ast`: expressions are interpreted, since the page forbids making code from text
+    // `ast`: interprets expressions, since the page's security policy forbids eval
     const embedded = await vegaEmbed(place, spec, {
       ast: true, actions: false, renderer: "svg", tooltip: false, defaultStyle: false, logLevel: 1,
     });
@@ -188,70 +188,71 @@
   const [where, operator, limit] = ["where", "operator", "limit"].map(byId);
   const size = byId("size");
   let visible = columns.filter((column) => column.usual);
-  let order = null; // { column, ascending }; null: as they come, best first
-  let found = Array.from({ length: total }, (_, row) => row);
+  let order = null; // { column, ascending }; null: best first
+  let matching = Array.from({ length: total }, (_, row) => row);
   let page = 0;
   const constraint = columns.find((column) => column.key === "meets_constraints");
   byId("passing-label").hidden = !constraint;
 
-  const numbers = columns.filter((one) => one.number);
-  for (const column of [...numbers.filter((one) => one.metric), ...numbers.filter((one) => !one.metric)]) {
+  const numbers = columns.filter((column) => column.number);
+  for (const column of [...numbers.filter(({ metric }) => metric), ...numbers.filter(({ metric }) => !metric)]) {
     where.append(make("option", { value: column.key }, column.header));
   }
   for (const column of columns) {
     const box = make("input", { type: "checkbox", checked: column.usual });
     box.addEventListener("change", () => {
-      const wanted = new Set(visible);
-      if (box.checked) wanted.add(column);
-      else wanted.delete(column);
-      visible = columns.filter((one) => wanted.has(one));
+      const selected = new Set(visible);
+      if (box.checked) selected.add(column);
+      else selected.delete(column);
+      visible = columns.filter((each) => selected.has(each));
       refresh(page);
     });
     byId("columns").append(make("label", {}, box, ` ${column.header}`));
   }
 
-  function matches() {
+  /** A function that tells whether a row passes the search and the filters. */
+  function filter() {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const texts = columns.filter((column) => !column.number);
-    const column = columns.find((one) => one.key === where.value);
+    const column = columns.find(({ key }) => key === where.value);
     const bound = limit.value === "" ? null : Number(limit.value);
     return (row) => {
-      if (passing.checked && constraint && constraint.of(row) !== "yes") return false;
+      if (passing.checked && constraint && constraint.valueOf(row) !== "yes") return false;
       if (column && bound !== null) {
-        const value = column.of(row);
+        const value = column.valueOf(row);
         if (typeof value !== "number") return false;
         if (operator.value === "<=" ? value > bound : value < bound) return false;
       }
       if (!words.length) return true;
-      const text = texts.map((one) => one.of(row) ?? "").join(" ").toLowerCase();
+      const text = texts.map((each) => each.valueOf(row) ?? "").join(" ").toLowerCase();
       return words.every((word) => text.includes(word));
     };
   }
 
   function compare(a, b) {
-    const [one, two] = [order.column.of(a), order.column.of(b)];
-    if (one === two) return a - b;
-    if (one === null || one === undefined) return 1; // what is not known comes last either way
-    if (two === null || two === undefined) return -1;
-    const sign = typeof one === "number" && typeof two === "number"
-      ? one - two : String(one).localeCompare(String(two), undefined, { numeric: true });
+    const [first, second] = [order.column.valueOf(a), order.column.valueOf(b)];
+    if (first === second) return a - b;
+    if (first === null || first === undefined) return 1; // unknown values last, in both directions
+    if (second === null || second === undefined) return -1;
+    const sign = typeof first === "number" && typeof second === "number"
+      ? first - second : String(first).localeCompare(String(second), undefined, { numeric: true });
     return order.ascending ? sign : -sign;
   }
 
   function refresh(toPage) {
-    const isWanted = matches();
-    found = [];
-    for (let row = 0; row < total; row++) if (isWanted(row)) found.push(row);
-    if (order) found.sort(compare);
+    const isMatch = filter();
+    matching = [];
+    for (let row = 0; row < total; row++) if (isMatch(row)) matching.push(row);
+    if (order) matching.sort(compare);
     const count = Number(size.value);
-    const last = Math.max(0, Math.ceil(found.length / count) - 1);
+    const last = Math.max(0, Math.ceil(matching.length / count) - 1);
     page = Math.min(toPage, last);
     head.replaceChildren(make("tr", {}, ...visible.map(headerOf)));
-    const shown = found.slice(page * count, (page + 1) * count);
+    const shown = matching.slice(page * count, (page + 1) * count);
     body.replaceChildren(...shown.map(lineOf));
-    byId("status").textContent = found.length
-      ? `${page * count + 1} to ${page * count + shown.length} of ${found.length}${found.length < total ? ` (${total} in all)` : ""}`
-      : "No measurement is like that.";
+    byId("status").textContent = matching.length
+      ? `${page * count + 1} to ${page * count + shown.length} of ${matching.length}${matching.length < total ? ` (${total} in total)` : ""}`
+      : "No measurement matches.";
     byId("first").disabled = byId("previous").disabled = page === 0;
     byId("last").disabled = byId("next").disabled = page === last;
   }
@@ -303,7 +304,7 @@
 
   // ------------------------------------------------------------------ downloads
 
-  /** A cell of CSV; a text that a spreadsheet would take for a formula is kept a text. */
+  /** A CSV field; a quote keeps spreadsheets from reading text as a formula. */
   function field(value) {
     if (value === null || value === undefined) return "";
     if (typeof value === "number") return String(value);
@@ -320,12 +321,12 @@
   }
 
   byId("csv").addEventListener("click", () => {
-    const lines = found.map((row) => columns.map((column) => field(column.of(row))).join(","));
+    const lines = matching.map((row) => columns.map((column) => field(column.valueOf(row))).join(","));
     save([columns.map((column) => field(column.key)).join(","), ...lines, ""].join("\n"), "text/csv", "csv");
   });
   byId("json").addEventListener("click", () => {
-    const objects = found.map((row) => Object.fromEntries(
-      columns.map((column) => [column.key, column.of(row)]).filter(([, value]) => value !== null && value !== undefined),
+    const objects = matching.map((row) => Object.fromEntries(
+      columns.map((column) => [column.key, column.valueOf(row)]).filter(([, value]) => value !== null && value !== undefined),
     ));
     save(JSON.stringify(objects, null, 1) + "\n", "application/json", "json");
   });

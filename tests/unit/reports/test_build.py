@@ -24,6 +24,7 @@ from model_analyzer.reports.figures import figures_of
 from model_analyzer.reports.headline import headline
 from model_analyzer.results.answer import answer_of
 from model_analyzer.results.ranking import Ranking
+from tests.phrases import DEFAULT_IS_BEST
 from tests.unit.builders import (
     at_least,
     at_most,
@@ -76,7 +77,7 @@ def test_the_best_is_named_with_its_settings_its_values_and_its_gain() -> None:
     )
 
 
-def test_no_gain_is_told_over_a_default_that_only_had_another_load() -> None:
+def test_no_gain_is_reported_over_a_default_that_only_had_another_load() -> None:
     best = record(BEST, measurement(250.5, 5.5), concurrency=4)
 
     found = ranking(record(DEFAULT, measurement(125.25, 3.5)), best)
@@ -84,12 +85,12 @@ def test_no_gain_is_told_over_a_default_that_only_had_another_load() -> None:
     assert sentence(found).endswith(
         " gives 250.5 infer/sec at p99 5.5 ms with 4 concurrent requests (measured once); the"
         " default configuration gives 125.2 infer/sec at p99 3.5 ms with 1 concurrent request (the"
-        " only load that it was measured under)."
+        " only load it was measured with)."
     )
     assert [figure.note for figure in figures_of(answer_of(found))] == ["", ""]
 
 
-def test_a_gain_is_told_with_its_noise() -> None:
+def test_a_gain_is_reported_with_its_noise() -> None:
     found = best_against_default(
         measurement(200.5, windows=(190.475, 210.525)),
         measurement(100.25, windows=(100.25, 100.25)),
@@ -117,7 +118,7 @@ def test_a_default_that_fails_under_its_only_load_might_pass_under_another() -> 
     by = goal(*at_most(perf_latency_p99=10))
     best = record(BEST, measurement(150, 5.5), concurrency=4)
     loads = [record(DEFAULT, measurement(100, 50.5), concurrency=load) for load in (4, 8)]
-    only = "(the only load that it was measured under), and fails the constraints."
+    only = "(the only load it was measured with), and fails the constraints."
     assert sentence(ranking(best, loads[0], by=by)).endswith(only)
     assert only not in sentence(ranking(best, *loads, by=by))
 
@@ -135,7 +136,7 @@ def test_a_failing_default_with_the_best_objective_is_not_the_answer() -> None:
 def test_the_default_may_be_the_answer() -> None:
     found = best_against_default(measurement(100), measurement(200))
     assert headline(answer_of(found), gpus=1)[1] == "m_config_default"
-    assert "it is the default configuration, and no other measured is better" in sentence(found)
+    assert DEFAULT_IS_BEST in sentence(found)
 
 
 def test_a_default_without_rivals_is_only_called_the_default() -> None:
@@ -189,7 +190,7 @@ def test_other_objectives_than_throughput_are_named_beside_the_gain() -> None:
     )
 
 
-def test_a_gain_of_several_models_is_told_to_be_a_mean() -> None:
+def test_a_gain_of_several_models_is_reported_to_be_a_mean() -> None:
     """One of them may gain much while the sum of both falls."""
 
     def pair(name: str, first: float, second: float) -> TrialRecord:
@@ -240,7 +241,7 @@ def test_if_none_passes_the_nearest_is_named_with_what_it_misses() -> None:
 def test_without_a_measured_default_nothing_is_compared() -> None:
     found = ranking(record(DEFAULT, failure()), record(BEST, measurement(1.5)))
     assert sentence(found).endswith(
-        "; the default configuration gave no measurement to compare with."
+        "; the default configuration has no measurement to compare with."
     )
 
 
@@ -282,7 +283,7 @@ def test_if_there_is_no_answer_the_sentence_says_why(
         ),
     ],
 )
-def test_the_load_is_told_in_words(load: dict[str, int], words: str) -> None:
+def test_the_load_is_reported_in_words(load: dict[str, int], words: str) -> None:
     assert words in sentence(ranking(record(BEST, measurement(1.5), **load)))
 
 
@@ -406,7 +407,7 @@ def test_objectives_without_measurements_make_a_conclusion_worthless() -> None:
     )
 
 
-def test_other_programs_beside_the_recommendation_are_told_once() -> None:
+def test_other_programs_beside_the_recommendation_are_reported_once() -> None:
     notices = [
         Notice(kind=NoticeKind.BUSY_MACHINE, text=f"m at 1: other programs used {share}%")
         for share in (80, 90)
@@ -493,7 +494,7 @@ def test_a_constraint_that_could_not_be_checked_is_remarked() -> None:
     )
 
 
-def test_what_is_to_know_about_the_shown_measurements_is_told_once() -> None:
+def test_what_is_to_know_about_the_shown_measurements_is_reported_once() -> None:
     few = Notice(kind=NoticeKind.FEW_REQUESTS, text="too few requests")
     shaky = Notice(kind=NoticeKind.UNSTABLE, text="not stable")
     found = ranking(
@@ -546,7 +547,7 @@ def test_a_detail_tells_all_about_one_variant() -> None:
     assert detail.sentence == (
         "m_config_4 uses 4:GPU instances with a max batch size of 8 and has dynamic batching"
         " enabled; platform unknown. 2 measurements on GPU(s) 2 x H200 with total memory 29.8 GB."
-        " The best one: 2.5 infer/sec at p99 3.5 ms with 2 concurrent requests."
+        " Best measurement: 2.5 infer/sec at p99 3.5 ms with 2 concurrent requests."
     )
     assert detail.configuration == 'name: "m"'
     assert detail.commands == ("perf -c 2", "perf -c 1")
@@ -567,7 +568,7 @@ def test_a_detail_of_a_machine_without_gpus_says_cpu() -> None:
     assert detail.sentence == (
         "m_config_0 uses 1:CPU instances with a max batch size of 0 and has dynamic batching"
         " disabled; platform python. 1 measurement on CPU."
-        " The best one: 1.5 infer/sec with 1 concurrent request."
+        " Best measurement: 1.5 infer/sec with 1 concurrent request."
     )
 
 

@@ -85,11 +85,11 @@ def test_the_measured_configuration_lies_over_that_of_the_repository() -> None:
 @pytest.mark.parametrize(
     ("wanted", "replicas", "why"),
     [
-        (None, 1, "measured with one: 519.1 infer/sec at p99 24.5 ms, concurrency=1"),
-        (10, 1, "10 infer/sec over 519.1 of each"),
-        (519.1, 1, "519.1 infer/sec over 519.1 of each"),
-        (519.2, 2, "rounded up; assumes an even load"),
-        (5000, 10, "5000 infer/sec over 519.1 of each"),
+        (None, 1, "measured with one replica: 519.1 infer/sec at p99 24.5 ms, concurrency=1"),
+        (10, 1, "10 infer/sec at 519.1 infer/sec per replica"),
+        (519.1, 1, "519.1 infer/sec at 519.1 infer/sec per replica"),
+        (519.2, 2, "rounded up; assumes evenly distributed load"),
+        (5000, 10, "5000 infer/sec at 519.1 infer/sec per replica"),
     ],
 )
 def test_replicas_follow_from_the_throughput(wanted: float | None, replicas: int, why: str) -> None:
@@ -113,17 +113,17 @@ def test_replicas_follow_from_the_throughput(wanted: float | None, replicas: int
 def test_the_image_is_that_of_the_measured_server(setup: ServerSetup, image: str) -> None:
     written = text(ON_CPU, setup=setup)
     assert container(written)["image"] == image
-    assert ("RELEASE" in image) == ("replace: the release with Triton" in written)
+    assert ("RELEASE" in image) == ("replace with the release that has Triton" in written)
 
 
 def test_memory_and_cores_are_those_of_the_measurement() -> None:
     written = text(ON_CPU, host={"cpu_used_ram": 1000.5})
     assert container(written)["resources"] == {"requests": {"cpu": 16, "memory": "1251M"}}
-    assert "1000.5 MB measured, and 25% for other loads" in written
+    assert "1000.5 MB measured, plus 25% for other loads" in written
 
     written = text(ON_GPU, setup=replace(SETUP, devices=("GPU-0",)), gpus=("H200",))
     assert container(written)["resources"] == {"limits": {"nvidia.com/gpu": 1}, "requests": {}}
-    assert "memory: not measured, which --collect-cpu-metrics does" in written
+    assert "memory: not measured (measure it with --collect-cpu-metrics)" in written
     assert "measured on H200" in written
 
 
@@ -164,7 +164,7 @@ def test_everything_that_is_called_is_loaded_and_flags_are_kept_but_no_secrets()
     ]  # fmt: skip
     assert "hush" not in written
     assert {"name": "OMP_NUM_THREADS", "value": "4"} in container(written)["env"]
-    assert written.count("replace: its value is not kept") == 2
+    assert written.count("replace: checkpoints do not store its value") == 2
 
 
 def test_any_name_of_a_model_makes_objects_that_kubernetes_takes() -> None:
@@ -196,7 +196,7 @@ def test_it_has_the_latency_that_is_bounded() -> None:
     )
     written = manifest(answer_of(found), origin(), {"m": PBTXT})
     assert written.splitlines()[0] == "# m_config_0: 10 infer/sec at p90 20.5 ms, concurrency=1"
-    assert "replicas: 1  # measured with one: 10 infer/sec at p90 20.5 ms" in written
+    assert "replicas: 1  # measured with one replica: 10 infer/sec at p90 20.5 ms" in written
 
 
 HOSTILE = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)

@@ -90,7 +90,7 @@ def test_figures_are_those_of_the_first_beside_the_default() -> None:
     ]
 
 
-def test_no_gain_is_told_of_what_cannot_be_recommended() -> None:
+def test_no_gain_is_reported_of_what_cannot_be_recommended() -> None:
     assert figures_of(answer_of(example(limit=1)))[0].label == "Throughput"
     assert figures_of(answer_of(ranking())) == ()
 
@@ -125,12 +125,12 @@ def test_the_method_tells_why_a_search_ended_and_what_may_remain() -> None:
     assert told["End of the search"] == (
         "after 1 trial: no further measurement is expected to improve the answer"
     )
-    assert told["What may remain"] == (
+    assert told["Possibly missed"] == (
         "a configuration more than 3 % better, with a chance of 20 %;"
         " continuing would gain about 1.3 %"
     )
     none = replace(conclusion(one.trial, trials=1), feasible=False)
-    assert dict(method_of(ranking(one).measured, (), none))["What may remain"] == (
+    assert dict(method_of(ranking(one).measured, (), none))["Possibly missed"] == (
         "a configuration that meets the constraints, with a chance of 20 %"
     )
 
@@ -139,14 +139,14 @@ def test_the_method_tells_how_well_numbers_are_founded() -> None:
     found = example()
     told = dict(method_of(found.measured, found.failed))
     assert told["Trials"] == "4 measured, 1 failed"
-    assert told["Requests behind a p99"] == (
-        "median 500, fewest 200 (m_config_0: concurrency=4); 1 of 3 have fewer than the 299 that"
-        " make a p99 95 % sure"
+    assert told["Requests per p99 value"] == (
+        "median 500, fewest 200 (m_config_0: concurrency=4); 1 of 3 have fewer than the 299"
+        " needed for 95 % confidence in a p99"
     )
-    assert told["Noise of throughput"] == (
-        "± 21.5 % (95 % interval, median), ± 26.8 % at worst; ± 26.8 % at the recommended load"
+    assert told["Throughput noise"] == (
+        "median ± 21.5 % (95 % interval), largest ± 26.8 %, recommended load ± 26.8 %"
     )
-    assert told["Stability"] == "every measurement became stable"
+    assert told["Stability"] == "all measurements became stable"
 
 
 def test_unstable_measurements_are_counted() -> None:
@@ -169,7 +169,7 @@ def test_of_imported_measurements_nobody_knows_whether_they_became_stable() -> N
 
     assert stability(imported, imported) == "unknown for 2 imported measurements"
     assert stability(imported, measurement(7)) == (
-        "every measurement of ours became stable; unknown for 1 imported measurement"
+        "all other measurements became stable; unknown for 1 imported measurement"
     )
     assert stability(imported, unstable, measurement(7)) == (
         "1 of 2 measurements did not become stable; unknown for 1 imported measurement"
@@ -281,6 +281,6 @@ def test_of_very_many_measurements_the_chart_has_one_for_each_small_area() -> No
     (chart,) = front_charts(found, default, places)
     drawn = points(chart, "other")
     assert len(drawn) < 3000
-    assert f"Of 2999 grey points {len(drawn)} are drawn" in chart.caption
+    assert f"{len(drawn)} of 2999 grey points are shown" in chart.caption
     high = max(point["y"] for point in drawn)
     assert high == 149

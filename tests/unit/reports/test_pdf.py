@@ -13,6 +13,7 @@ from model_analyzer.reports import pdf
 from model_analyzer.reports.build import build_detail, build_summary
 from model_analyzer.results.answer import answer_of
 from tests.drawn import NOT_DRAWN, images
+from tests.phrases import EFFECT_OF_EACH_PARAMETER
 from tests.unit.builders import failure, measurement, origin, ranking, record, variant
 
 
@@ -60,9 +61,9 @@ def test_paper_says_what_parameters_changed_and_how_it_was_measured() -> None:
 
     page = pdf.paper_of_summary(summary, NOT_DRAWN)
 
-    assert "<h2>What each parameter changed</h2>" in page
+    assert f"<h2>{EFFECT_OF_EACH_PARAMETER}</h2>" in page
     assert "<h3>Max batch size <small>+150 %</small></h3>" in page
-    assert "<dt>Requests behind a p99</dt>" in page
+    assert "<dt>Requests per p99 value</dt>" in page
 
 
 def test_paper_has_some_of_very_many_measurements_and_says_so() -> None:

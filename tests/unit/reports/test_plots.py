@@ -16,8 +16,8 @@ from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Wor
 from model_analyzer.reports.breakdown import (
     breakdown_of_variants,
     latency_breakdown,
+    missing_breakdown,
     phases,
-    unexplained,
 )
 from model_analyzer.reports.front import front_charts
 from model_analyzer.reports.loads import load_text
@@ -169,7 +169,7 @@ def test_variants_are_drawn_over_the_batch_size_at_the_load_of_the_best() -> Non
     )
     (chart,) = summary_charts(found.results, goal(), offline=True)
     assert [(point["x"], point["y"]) for point in points(chart)] == [(1, 104), (8, 804)]
-    assert "under the load of the best measurement otherwise" in chart.caption
+    assert "with the load value of the best measurement" in chart.caption
 
 
 def test_a_line_over_latency_joins_loads_of_one_batch_size_only() -> None:
@@ -212,10 +212,10 @@ def test_over_the_load_of_several_models_is_over_its_sum() -> None:
     drawn = [(point["x"], point["y"]) for point in points(chart)]
     assert drawn == [(2, 20), (3, 30), (5, 50), (16, 160)]
     axis = chart.spec["layer"][0]["encoding"]["x"]["title"]
-    assert axis == "Concurrent requests, all models together"
+    assert axis == "Concurrent requests (all models together)"
 
 
-def test_loads_that_differ_between_models_are_told_apart() -> None:
+def test_loads_that_differ_between_models_are_distinguished() -> None:
     texts = [load_text(item.trial) for item in of_two_models((8, 8), (1, 4)).measured]
     assert texts == ["concurrency=8", "concurrency=1,4"]
 
@@ -238,7 +238,7 @@ def test_lines_join_only_loads_that_are_the_same_for_each_model() -> None:
         same, one, other, also_same = (point["line"] for point in points(chart))
         assert same == also_same
         assert len({same, one, other}) == 3
-        assert "lines join loads that are the same for each model" in chart.caption
+        assert "lines join loads that are equal for all models" in chart.caption
     assert "lines join" not in example().caption
 
 
@@ -253,7 +253,7 @@ def test_long_names_beside_bars_are_broken_rather_than_cut() -> None:
     assert name in svg_of(chart)
 
 
-def test_times_outside_the_server_are_told_apart_from_those_inside() -> None:
+def test_times_outside_the_server_are_distinguished_from_those_inside() -> None:
     parts = phases(
         measurement(
             1,
@@ -267,7 +267,7 @@ def test_times_outside_the_server_are_told_apart_from_those_inside() -> None:
         "Queue": 1.0,
         "Compute infer": 2.0,
         "Client send/receive": 0.5,
-        "Network and the rest": 1.0,
+        "Network and other": 1.0,
     }
 
 
@@ -297,16 +297,15 @@ def test_a_streamed_answer_that_the_server_does_not_account_for_has_no_breakdown
         )  # fmt: skip
 
     assert phases(streamed(4.0)) == {}
-    assert unexplained([streamed(300.0), streamed(4.0)]) == (
-        "not shown: the server's own times cover only 1 % of the average latency of"
-        " a streamed answer"
+    assert missing_breakdown([streamed(300.0), streamed(4.0)]) == (
+        "not shown: server times cover only 1 % of the average latency of a streamed response"
     )
-    assert phases(streamed(300.0))["Network and the rest"] == 99
-    assert unexplained([streamed(300.0)]) == ""
+    assert phases(streamed(300.0))["Network and other"] == 99
+    assert missing_breakdown([streamed(300.0)]) == ""
     # what is not streamed is on the way for the rest of the time
     on_the_way = measurement(5, 500, perf_client_response_wait=399.0, perf_server_queue=4.0)
-    assert phases(on_the_way)["Network and the rest"] == 395
-    assert unexplained([on_the_way]) == unexplained([]) == ""
+    assert phases(on_the_way)["Network and other"] == 395
+    assert missing_breakdown([on_the_way]) == missing_breakdown([]) == ""
 
 
 # ------------------------------------------------------------------- what a goal bounds
@@ -439,7 +438,7 @@ def test_very_many_loads_are_thinned_out_on_lines_and_the_caption_says_so() -> N
     assert len(loads) <= 1000
     assert loads[:8] == [f"concurrency={load}" for load in range(1, 9)]  # where it is steep
     assert [point for point in points(chart) if point["best"]]
-    assert f"Of 5000 points on lines {len(loads)} are drawn" in chart.caption
+    assert f"{len(loads)} of 5000 points on lines are shown" in chart.caption
 
 
 def test_noise_is_thinned_out_as_well() -> None:
@@ -467,7 +466,7 @@ def test_the_breakdown_of_very_many_loads_has_bars_from_the_first_to_the_last() 
     chart = latency_breakdown(many(3000).results[0])
     bars = [point["bar"] for point in points(chart)]
     assert (len(bars), bars[0], bars[-1]) == (40, "concurrency=1", "concurrency=3000")
-    assert chart.caption.endswith("Of 3000 loads 40 are drawn.")
+    assert chart.caption.endswith(" 40 of 3000 loads are shown.")
 
 
 def test_the_front_of_very_many_loads_is_bounded_and_none_of_them_is_grey() -> None:

@@ -145,7 +145,7 @@ def test_a_table_without_loads_gets_none() -> None:
     assert inference_table([ranking(RATE)], ["model_name"], gpus=0).headers == ("Model",)
 
 
-def test_intervals_are_told_by_their_file() -> None:
+def test_intervals_are_reported_by_their_file() -> None:
     (work,) = RATE.trial.workloads
     load = Load(kind=LoadKind.REQUEST_INTERVALS, value=0)
     work = replace(work, load=load, flags={"request-intervals": "times.txt"})

@@ -84,7 +84,7 @@ def test_only_what_would_lead_elsewhere_is_changed_in_a_name(name: str, safe: st
 # --------------------------------------------------------------------------------- what goes wrong
 
 
-def test_a_directory_that_cannot_be_made_is_told_in_one_line_before_anything_runs(
+def test_a_directory_that_cannot_be_made_is_reported_in_one_line_before_anything_runs(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "file").write_text("in the way")
@@ -95,13 +95,13 @@ def test_a_directory_that_cannot_be_made_is_told_in_one_line_before_anything_run
     )
 
 
-def test_a_file_in_place_of_the_directory_is_told(tmp_path: Path) -> None:
+def test_a_file_in_place_of_the_directory_is_reported(tmp_path: Path) -> None:
     (tmp_path / "export").write_text("a file")
     with pytest.raises(OutputError, match="File exists; check --export-path"):
         ExportDirectory(tmp_path / "export")
 
 
-def test_a_directory_that_takes_no_files_is_told() -> None:
+def test_a_directory_that_takes_no_files_is_reported() -> None:
     with pytest.raises(OutputError) as raised:
         ExportDirectory(Path("/proc/self"))
     assert str(raised.value).startswith("cannot write /proc/self")
@@ -118,7 +118,7 @@ def test_a_write_that_fails_leaves_no_temporary_file_behind(tmp_path: Path) -> N
     assert files_below(tmp_path) == []
 
 
-def test_a_file_in_place_of_a_part_is_told_and_kept(tmp_path: Path) -> None:
+def test_a_file_in_place_of_a_part_is_reported_and_kept(tmp_path: Path) -> None:
     directory = ExportDirectory(tmp_path)
     directory.write("keep me", "reports")
     message = failure_of_writing(directory, "reports", "m", "report.html")

@@ -13,6 +13,7 @@ from model_analyzer.reports.headline import headline
 from model_analyzer.reports.remarks import UNFINISHED, remarks_of
 from model_analyzer.results.answer import Answer, AnswerVerdict, answer_of
 from model_analyzer.results.ranking import rank
+from tests.phrases import DEFAULT_IS_BEST
 from tests.unit.builders import (
     at_most,
     conclusion,
@@ -57,9 +58,9 @@ def test_a_default_that_is_kept_is_not_called_best_beside_what_measured_better()
     answer = answer_of(ranking(default, other, conclusion=conclusion(default.trial, trials=2)))
     if answer.verdict is AnswerVerdict.KEEP:
         assert len(answer.rivals) == 1
-        assert "no other measured is better" not in "".join(headline(answer, gpus=0))
+        assert DEFAULT_IS_BEST not in "".join(headline(answer, gpus=0))
     alone = answer_of(ranking(default, record(SMALL, measurement(90))))
-    assert "no other measured is better" in "".join(headline(alone, gpus=0))
+    assert DEFAULT_IS_BEST in "".join(headline(alone, gpus=0))
 
 
 def concluded(chance: float, reason: StopReason, limit: int | None = 13) -> Answer:

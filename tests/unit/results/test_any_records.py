@@ -25,6 +25,7 @@ from model_analyzer.reports.html import render_summary
 from model_analyzer.results.answer import Answer, AnswerVerdict, answer_of
 from model_analyzer.results.ranking import Ranking, rank, rank_across
 from tests.drawn import NOT_DRAWN
+from tests.phrases import DEFAULT_IS_BEST
 from tests.unit.builders import at_least, at_most, failure, objectives, origin, variant
 from tests.unit.builders import together as measured_together
 
@@ -134,7 +135,7 @@ def check(answer: Answer) -> None:
     if answer.verdict is AnswerVerdict.KEEP:
         assert ranking.results[0].is_default
         if answer.rivals:
-            assert "no other measured is better" not in summary.sentence
+            assert DEFAULT_IS_BEST not in summary.sentence
     if ranking.any_passes:
         assert ranking.results[0].passes
     assert "0 % better" not in summary.sentence.replace("00 % better", "")

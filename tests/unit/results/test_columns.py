@@ -20,14 +20,14 @@ def test_the_column_of_a_metric_has_its_header_unit_and_value() -> None:
 
 
 def test_a_column_under_another_name_keeps_its_unit() -> None:
-    column = metric_over_all("perf_latency_p99").called("Slowest")
+    column = metric_over_all("perf_latency_p99").renamed("Slowest")
 
     assert column.header == "Slowest (ms)"
     assert (column.unit, column.better) == (Unit.MILLISECONDS, Better.LOWER)
 
 
 def test_a_column_of_something_else_finds_its_subject_there() -> None:
-    column: Column[dict[str, MeasuredTrial]] = metric_over_all("perf_throughput").of(
+    column: Column[dict[str, MeasuredTrial]] = metric_over_all("perf_throughput").adapted(
         lambda trials: trials["best"]
     )
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from model_analyzer.results.conditions import Condition, column_called
+from model_analyzer.results.conditions import Condition, column_named
 from model_analyzer.results.flat_rows import Row
 
 ROW: Row = {"model": "m", "variant": "m_config_3", "concurrency": 8, "perf_latency_p99": 20.0}
@@ -45,15 +45,15 @@ def test_what_was_not_measured_meets_nothing(operator: str) -> None:
         ("", "is not a condition"),
         ("perf_throughput", "is not a condition"),
         ("perf_throughput<", "is not a condition"),
-        ("perf_throughput==5", "'=5' is no number"),
-        ("perf_throughput<nan", "'nan' is no number"),
-        ("perf_throughput<fast", "'fast' is no number"),
+        ("perf_throughput==5", "'=5' is not a number"),
+        ("perf_throughput<nan", "'nan' is not a number"),
+        ("perf_throughput<fast", "'fast' is not a number"),
         ("perf_troughput<5", "did you mean 'perf_throughput'?"),
         ("x<5", "one of model, variant, concurrency, request_rate, batch_size"),
         ("model<m", "compare it with = or !="),
     ],
 )
-def test_what_cannot_be_meant_is_told(text: str, says: str) -> None:
+def test_what_cannot_be_meant_is_reported(text: str, says: str) -> None:
     with pytest.raises(ValueError, match=".") as raised:
         Condition.parse(text)
     assert says in str(raised.value)
@@ -61,5 +61,5 @@ def test_what_cannot_be_meant_is_told(text: str, says: str) -> None:
 
 
 def test_older_names_of_metrics_stand_for_those_of_today() -> None:
-    assert column_called("perf_latency") == "perf_latency_p99"
-    assert column_called("model") == "model"
+    assert column_named("perf_latency") == "perf_latency_p99"
+    assert column_named("model") == "model"

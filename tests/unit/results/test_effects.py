@@ -92,7 +92,7 @@ def test_what_was_not_varied_changed_nothing() -> None:
     assert effects(ranking()) is None
 
 
-def test_across_models_nothing_can_be_told() -> None:
+def test_across_models_there_are_no_effects() -> None:
     one = ranking(record(SMALL, measurement(100, 5)), record(LARGE, measurement(300, 8)))
     assert effects(rank_across([one], goal(), "best of all")) is None
 

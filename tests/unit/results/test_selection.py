@@ -93,7 +93,7 @@ def test_the_gain_is_that_of_the_best_over_the_default() -> None:
 
 
 @pytest.mark.parametrize(
-    ("best", "default", "is_told"),
+    ("best", "default", "is_reported"),
     [
         ({"concurrency": 8}, [{"concurrency": 8}], True),
         ({"concurrency": 8}, [{"concurrency": 1}], False),
@@ -102,19 +102,19 @@ def test_the_gain_is_that_of_the_best_over_the_default() -> None:
         ({"concurrency": 8}, [{"concurrency": 1}, {"concurrency": 2}], True),
     ],
 )
-def test_a_gain_is_told_where_it_is_not_owed_to_the_load(
-    best: dict[str, Any], default: Sequence[dict[str, Any]], is_told: bool
+def test_a_gain_is_reported_where_it_is_not_owed_to_the_load(
+    best: dict[str, Any], default: Sequence[dict[str, Any]], is_reported: bool
 ) -> None:
     tried = [record(variant("m_config_default"), measurement(100), **load) for load in default]
     other = variant("m_config_0", max_batch_size=2)
 
     found = ranking(record(other, measurement(200), **best), *tried)
 
-    assert (gain_over_default(found) is not None) is is_told
+    assert (gain_over_default(found) is not None) is is_reported
 
 
 @pytest.mark.parametrize(
-    ("concurrency", "waiting_ms", "config", "is_told"),
+    ("concurrency", "waiting_ms", "config", "is_reported"),
     [
         pytest.param(8, 4.0, {}, True, id="an instance with full batches that is always busy"),
         pytest.param(8, 1.0, {}, False, id="an instance that waits for requests"),
@@ -125,8 +125,8 @@ def test_a_gain_is_told_where_it_is_not_owed_to_the_load(
         ),
     ],
 )  # fmt: skip
-def test_a_gain_over_a_default_that_is_as_busy_as_it_can_be_is_told(
-    concurrency: int, waiting_ms: float, config: dict[str, Any], is_told: bool
+def test_a_gain_over_a_default_that_is_as_busy_as_it_can_be_is_reported(
+    concurrency: int, waiting_ms: float, config: dict[str, Any], is_reported: bool
 ) -> None:
     times: dict[str, Any] = {
         "perf_server_queue": waiting_ms, "perf_server_compute_infer": 5.0,
@@ -135,13 +135,13 @@ def test_a_gain_over_a_default_that_is_as_busy_as_it_can_be_is_told(
     tried = record(default, measurement(100, 9, **times), concurrency=concurrency)
     best = record(variant("m_config_0", max_batch_size=2), measurement(200, 3), concurrency=16)
 
-    assert (gain_over_default(ranking(best, tried)) is not None) is is_told
+    assert (gain_over_default(ranking(best, tried)) is not None) is is_reported
     # where latency counts too, less of a load may be better
     soon = goal(wished=objectives(perf_latency_p99=1))
     assert gain_over_default(ranking(best, tried, by=soon)) is None
 
 
-def test_that_hardly_anything_is_gained_is_told_whatever_the_load() -> None:
+def test_that_hardly_anything_is_gained_is_reported_whatever_the_load() -> None:
     default = record(variant("m_config_default"), measurement(100, windows=(95, 105)))
     best = record(variant("m_config_0"), measurement(103, windows=(98, 108)), concurrency=8)
 
@@ -232,7 +232,9 @@ def test_a_gain_below_its_noise_is_not_clear() -> None:
     assert not gain.is_clear
 
 
-def test_over_a_default_that_breaks_the_constraints_a_gain_is_told_only_if_it_is_clear() -> None:
+def test_over_a_default_that_breaks_the_constraints_a_gain_is_reported_only_if_it_is_clear() -> (
+    None
+):
     strict = goal(*at_most(perf_latency_p99=5))
     found = ranking(
         record(variant("m_config_0", max_batch_size=2), measurement(50, 1)),

@@ -76,7 +76,7 @@ def test_the_journal_of_an_earlier_run_is_continued(tmp_path: Path) -> None:
     assert kinds.count("header") == 2  # each says where its outcomes were measured
 
 
-def test_where_a_continued_journal_was_measured_is_told_by_its_newest_header(
+def test_where_a_continued_journal_was_measured_is_reported_by_its_newest_header(
     tmp_path: Path,
 ) -> None:
     for name in ("A", "B"):

@@ -57,7 +57,7 @@ def test_a_checkpoint_every_so_many_outcomes(tmp_path: Path) -> None:
     assert [len(read_file(tmp_path / f"{index}.ckpt").records) for index in range(3)] == [2, 4, 5]
 
 
-def test_who_asked_is_told_of_every_checkpoint(tmp_path: Path) -> None:
+def test_who_asked_is_reported_of_every_checkpoint(tmp_path: Path) -> None:
     told: list[Path] = []
     with ProfileState(tmp_path, save_every=1, on_save=told.append) as state:
         for one in several(2):

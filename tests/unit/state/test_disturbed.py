@@ -270,7 +270,9 @@ def test_what_killed_writers_left_is_removed_and_nothing_else(tmp_path: Path) ->
     assert sorted(os.listdir(tmp_path)) == sorted(others)
 
 
-def test_a_directory_that_nobody_may_look_into_any_more_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_directory_that_nobody_may_look_into_any_more_is_reported_in_one_line(
+    tmp_path: Path,
+) -> None:
     place = tmp_path / "checkpoints"
     place.write_text("")  # also root may not list a file
 

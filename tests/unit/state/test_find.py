@@ -104,7 +104,7 @@ def test_a_damaged_one_is_not_the_best(tmp_path: Path) -> None:
     assert "is damaged" in why_not("0", tmp_path)
 
 
-def test_what_there_is_is_told(tmp_path: Path) -> None:
+def test_what_there_is_is_reported(tmp_path: Path) -> None:
     assert "no checkpoint '3': there is none" in why_not("3", tmp_path)
     assert "no checkpoint found" in why_not("latest", tmp_path)
     assert "no checkpoint found" in why_not("best", tmp_path)

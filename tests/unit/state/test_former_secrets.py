@@ -107,7 +107,7 @@ def test_nobody_without_the_key_can_find_out_a_value_by_trying(
 
 
 @pytest.mark.parametrize("content", [b"", b"short", b"x" * 33])
-def test_a_damaged_key_is_told_and_not_used(
+def test_a_damaged_key_is_reported_and_not_used(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,

@@ -69,7 +69,7 @@ def test_its_first_bytes_tell_a_checkpoint_of_upstream(name: str) -> None:
 @pytest.mark.parametrize(
     "other", [b"", b"{}", b'{"entry":"header"', b'["ResultManager.results"]', b"\x00\xff" * 50]
 )
-def test_others_are_told_from_it(other: bytes) -> None:
+def test_others_are_distinguished_from_it(other: bytes) -> None:
     assert not is_upstream(other)
 
 
@@ -144,7 +144,7 @@ def test_an_ensemble_with_what_it_calls() -> None:
     assert variant.composing[1].instances(gpus=0) == ((2, "CPU"),)
 
 
-def test_what_a_bls_model_calls_may_be_told_by_the_key_alone() -> None:
+def test_what_a_bls_model_calls_may_be_known_only_from_the_key() -> None:
     checkpoint = read("bls")
 
     assert trials(checkpoint)[3:6] == [
@@ -298,7 +298,7 @@ def test_times_of_tokens_are_microseconds_there() -> None:
 # -- flags, variables ------------------------------------------------------------------------------
 
 
-def test_a_later_run_with_other_flags_is_told_by_its_key() -> None:
+def test_a_later_run_with_other_flags_is_reported_by_its_key() -> None:
     def run_again(of: dict[str, Any]) -> None:
         measurements = first_pair(of)[1]
         key, one = next(iter(measurements.items()))

@@ -194,8 +194,11 @@ def test_later_metadata_and_memory_of_the_server_win(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"processor": "CPU B, 2 cores"}, "processor: CPU A, 2 cores there, CPU B, 2 cores here"),
-        ({"devices": (GPU,)}, "GPUs: none there, GPU-1 here"),
+        (
+            {"processor": "CPU B, 2 cores"},
+            "processor: CPU A, 2 cores in the first, CPU B, 2 cores in the other",
+        ),
+        ({"devices": (GPU,)}, "GPUs: none in the first, GPU-1 in the other"),
     ],
 )
 def test_different_hardware_is_refused(tmp_path: Path, changes, says: str) -> None:

@@ -204,7 +204,7 @@ def test_without_pandas_the_command_to_install_it_is_given(
         Checkpoint().to_pandas()
 
 
-def test_the_measurements_of_many_are_told_apart(tmp_path: Path) -> None:
+def test_the_measurements_of_many_are_distinguished(tmp_path: Path) -> None:
     with ProfileState(tmp_path) as state:
         for one in several(4):
             state.record(one, measurement())

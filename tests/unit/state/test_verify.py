@@ -109,7 +109,7 @@ def test_of_an_empty_or_foreign_file_all_is_lost(checkpoint: Path) -> None:
         assert verify(checkpoint).loss == "all of it"
 
 
-def test_what_is_not_there_or_too_new_is_told(checkpoint: Path) -> None:
+def test_what_is_not_there_or_too_new_is_reported(checkpoint: Path) -> None:
     assert verify(checkpoint.with_name("7.ckpt")).damage.startswith("cannot be read")
     checkpoint.write_bytes(encode({"entry": "header", "format": FORMAT + 1}))
     assert verify(checkpoint).damage.startswith(f"written in format {FORMAT + 1} by a newer")
