@@ -28,7 +28,7 @@ from benchmarks.search.surface import Surface
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.search.adaptive.adaptive_search import LOAD_STEPS
-from model_analyzer.search.adaptive.knowledge import Coordinates, Knowledge
+from model_analyzer.search.adaptive.knowledge import DEFAULT, Knowledge
 from model_analyzer.search.space import Coordinate
 from model_analyzer.search.trial_map import TrialMap
 
@@ -56,22 +56,22 @@ def thinking(surface: Surface, count: int, decisions: int) -> list[float]:
     subject = surface.subject(settings)
     trial_map = TrialMap(subject, settings.search, use_formula=False, load_steps=LOAD_STEPS)
     known = Knowledge(subject, trial_map, VariantNames(), seed=0)
-    _measure(known, Coordinates.DEFAULT, surface)
+    _measure(known, DEFAULT, surface)
     random = np.random.default_rng(0)
     sizes = [len(dimension.values) for dimension in trial_map.space.dimensions]
     while len(known.records) < count:
         coordinate = tuple(int(index) for index in random.integers(0, sizes))
-        if not known.times(coordinate) and trial_map.is_legal(coordinate):
+        if not known.attempts(coordinate) and trial_map.is_legal(coordinate):
             _measure(known, coordinate, surface)
     found = []
     # the first is not as the others: it learns from all at once
     for _ in range(decisions + 1):
         began = time.perf_counter()
-        guess = known.best_guess()
+        candidate = known.best_candidate()
         found.append(time.perf_counter() - began)
-        if guess is None:
+        if candidate is None:
             break
-        _measure(known, guess.coordinate, surface)
+        _measure(known, candidate.coordinate, surface)
     return found[1:]
 
 
