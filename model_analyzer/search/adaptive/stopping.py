@@ -104,7 +104,7 @@ def explanation(knowledge: Knowledge, conclusion: Conclusion) -> Iterator[str]:
         sure = knowledge.view().feasibility_of(best)
         yield (
             "It probably met the constraints by luck: all measurements together give it a"
-            f" {sure:.0%} chance to keep them."
+            f" {sure:.0%} chance to meet them."
         )
     for other in knowledge.doubtful:
         gain = knowledge.goal.gain_percent(knowledge.mean(other), knowledge.mean(best))
@@ -112,7 +112,7 @@ def explanation(knowledge: Knowledge, conclusion: Conclusion) -> Iterator[str]:
         bounds = " and ".join(_nearest(knowledge, other))
         yield (
             f"Not recommended: {knowledge.trial(other)} measured {gain:.0f}% better, but has only a"
-            f" {sure:.0%} chance to keep {bounds}."
+            f" {sure:.0%} chance to meet {bounds}."
         )
     own = cost(knowledge.trial(best), knowledge.mean(best))
     for other in equal:
