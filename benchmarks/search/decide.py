@@ -28,7 +28,7 @@ from benchmarks.search.surface import Surface
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.search.adaptive.adaptive_search import LOAD_STEPS
-from model_analyzer.search.adaptive.knowledge import Coordinates, Knowledge
+from model_analyzer.search.adaptive.knowledge import DEFAULT, Knowledge
 from model_analyzer.search.space import Coordinate
 from model_analyzer.search.trial_map import TrialMap
 
@@ -57,22 +57,22 @@ def decision_times(surface: Surface, count: int, decisions: int) -> list[float]:
     subject = surface.subject(settings)
     trial_map = TrialMap(subject, settings.search, use_formula=False, load_steps=LOAD_STEPS)
     knowledge = Knowledge(subject, trial_map, VariantNames(), seed=0)
-    _measure(knowledge, Coordinates.DEFAULT, surface)
+    _measure(knowledge, DEFAULT, surface)
     random = np.random.default_rng(0)
     sizes = [len(dimension.values) for dimension in trial_map.space.dimensions]
     while len(knowledge.records) < count:
         coordinate = tuple(int(index) for index in random.integers(0, sizes))
-        if not knowledge.times(coordinate) and trial_map.is_legal(coordinate):
+        if not knowledge.attempts(coordinate) and trial_map.is_legal(coordinate):
             _measure(knowledge, coordinate, surface)
     times_s = []
     # the first decision is different: it learns from all measurements at once
     for _ in range(decisions + 1):
         began = time.perf_counter()
-        guess = knowledge.best_guess()
+        candidate = knowledge.best_candidate()
         times_s.append(time.perf_counter() - began)
-        if guess is None:
+        if candidate is None:
             break
-        _measure(knowledge, guess.coordinate, surface)
+        _measure(knowledge, candidate.coordinate, surface)
     return times_s[1:]
 
 

@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Brute search: every variant in a fixed order, with rules that stop where nothing grows.
+"""Brute search: every variant in a fixed order, with rules that stop when throughput plateaus.
 
-Automatic: the default, then instance counts, batch limits (doubling), client batch sizes and
-loads (doubling), nested in that order. Manual: the default, then every combination of the
-listed model configuration parameters. The order and the stop rules are those that users of
-existing tools know.
+Automatic: the default, then nested loops over instance counts, batch limits (doubling), client
+batch sizes and loads (doubling). Manual: the default, then every combination of the listed model
+configuration parameters. Order and stop rules are compatible with existing tools.
 """
 
 from __future__ import annotations
@@ -32,25 +31,25 @@ from model_analyzer.search.variants import (
 log = logging.getLogger(__name__)
 
 _WINDOW = 4
-_LEAST_GAIN = 0.05
+_MIN_GAIN = 0.05
 
 Steps = Generator[Trial, Outcome, "Swept"]
 
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """The trials of a sweep; none if all would have been illegal."""
+    """The trials of a sweep; none if all were illegal."""
 
     records: list[TrialRecord]
 
     @property
     def failed(self) -> bool:
-        """Whether a failure ended it."""
+        """Whether a failure ended the sweep."""
         return any(isinstance(record.outcome, Failure) for record in self.records)
 
     @property
     def throughput(self) -> float | None:
-        """The largest throughput measured."""
+        """The highest measured throughput."""
         return max(self.throughputs, default=None)
 
     @property
@@ -71,12 +70,12 @@ class BruteSearch:
         self._settings = settings
         self._names = names
         self._is_manual = is_manual(self._model, settings)
-        # Listed values are what the user wants measured; searched ones may be cut short.
+        # The user wants all listed values measured; automatic ones may be skipped.
         self._stops_early = settings.early_exit or not subject.lists_loads
 
     @property
     def most_trials(self) -> int:
-        """How many trials there are if no rule stops anything, and none is illegal."""
+        """The number of trials if no rule stops a loop and none is illegal."""
         return (
             (1 + count_brute_variants(self._model, self._settings))
             * len(self._model.settings.batch_sizes)
@@ -84,12 +83,12 @@ class BruteSearch:
         )
 
     def trials(self) -> Iterator[Trial]:
-        """Every trial in its order, as it comes where no rule stops anything."""
+        """Every trial in order, as if no rule stops a loop."""
         default = self._names.default(self._model.facts)
         groups = chain.from_iterable(brute_groups(self._model, self._settings))
         for variant in chain([default], map(self._variant, groups)):
-            for work in legal_workloads(self._model, variant, self._settings):
-                yield self._subject.trial(work)
+            for workload in legal_workloads(self._model, variant, self._settings):
+                yield self._subject.trial(workload)
 
     def plan(self) -> Plan:
         log.info("")
@@ -103,13 +102,15 @@ class BruteSearch:
         return records
 
     def _sweep_batch_limits(self, group: Iterable[ModelVariant]) -> Plan:
-        """Variants that differ in their batch limit alone, as long as throughput grows with it."""
+        """Measures variants that differ in their batch limit only, until throughput no longer
+        increases.
+        """
         records: list[TrialRecord] = []
         highest = -1.0
         for variant in group:
             swept = yield from self._sweep_variant(variant)
             records += swept.records
-            if not swept.records or not self._limits_batches:
+            if not swept.records or not self._stops_at_batch_plateau:
                 continue
             if swept.throughput is None:
                 break
@@ -120,11 +121,11 @@ class BruteSearch:
         return records
 
     @property
-    def _limits_batches(self) -> bool:
+    def _stops_at_batch_plateau(self) -> bool:
         return self._settings.early_exit or not self._is_manual
 
     def _groups(self) -> Iterable[Iterable[ModelVariant]]:
-        """Variants in the order in which they are tried; the batch limit varies inside a group."""
+        """The variants in order; inside a group, only the batch limit varies."""
         groups = brute_groups(self._model, self._settings)
         if self._is_manual:
             # all variants get their names before the first is measured
@@ -138,7 +139,7 @@ class BruteSearch:
         return self._subject.trial(self._model.workload(variant, value, batch_size))
 
     def _sweep_variant(self, variant: ModelVariant) -> Steps:
-        """Every client batch size with every load; a failure ends both loops."""
+        """Measures every client batch size with every load; a failure ends both loops."""
         records: list[TrialRecord] = []
         best: list[float] = []
         for batch_size in self._model.settings.batch_sizes:
@@ -158,7 +159,7 @@ class BruteSearch:
         for value in load_values(self._model, self._settings):
             trial = self._trial(variant, value, batch_size)
             if not trial.is_legal:
-                # neither will it be under any other load
+                # it is illegal under any other load too
                 log.info("Skipping illegal run configuration: %s", trial)
                 break
             outcome = yield trial
@@ -166,15 +167,15 @@ class BruteSearch:
             if isinstance(outcome, Failure):
                 break
             if self._stops_early and has_plateaued(Swept(records).throughputs):
-                what = self._model.settings.load_kind.value.replace("_", " ")
-                log.info("No longer increasing %s as throughput has plateaued", what)
+                kind = self._model.settings.load_kind.value.replace("_", " ")
+                log.info("No longer increasing %s as throughput has plateaued", kind)
                 break
         return Swept(records)
 
 
 def has_plateaued(throughputs: Sequence[float]) -> bool:
-    """Whether the best of the last four beats the oldest of them by no more than 5 %."""
+    """Whether the best of the last four exceeds the oldest of them by at most 5 %."""
     window = throughputs[-_WINDOW:]
     if len(window) < _WINDOW:
         return False
-    return max(window) - window[0] <= _LEAST_GAIN * window[0]
+    return max(window) - window[0] <= _MIN_GAIN * window[0]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Settings and model facts in, the search that fits out."""
+"""Chooses and checks the search that fits the settings and the models."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ _MODE = "--search"
 
 
 def mode_of(subject: Subject, settings: SearchSettings) -> SearchMode:
-    """The mode that was chosen, or else the one that fits the kind of the models.
+    """The mode that the user chose, or the default for these models.
 
-    Several models at once, ensembles and BLS models have too many combinations to try all of
-    them; but loads that were listed are measured as they are.
+    Several models, ensembles and BLS models have too many combinations for a brute search. But
+    loads that the user lists are all measured.
     """
     if settings.mode is not None:
         return settings.mode
-    many = len(subject.models) > 1 or any(model.facts.composing for model in subject.models)
-    if many and not settings.disable and not subject.lists_loads:
+    is_composed = len(subject.models) > 1 or any(model.facts.composing for model in subject.models)
+    if is_composed and not settings.disable and not subject.lists_loads:
         return SearchMode.QUICK
     return SearchMode.BRUTE
 
 
 def check(subjects: Sequence[Subject], settings: SearchSettings) -> Sequence[str]:
-    """Remarks about what was given and has no effect.
+    """Checks all subjects; returns warnings about settings without effect.
 
-    Raises ConfigError where a subject cannot be searched as the settings say.
+    Raises ConfigError if a subject cannot be searched with these settings.
     """
     for subject in subjects:
         mode = mode_of(subject, settings)
@@ -68,9 +68,10 @@ def check(subjects: Sequence[Subject], settings: SearchSettings) -> Sequence[str
 def choose(
     subject: Subject, settings: SearchSettings, names: VariantNames, *, seed: int = SEED
 ) -> PlannedSearch:
-    """The search for the models of `subject`, which were checked; the best variants are refined
-    at its end, unless it is an adaptive one, which refines all the time. What is left to chance
-    follows from the `seed`.
+    """The search for the models of `subject`, which `check` has accepted.
+
+    The search refines the best variants at its end; an adaptive search does so all the time. All
+    random choices follow from `seed`.
     """
     mode = mode_of(subject, settings)
     if mode is SearchMode.QUICK:
@@ -81,7 +82,7 @@ def choose(
         most = sampled.most_trials + most_swept(subject, settings)
         return PlannedSearch(_swept(sampled.plan(), "Optuna", subject, settings), most)
     if mode is SearchMode.ADAPTIVE:
-        # at the moment of use: it computes with numpy, which takes its time to import
+        # imported on use: it needs numpy, which is slow to import
         from model_analyzer.search.adaptive.adaptive_search import AdaptiveSearch
 
         learning = AdaptiveSearch(subject, settings, settings.adaptive, names, seed=seed)
@@ -100,13 +101,13 @@ def choose(
 def brute_search(
     subject: Subject, settings: SearchSettings, names: VariantNames
 ) -> BruteSearch | ProductSearch:
-    """The search that goes through everything there is for these models."""
+    """The brute search for these models."""
     kind = ProductSearch if len(subject.models) > 1 else BruteSearch
     return kind(subject, settings, names)
 
 
 def _swept(plan: Plan, mode: str, subject: Subject, settings: SearchSettings) -> Plan:
-    """The plan with the load sweep behind it, unless nothing was measured."""
+    """The plan followed by the load sweep, unless nothing was measured."""
     records = yield from plan
     if not any(isinstance(record.outcome, Measurement) for record in records):
         return records
@@ -120,8 +121,9 @@ def _swept(plan: Plan, mode: str, subject: Subject, settings: SearchSettings) ->
 
 
 def sweeps_loads(subject: Subject, settings: SearchSettings) -> bool:
-    """Whether the search is followed by a sweep over the loads of the best: behind brute where they
-    are searched; behind quick and Optuna not where a load is fixed, or models have different lists.
+    """Whether a sweep over the loads of the best variants follows the search. After a brute search:
+    if the loads are searched. After quick and optuna: unless a load is fixed or the models have
+    different lists of loads.
     """
     match mode_of(subject, settings):
         case SearchMode.ADAPTIVE:
@@ -133,14 +135,14 @@ def sweeps_loads(subject: Subject, settings: SearchSettings) -> bool:
 
 
 def most_swept(subject: Subject, settings: SearchSettings, best: int | None = None) -> int:
-    """How many trials the sweep over the loads of the `best` has at most, beside those of the
-    search; by default of as many as are refined.
+    """The largest number of trials of the load sweep for `best` variants (by default as many as are
+    refined), beside those of the search.
     """
     if not sweeps_loads(subject, settings):
         return 0
     boundary = subject.goal.has_constraints and not subject.lists_loads
     steps = settings.max_binary_search_steps if boundary else 0
-    # what a brute search has passed over is counted with it
+    # a brute search counts all loads itself, also those that it skips
     is_counted = mode_of(subject, settings) is SearchMode.BRUTE
     loads = 0 if is_counted else len(load_values(subject.models[0], settings))
     refined = settings.refined if best is None else best
@@ -150,13 +152,13 @@ def most_swept(subject: Subject, settings: SearchSettings, best: int | None = No
 def load_sweep(
     subject: Subject, settings: SearchSettings, records: Sequence[TrialRecord], best: int
 ) -> Plan:
-    """The sweep over the loads of the best of `records`, which a search has left."""
+    """The sweep over the loads of the best variants in `records`."""
     return refine(
         subject,
         records,
         best=best,
         loads=load_values(subject.models[0], settings),
-        # what is listed is all that is measured
+        # no loads beside those that the user lists
         steps=0 if subject.lists_loads else settings.max_binary_search_steps,
     )
 
@@ -168,7 +170,7 @@ def _refine(subject: Subject, settings: SearchSettings, records: Sequence[TrialR
 
 
 def _kinds(subject: Subject, settings: SearchSettings, mode: SearchMode) -> Iterator[Problem]:
-    """Whether models of these kinds can be searched together, and in this mode."""
+    """Problems of models that cannot be searched together, or not in this mode."""
     ensembles = [model.facts.name for model in subject.models if model.facts.is_ensemble]
     if ensembles and len(subject.models) > 1:
         yield Problem(
@@ -186,20 +188,20 @@ def _kinds(subject: Subject, settings: SearchSettings, mode: SearchMode) -> Iter
 
 
 def _unvaried(subject: Subject, settings: SearchSettings) -> Iterator[str]:
-    """What was said about models that others call, where these are taken as they are."""
+    """Warnings about settings of called models that the search does not vary."""
     if mode_of(subject, settings) is not SearchMode.BRUTE:
         return
-    why = "searching is disabled" if settings.disable else "loads are listed"
+    reason = "searching is disabled" if settings.disable else "loads are listed"
     parts = [part for model in subject.models for part in [*model.varied.values()][1:]]
     for name in dict.fromkeys(part.facts.name for part in parts if part.parameters):
         yield (
-            f"model_config_parameters of {name} is ignored: another model calls it, and {why};"
+            f"model_config_parameters of {name} is ignored: another model calls it, and {reason};"
             f" {_MODE} adaptive varies it"
         )
 
 
 def _one_load(subject: Subject) -> Iterator[Problem]:
-    """A quick search sets the load of every variant itself, or takes the only one given."""
+    """Problems with listed loads: a quick search sets the load, or uses a single listed one."""
     for model in subject.models:
         settings = model.settings
         if settings.load_kind is LoadKind.REQUEST_RATE and not settings.loads:
@@ -208,22 +210,22 @@ def _one_load(subject: Subject) -> Iterator[Problem]:
                 what="search mode quick searches concurrencies, not request rates",
                 hint=f"remove the request rates, or give {_MODE} adaptive",
             )
-        for what, values in (("load", settings.loads), ("batch size", settings.batch_sizes)):
+        for kind, values in (("load", settings.loads), ("batch size", settings.batch_sizes)):
             if len(values) > 1:
                 yield Problem(
                     where=settings.name,
-                    what=f"search mode quick supports one {what}, not {len(values)}",
+                    what=f"search mode quick supports one {kind}, not {len(values)}",
                     hint=f"{_MODE} adaptive supports several",
                 )
 
 
 def _composing(subjects: Sequence[Subject]) -> Sequence[str]:
-    """What was said about models that no model of the run calls."""
+    """Warnings about settings of models that no model of the run calls."""
     models = [model for subject in subjects for model in subject.models]
     called = {name for model in models for name in model.varied if name != model.facts.name}
-    said = models[0].composing if models else {}
-    unused = [name for name in said if name not in called]
-    cpu_only = [name for name in unused if said[name].cpu_only]
+    composing = models[0].composing if models else {}
+    uncalled = [name for name in composing if name not in called]
+    cpu_only = [name for name in uncalled if composing[name].cpu_only]
     if cpu_only and not called:
         raise ConfigError(
             Problem(
@@ -232,4 +234,4 @@ def _composing(subjects: Sequence[Subject]) -> Sequence[str]:
                 hint="the option is for models of ensembles and for bls_composing_models",
             )
         )
-    return [f"{name} is not called by any model of this run: ignored" for name in unused]
+    return [f"{name} is not called by any model of this run: ignored" for name in uncalled]

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The coordinates around one: a ball, of which only what is asked for is ever listed.
+"""The neighbourhood of a coordinate: a ball whose members are listed on demand only.
 
-With many dimensions the ball holds millions of coordinates, so that those worth most are found
-by bounding what the dimensions left can still add.
+With many dimensions the ball has millions of members. The best ones are found by an upper bound of
+what the remaining dimensions can add (branch and bound).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from model_analyzer.search.space import Coordinate, Space
 RADIUS = 3
 _SQUARE = RADIUS * RADIUS
 
-# What an index of a dimension is worth: (dimension, index) -> worth.
+# The worth of an index of a dimension: (dimension, index) -> worth.
 Worth = Callable[[int, int], int]
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """All coordinates of the space not farther from `home` than `RADIUS`, `home` included."""
+    """The coordinates of the space within distance `RADIUS` of `home`, `home` included."""
 
     space: Space
     home: Coordinate
@@ -33,19 +33,19 @@ class Neighbourhood:
         return sum(offset * offset for offset in self.offsets(coordinate)) <= _SQUARE
 
     def offsets(self, coordinate: Coordinate) -> Sequence[int]:
-        """How far it is away in each dimension."""
+        """The signed distance from home in each dimension."""
         return [there - here for there, here in zip(coordinate, self.home, strict=True)]
 
     @property
     def adjacent(self) -> Iterator[Coordinate]:
-        """One step away in one dimension, down before up."""
+        """The coordinates one step away in one dimension, down before up."""
         return self.space.adjacent(self.home)
 
     def by_worth(self, worth: Worth) -> Iterator[Coordinate]:
-        """The coordinates in order of their worth, that of all dimensions added up, most first.
+        """The coordinates ordered by their total worth over all dimensions, highest first.
 
-        Equals come in the order of their distances in each dimension, the first one foremost;
-        where these are equal too, up before down, the last dimension changing fastest.
+        Ties are ordered by their distances in each dimension, the first dimension first; further
+        ties by direction, up before down, with the last dimension changing fastest.
         """
         choices = [
             [
@@ -54,12 +54,14 @@ class Neighbourhood:
             ]
             for dimension in range(len(self.home))
         ]
-        reach = _reach(choices)
-        least = sum(min(value for at in of for _, value in at) for of in choices)
-        for wanted in range(reach[0][_SQUARE], least - 1, -1):
-            for distances in _distances(choices, reach, wanted, 0, _SQUARE):
-                at = [of[distance] for of, distance in zip(choices, distances, strict=True)]
-                for combination in product(*at):
+        bounds = _upper_bounds(choices)
+        lowest = sum(min(value for options in choice for _, value in options) for choice in choices)
+        for wanted in range(bounds[0][_SQUARE], lowest - 1, -1):
+            for distances in _distances(choices, bounds, wanted, 0, _SQUARE):
+                options = [
+                    choice[distance] for choice, distance in zip(choices, distances, strict=True)
+                ]
+                for combination in product(*options):
                     if sum(value for _, value in combination) == wanted:
                         yield tuple(index for index, _ in combination)
 
@@ -69,40 +71,44 @@ class Neighbourhood:
         return [index for index in both if self.space.dimensions[dimension].holds(index)]
 
 
-# (index, worth) of the indices of each dimension at each distance
+# (index, worth) of all indices, by dimension and by distance
 _Choices = Sequence[Sequence[Sequence[tuple[int, int]]]]
 
 
-def _most(at: Sequence[tuple[int, int]]) -> int:
-    return max(value for _, value in at)
+def _highest(options: Sequence[tuple[int, int]]) -> int:
+    return max(value for _, value in options)
 
 
-def _reach(choices: _Choices) -> Sequence[Sequence[int]]:
-    """The most that the dimensions from each on can add, for each square of distance left."""
-    reach = [[0] * (_SQUARE + 1)]
-    for of in reversed(choices):
-        rest = reach[0]
+def _upper_bounds(choices: _Choices) -> Sequence[Sequence[int]]:
+    """The highest worth of all dimensions from each one on, by the remaining square of the
+    distance.
+    """
+    bounds = [[0] * (_SQUARE + 1)]
+    for choice in reversed(choices):
+        rest = bounds[0]
         row = [
             max(
-                _most(of[distance]) + rest[square - distance * distance]
+                _highest(choice[distance]) + rest[square - distance * distance]
                 for distance in range(isqrt(square) + 1)
-                if of[distance]
+                if choice[distance]
             )
             for square in range(_SQUARE + 1)
         ]
-        reach.insert(0, row)
-    return reach
+        bounds.insert(0, row)
+    return bounds
 
 
 def _distances(
-    choices: _Choices, reach: Sequence[Sequence[int]], wanted: int, dimension: int, square: int
+    choices: _Choices, bounds: Sequence[Sequence[int]], wanted: int, dimension: int, square: int
 ) -> Iterator[tuple[int, ...]]:
-    """Distances in the dimensions from this one on that can be worth `wanted` together."""
+    """Distances in the dimensions from `dimension` on whose highest worth reaches `wanted`."""
     if dimension == len(choices):
         yield ()
         return
     for distance in range(isqrt(square) + 1):
-        at, left = choices[dimension][distance], square - distance * distance
-        if at and _most(at) + reach[dimension + 1][left] >= wanted:
-            for rest in _distances(choices, reach, wanted - _most(at), dimension + 1, left):
+        options, remaining = choices[dimension][distance], square - distance * distance
+        if options and _highest(options) + bounds[dimension + 1][remaining] >= wanted:
+            for rest in _distances(
+                choices, bounds, wanted - _highest(options), dimension + 1, remaining
+            ):
                 yield (distance, *rest)

@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Optuna search: a share of all combinations, chosen by what the earlier ones gave.
+"""Optuna search: measures a share of all combinations, which Optuna's TPE sampler proposes.
 
-The default is measured first, or the smallest trial where no server could run that; every trial
-is scored against it. Optuna's TPE sampler proposes the next one. The sampler is seeded, so that
-the same answers bring the same questions.
+The first trial is the default, or the smallest legal trial if the default is illegal; all scores
+are relative to it. The sampler is seeded: the same outcomes lead to the same trials.
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ _BASELINE_FAILED = (
     " Fix that configuration, or use another search mode, for example --search adaptive"
 )
 
-# The least score by objectives alone, which is that of no throughput against some.
-_LEAST_SCORE = -2.0
+# The lowest score from objectives alone: no throughput compared with some.
+_MIN_SCORE = -2.0
 
 
 def require_optuna() -> ModuleType:
-    """Optuna, without a voice. Raises ConfigError where it is not installed."""
+    """Imports optuna and silences its log. Raises ConfigError if it is not installed."""
     try:
-        import optuna  # at the moment of use: it is an extra, and slow to import
+        import optuna  # imported on use: it is optional, and slow to import
     except ImportError as error:
         raise ConfigError(
             Problem(
@@ -73,7 +72,7 @@ class OptunaSearch:
 
     @property
     def most_trials(self) -> int:
-        """How many trials there are at most, the default's included."""
+        """The largest number of trials, the default included."""
         return 1 + self._most
 
     def plan(self) -> Plan:
@@ -99,13 +98,13 @@ class OptunaSearch:
             self._sampler.tell(proposal, score)
             if score is not None and score > best[1]:
                 best, best_number = (trial, score), number
-            _tell((trial, score), best)
+            _log_score((trial, score), best)
             if number >= self._least and number - best_number >= self._patience:
                 break
         return records
 
     def _baseline(self) -> Trial:
-        """What all is compared with."""
+        """The trial that all others are compared with."""
         default = self._trials.default(self._names)
         if default.is_legal:
             log.info("Measuring default configuration to establish a baseline measurement")
@@ -115,13 +114,13 @@ class OptunaSearch:
         return self._trials.trial(self._sampler.take_smallest(), self._names)
 
     def _score(self, measurement: Measurement, baseline: Measurement) -> float:
-        """How much better than the default.
+        """The score relative to the baseline.
 
-        What misses constraints is below all that keeps them, the further it misses the lower.
+        Trials that violate constraints score below all feasible ones, by their shortfall.
         """
         shortfall = self._subject.goal.shortfall(measurement)
         if shortfall:
-            return _LEAST_SCORE - shortfall / 100
+            return _MIN_SCORE - shortfall / 100
         return self._subject.goal.score(measurement, baseline)
 
     def _describe(self) -> None:
@@ -138,46 +137,48 @@ class OptunaSearch:
 
 
 def trial_counts(size: int, settings: OptunaSettings) -> tuple[int, int]:
-    """The least and the largest number of trials in a space of that size, the default apart.
+    """The smallest and the largest number of trials in a space of `size` trials, without the
+    default.
 
-    Of a share and a number, the smaller one is the limit and the larger one the minimum, which
-    is not above it, unless nobody gave the limit. There is one trial at least, and none twice.
+    If both a percentage and a number are given, the smaller one is the maximum and the larger one
+    the minimum. A minimum above the maximum is lowered to it; a maximum that is only a default is
+    raised instead. Both are between 1 and `size`.
     """
 
     def given(share: int | None, number: int | None) -> Sequence[int]:
         shares = () if share is None else (size * share // 100,)
         return shares if number is None else (*shares, number)
 
-    def kept(count: int, most: int) -> int:
-        return min(max(count, 1), most)
+    def clamped(count: int, maximum: int) -> int:
+        return min(max(count, 1), maximum)
 
-    least = max(given(settings.min_percentage, settings.min_trials))
-    most = min(given(settings.max_percentage, settings.max_trials))
-    most = kept(max(least, most) if settings.limit_gives_way else most, size)
-    return kept(least, most), most
+    minimum = max(given(settings.min_percentage, settings.min_trials))
+    maximum = min(given(settings.max_percentage, settings.max_trials))
+    maximum = clamped(max(minimum, maximum) if settings.limit_gives_way else maximum, size)
+    return clamped(minimum, maximum), maximum
 
 
-def _tell(scored: tuple[Trial, float | None], best: tuple[Trial, float]) -> None:
+def _log_score(latest: tuple[Trial, float | None], best: tuple[Trial, float]) -> None:
     text = [
         (trial.variants, "none" if score is None else str(int(100 * score)))
-        for trial, score in (scored, best)
+        for trial, score in (latest, best)
     ]
     log.debug("Objective score for %s: %s --- Best: %s (%s)", *text[0], *text[1])
 
 
 @dataclass(frozen=True, slots=True)
 class _Proposal:
-    """A coordinate to try, and what Optuna calls it."""
+    """A coordinate to try, and its Optuna trial."""
 
     coordinate: Coordinate
     ticket: Any
 
 
 class _Sampler:
-    """Optuna behind coordinates: each is asked for once, and what it gave is learnt.
+    """Optuna's sampler for coordinates: it proposes each coordinate once and learns its score.
 
-    Where the sampler comes back to one that it knows, or to an illegal one, it gets the nearest
-    new one instead, so that no trial is wasted.
+    If the sampler proposes a known or illegal coordinate, the nearest new one replaces it, so that
+    no trial is wasted.
     """
 
     def __init__(self, trials: TrialMap, seed: int) -> None:
@@ -199,28 +200,28 @@ class _Sampler:
         return distributions.CategoricalDistribution(indices)
 
     def ask(self) -> _Proposal | None:
-        """What to try next; None when everything is known."""
+        """The next coordinate; None if all are known."""
         ticket = self._study.ask(self._ranges)
         drawn = tuple(ticket.params[name] for name in self._ranges)
-        new = self._trials.nearest(drawn, self._known)
-        if new is None:
+        coordinate = self._trials.nearest(drawn, self._known)
+        if coordinate is None:
             return None
-        if new != drawn:
-            # what fails without a value counts for nothing
+        if coordinate != drawn:
+            # Optuna ignores failed trials without a value
             self._study.tell(ticket, state=self._optuna.trial.TrialState.FAIL)
-            self._study.enqueue_trial(dict(zip(self._ranges, new, strict=True)))
+            self._study.enqueue_trial(dict(zip(self._ranges, coordinate, strict=True)))
             ticket = self._study.ask(self._ranges)
-        self._known.add(new)
-        return _Proposal(new, ticket)
+        self._known.add(coordinate)
+        return _Proposal(coordinate, ticket)
 
     def take_smallest(self) -> Coordinate:
-        """The smallest trial, which is not asked for again."""
+        """The smallest legal coordinate; it is not proposed again."""
         smallest = self._trials.smallest
         self._known.add(smallest)
         return smallest
 
     def tell(self, proposal: _Proposal, score: float | None) -> None:
-        """What came of it; None, if it failed, is worse than any score."""
+        """Records the score; None, for a failure, is worse than any score."""
         if score is None:
             self._study.tell(proposal.ticket, state=self._optuna.trial.TrialState.PRUNED)
         else:

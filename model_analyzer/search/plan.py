@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a search starts from, and how a plan written as a generator becomes a `Search`."""
+"""The input of a search, and `PlannedSearch`, which makes a `Search` from a plan (a generator)."""
 
 from __future__ import annotations
 
@@ -17,20 +17,19 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import ComposingSettings, ModelSettings, SearchSettings
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload, conditions_of
 
-# For what a search leaves to chance. Any will do, as long as it stays: a search is continued by
-# repeating it.
+# The default seed. Any value will do, but it must not change: resuming repeats the search.
 SEED = 0
 
-# A plan yields trials, is sent their outcomes, and returns both.
+# A plan yields trials, receives their outcomes, and returns the records of both.
 Plan = Generator[Trial, Outcome, list[TrialRecord]]
 
-# One that learns returns what it came to, if it came to anything.
+# A learning plan returns its conclusion, if there is one.
 LearningPlan = Generator[Trial, Outcome, Conclusion | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariedModel:
-    """A model whose configuration a search varies: a profiled one, or one that it calls.
+    """A model whose configuration a search varies: a profiled or a called one.
 
     `parameters` are the values that the user listed, by field of the configuration.
     """
@@ -42,11 +41,10 @@ class VariedModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchedModel:
-    """One model to be searched: what it is, and what is wished.
+    """One profiled model: its facts and its settings.
 
-    `inputs` is a fingerprint of the user's input files; of a language model the search
-    `times_tokens`: see `Workload`. `composing` holds what was said about the models that it
-    calls, by name.
+    `inputs` is a fingerprint of the user's input files. `times_tokens` is set for language models:
+    see `Workload`. `composing` has the settings of the models that it calls, by name.
     """
 
     facts: ModelFacts
@@ -57,32 +55,32 @@ class SearchedModel:
 
     @property
     def conditions(self) -> str:
-        """How it is measured, whatever variant and load: see `Workload.conditions`."""
+        """The conditions of its measurements that no search varies: see `Workload.conditions`."""
         return conditions_of(self.settings.perf_analyzer_flags, self.inputs)
 
     @property
     def varied(self) -> Mapping[str, VariedModel]:
-        """The model and, behind it, all that it calls at any depth, each once, by name."""
+        """The model, then all models that it calls at any depth, each once, by name."""
         own = VariedModel(
             facts=self.facts, cpu_only=self.settings.cpu_only, parameters=self.settings.parameters
         )
-        found = {self.facts.name: own}
+        models = {self.facts.name: own}
         for facts in _called(self.facts):
-            said = self.composing.get(facts.name)
-            found.setdefault(
+            settings = self.composing.get(facts.name)
+            models.setdefault(
                 facts.name,
                 VariedModel(
                     facts=facts,
                     cpu_only=own.cpu_only
-                    if said is None or said.cpu_only is None
-                    else said.cpu_only,
-                    parameters=empty() if said is None else said.parameters,
+                    if settings is None or settings.cpu_only is None
+                    else settings.cpu_only,
+                    parameters=empty() if settings is None else settings.parameters,
                 ),
             )
-        return found
+        return models
 
     def workload(self, variant: ModelVariant, value: int, batch_size: int) -> Workload:
-        """`variant` under one load."""
+        """The workload of `variant` under one load."""
         return Workload(
             variant=variant,
             load=Load(kind=self.settings.load_kind, value=value, batch_size=batch_size),
@@ -98,7 +96,9 @@ def _on_cpus(model: SearchedModel) -> SearchedModel:
     return replace(
         model,
         settings=replace(model.settings, cpu_only=True),
-        composing={name: replace(said, cpu_only=True) for name, said in model.composing.items()},
+        composing={
+            name: replace(settings, cpu_only=True) for name, settings in model.composing.items()
+        },
     )
 
 
@@ -110,14 +110,14 @@ def _called(facts: ModelFacts) -> Iterator[ModelFacts]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What a search is about: one model, or several that are measured together."""
+    """The models that a search covers: one, or several that are measured together."""
 
     models: tuple[SearchedModel, ...]
     setup: ServerSetup
 
     @property
     def name(self) -> str:
-        """Names of the models, joined as in file names and tables."""
+        """The names of the models, joined as in file names and tables."""
         return group_name(model.facts.name for model in self.models)
 
     @property
@@ -126,7 +126,7 @@ class Subject:
 
     @property
     def bases(self) -> tuple[str, ...]:
-        """From which models the variants derive: see `Workload.base`."""
+        """The identities of the models that the variants derive from: see `Workload.base`."""
         return tuple(model.facts.identity for model in self.models)
 
     @property
@@ -135,11 +135,11 @@ class Subject:
         return any(model.settings.loads for model in self.models)
 
     def without_gpus(self) -> Subject:
-        """The same for a machine without GPUs, where GPU instances cannot be searched."""
+        """The same subject for a machine without GPUs, where no GPU instances can run."""
         return replace(self, models=tuple(map(_on_cpus, self.models)))
 
     def without_genai_perf(self) -> Subject:
-        """The same where token metrics come from perf_analyzer, whatever genai-perf was told."""
+        """The same subject with token metrics from perf_analyzer instead of genai-perf."""
         models = (
             replace(model, settings=replace(model.settings, genai_perf_flags=empty()))
             for model in self.models
@@ -147,14 +147,14 @@ class Subject:
         return replace(self, models=tuple(models))
 
     def trial(self, *workloads: Workload) -> Trial:
-        """The trial of one workload for each model, in their order."""
+        """A trial with one workload for each model, in their order."""
         return Trial(workloads=workloads, setup=self.setup)
 
 
 class PlannedSearch:
-    """A search whose next question follows from the answers so far, one at a time.
+    """A search that runs a plan: each next trial depends on the outcomes so far.
 
-    Asking again before the answer is told gives the same trial again.
+    `ask` returns the same trial until its outcome is told.
     """
 
     def __init__(self, plan: Plan | LearningPlan, most_trials: int | None) -> None:
@@ -173,9 +173,9 @@ class PlannedSearch:
     def tell(self, trial: Trial, outcome: Outcome) -> None:
         try:
             self._asked = self._plan.send(outcome)
-        except StopIteration as end:
+        except StopIteration as stop:
             self._asked = None
-            self._conclusion = end.value if isinstance(end.value, Conclusion) else None
+            self._conclusion = stop.value if isinstance(stop.value, Conclusion) else None
 
     @property
     def conclusion(self) -> Conclusion | None:
@@ -183,7 +183,7 @@ class PlannedSearch:
 
 
 def doubling(low: int, high: int) -> Sequence[int]:
-    """`low` (at least 1), twice as much, … as long as it is not above `high`."""
+    """`low` (at least 1), then doubled as long as the value does not exceed `high`."""
     values = []
     value = max(low, 1)
     while value <= high:
@@ -193,26 +193,26 @@ def doubling(low: int, high: int) -> Sequence[int]:
 
 
 def load_bounds(model: SearchedModel, settings: SearchSettings) -> tuple[int, int]:
-    """Between which loads the model is searched, where none are listed."""
+    """The lowest and the highest load of the search, where the user lists no loads."""
     if model.settings.load_kind is LoadKind.REQUEST_RATE:
         return settings.min_request_rate, settings.max_request_rate
     return settings.min_concurrency, settings.max_concurrency
 
 
 def load_values(model: SearchedModel, settings: SearchSettings) -> Sequence[int]:
-    """The listed loads of the model, or the doubling series between the search's bounds."""
+    """The loads that the user lists, or the doubling series between the bounds of the search."""
     return model.settings.loads or doubling(*load_bounds(model, settings))
 
 
 def legal_workloads(
     model: SearchedModel, variant: ModelVariant, settings: SearchSettings
 ) -> Iterator[Workload]:
-    """The variant under every load that a server could run. What is illegal with a batch size is
-    so with larger ones, whatever the load.
+    """The workloads of a variant that a server could run. If one batch size is illegal, all larger
+    ones are too, whatever the load.
     """
     for batch_size in model.settings.batch_sizes:
         for value in load_values(model, settings):
-            work = model.workload(variant, value, batch_size)
-            if not work.is_legal:
+            workload = model.workload(variant, value, batch_size)
+            if not workload.is_legal:
                 return
-            yield work
+            yield workload

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Several models at once, each with every variant of a brute search: every combination is measured.
+"""Brute search over several models that are measured together: every combination of their variants.
 
-First the defaults of all models with each other, then their other variants with each other; the
-first model varies slowest. Nothing is cut short: a list says what is wanted.
+First the defaults of all models together, then all other variants together; the first model varies
+slowest. No rule stops early: the user asked for all of them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class ProductSearch:
 
     @property
     def most_trials(self) -> int:
-        """How many trials there are, if none is illegal and none comes to the same as another."""
+        """The number of trials, if none is illegal and all differ."""
         loads = math.prod(
             len(model.settings.batch_sizes) * len(load_values(model, self._settings))
             for model in self._subject.models
@@ -54,13 +54,13 @@ class ProductSearch:
         return loads * (1 + math.prod(map(len, self._others)))
 
     def trials(self) -> Iterator[Trial]:
-        """Every trial in its order; what comes to the same is one."""
-        known = set()
+        """Every trial in order; trials with the same content occur once."""
+        seen = set()
         for variants in (self._defaults, self._others):
             for workloads in self._combinations(variants):
                 trial = self._subject.trial(*workloads)
-                if trial.key not in known:
-                    known.add(trial.key)
+                if trial.key not in seen:
+                    seen.add(trial.key)
                     yield trial
 
     def plan(self) -> Plan:
@@ -75,28 +75,28 @@ class ProductSearch:
     def _combinations(
         self, variants: Sequence[Iterable[ModelVariant]]
     ) -> Iterator[tuple[Workload, ...]]:
-        """The workloads of as many models as there are `variants`, which are too many for a list:
-        the last model varies fastest.
+        """The combinations of workloads of the first models, one for each element of `variants`;
+        the last model varies fastest. An iterator, because there are too many for a list.
         """
         if not variants:
             yield ()
             return
-        *others, own = variants
+        *others, last = variants
         model = self._subject.models[len(others)]
-        for before in self._combinations(others):
-            for variant in own:
-                for work in legal_workloads(model, variant, self._settings):
-                    yield (*before, work)
+        for preceding in self._combinations(others):
+            for variant in last:
+                for workload in legal_workloads(model, variant, self._settings):
+                    yield (*preceding, workload)
 
 
 class _Variants:
-    """Every variant of a model, made as it is reached; the default one where nothing is varied."""
+    """The variants of a model, created on demand; the default only, if nothing is varied."""
 
     def __init__(self, model: SearchedModel, settings: SearchSettings, names: VariantNames) -> None:
         self._count = max(count_brute_variants(model, settings), 1)
         self._made: list[ModelVariant] = []
         parameters = chain.from_iterable(brute_groups(model, settings))
-        self._further = (make_variant(model.facts, one, names) for one in parameters)
+        self._further = (make_variant(model.facts, values, names) for values in parameters)
         self._default = names.default(model.facts)
 
     def __len__(self) -> int:

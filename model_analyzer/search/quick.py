@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 def quick_space(subject: Subject, bounds: QuickSettings) -> Space:
-    """Where a quick search may go: anywhere, but for the bounds that the user gave."""
+    """The space of a quick search: everything within the bounds that the user gave."""
     low, high = UNBOUNDED
     return space_of_sizes(
         subject,
@@ -57,8 +57,8 @@ class QuickSearch:
         return self._records
 
     def _measure(self, trial: Trial) -> Generator[Trial, Outcome, Measurement | None]:
-        """The measurement of `trial`, which is asked for once: several coordinates may stand for
-        the same sizes.
+        """The measurement of `trial`; None if it is illegal or failed. Each trial is asked for
+        once: several coordinates may stand for the same sizes.
         """
         if not trial.is_legal:
             log.info("Skipping illegal run configuration: %s", trial)
@@ -68,8 +68,8 @@ class QuickSearch:
             outcome = yield trial
             self._outcomes[identity] = outcome
             self._records.append(TrialRecord(trial=trial, outcome=outcome))
-        known = self._outcomes[identity]
-        return known if isinstance(known, Measurement) else None
+        outcome = self._outcomes[identity]
+        return outcome if isinstance(outcome, Measurement) else None
 
     def _default(self) -> Trial:
         gpus = len(self._subject.setup.devices)
@@ -79,7 +79,7 @@ class QuickSearch:
     def _at(self, coordinate: Coordinate) -> Trial:
         sizes = sizes_at(self._space.point(coordinate))
         variants = [sized_variant(model, sizes, self._names) for model in self._subject.models]
-        # a size is the number of instances that was asked for, on however many GPUs they are
+        # a size counts the instances in total, whatever the number of GPUs
         return self._trial(variants, gpus=1)
 
     def _trial(self, variants: Sequence[ModelVariant], *, gpus: int) -> Trial:
@@ -95,8 +95,8 @@ class QuickSearch:
             (load,) = model.settings.loads
             return load
         low, high = self._bounds.min_concurrency or 1, self._bounds.max_concurrency
-        wanted = max(variant.filling_concurrency(gpus=gpus), low)
-        return wanted if high is None else min(wanted, high)
+        load = max(variant.filling_concurrency(gpus=gpus), low)
+        return load if high is None else min(load, high)
 
     @staticmethod
     def _batch_size(model: SearchedModel) -> int:

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""After a search: the whole load sweep for the best variants, then the highest load that passes.
+"""Refinement after a search: the load sweep for the best variants, then the highest feasible load.
 
-The sweep stops when the objectives no longer gain. If some load passes the constraints and the
-next higher one fails, the boundary between them is found by binary search.
+The sweep stops when the objectives no longer improve. If a load meets the constraints and the next
+higher one violates them, a binary search finds the boundary between the two.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from model_analyzer.search.plan import Plan, Subject
 log = logging.getLogger(__name__)
 
 _WINDOW = 4
-_LEAST_GAIN = 0.05
+_MIN_GAIN = 0.05
 
 Step = Generator[Trial, Outcome, Measurement | None]
 
@@ -35,10 +35,10 @@ def refine(
     loads: Sequence[int],
     steps: int,
 ) -> Plan:
-    """Refines the `best` variants of `records` and the default one over `loads`, ascending.
+    """Refines the `best` variants of `records` and the default over `loads` (ascending).
 
-    At most `steps` further loads are tried for each variant between the last that passes and
-    the first that fails.
+    For each variant, the binary search between the last feasible and the first infeasible load
+    measures at most `steps` further loads.
     """
     added: list[TrialRecord] = []
     for trial in best_trials(subject.goal, records, best):
@@ -52,54 +52,55 @@ def refine(
 def best_trials(goal: Goal, records: Sequence[TrialRecord], count: int) -> Sequence[Trial]:
     """The best trial of each of the `count` best combinations of variants, and of the default.
 
-    Those that pass the constraints come first, then those that fail, the nearest first: they may
-    have been measured under one load only, and pass under a lower one.
+    Feasible trials come first, then infeasible ones by shortfall: they may be feasible under a
+    lower load.
     """
     measured = Profile(records=tuple(records)).measured
-    ordered = goal.best_first(measured, lambda item: item.measurement)
+    ordered = goal.best_first(measured, lambda measured_trial: measured_trial.measurement)
     first: dict[tuple[str, ...], MeasuredTrial] = {}
-    for item in ordered:
-        first.setdefault(_identity(item.trial), item)
+    for measured_trial in ordered:
+        first.setdefault(_identity(measured_trial.trial), measured_trial)
     chosen = list(first.values())[:count]
     chosen += [
-        item
-        for item in first.values()
-        if item not in chosen and all(work.variant.is_default for work in item.trial.workloads)
+        measured_trial
+        for measured_trial in first.values()
+        if measured_trial not in chosen
+        and all(workload.variant.is_default for workload in measured_trial.trial.workloads)
     ]
-    return [item.trial for item in chosen]
+    return [measured_trial.trial for measured_trial in chosen]
 
 
 def _identity(trial: Trial) -> tuple[str, ...]:
-    """What tells combinations of variants apart; the same content may have two names."""
-    return tuple(work.variant.name + work.variant.identity for work in trial.workloads)
+    """Identifies a combination of variants; the same content may have two names."""
+    return tuple(workload.variant.name + workload.variant.identity for workload in trial.workloads)
 
 
 class _Refinement:
-    """The loads of one combination of variants: what is known already is not asked again."""
+    """The loads of one combination of variants; a known outcome is not asked for again."""
 
     def __init__(self, goal: Goal, trial: Trial, records: Sequence[TrialRecord]) -> None:
         self._goal = goal
         self._trial = trial
-        self._known = {record.trial.key: record.outcome for record in records}
+        self._outcomes = {record.trial.key: record.outcome for record in records}
         self.added: list[TrialRecord] = []
 
     def sweep(self, loads: Sequence[int]) -> Generator[Trial, Outcome, None]:
-        done: list[Measurement] = []
+        measurements: list[Measurement] = []
         for value in loads:
-            if self._gains_no_more(done):
-                what = self._trial.workloads[0].load.kind.value.replace("_", " ")
-                log.info("Terminating %s sweep - throughput is decreasing", what)
+            if self._has_plateaued(measurements):
+                kind = self._trial.workloads[0].load.kind.value.replace("_", " ")
+                log.info("Terminating %s sweep - throughput is decreasing", kind)
                 return
             measurement = yield from self._measure(value)
             if measurement is None:
                 return
-            done.append(measurement)
+            measurements.append(measurement)
 
     def search_boundary(self, loads: Sequence[int], steps: int) -> Generator[Trial, Outcome, None]:
         pairs = [
             (low, high)
             for low, high in pairwise(loads)
-            if self._passes(low) is True and self._passes(high) is False
+            if self._is_feasible(low) is True and self._is_feasible(high) is False
         ]
         if not pairs:
             return
@@ -116,29 +117,29 @@ class _Refinement:
 
     def _measure(self, value: int) -> Step:
         trial = self._under(value)
-        if trial.key not in self._known:
+        if trial.key not in self._outcomes:
             outcome = yield trial
-            self._known[trial.key] = outcome
+            self._outcomes[trial.key] = outcome
             self.added.append(TrialRecord(trial=trial, outcome=outcome))
-        known = self._known[trial.key]
-        return known if isinstance(known, Measurement) else None
+        outcome = self._outcomes[trial.key]
+        return outcome if isinstance(outcome, Measurement) else None
 
-    def _passes(self, value: int) -> bool | None:
-        known = self._known.get(self._under(value).key)
-        return self._goal.passes(known) if isinstance(known, Measurement) else None
+    def _is_feasible(self, value: int) -> bool | None:
+        outcome = self._outcomes.get(self._under(value).key)
+        return self._goal.passes(outcome) if isinstance(outcome, Measurement) else None
 
     def _under(self, value: int) -> Trial:
-        """The trial with this load on all its models."""
+        """The trial with this load for all its models."""
         return replace(
             self._trial,
             workloads=tuple(
-                replace(work, load=replace(work.load, value=value))
-                for work in self._trial.workloads
+                replace(workload, load=replace(workload.load, value=value))
+                for workload in self._trial.workloads
             ),
         )
 
-    def _gains_no_more(self, done: Sequence[Measurement]) -> bool:
-        window = done[-_WINDOW:]
+    def _has_plateaued(self, measurements: Sequence[Measurement]) -> bool:
+        window = measurements[-_WINDOW:]
         if len(window) < _WINDOW:
             return False
-        return max(self._goal.score(later, window[0]) for later in window) < _LEAST_GAIN
+        return max(self._goal.score(later, window[0]) for later in window) < _MIN_GAIN

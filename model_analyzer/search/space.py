@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The space that a search moves in: dimensions with their values, and coordinates in it.
+"""The search space: dimensions with their values, and coordinates.
 
-Every model that is profiled or called, ensembles apart, has a dimension for its batch limit, if
-it batches, and one for its number of instances. `trial_map` adds dimensions for everything else.
+Every profiled or called model, except ensembles, has a dimension for its number of instances, and
+one for its batch limit if it supports batching. `trial_map` adds dimensions for everything else.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from model_analyzer.search.variants import (
     single_parameters,
 )
 
-# A place in a space: an index into the values of each dimension.
+# A point of a space: an index into the values of each dimension.
 Coordinate = tuple[int, ...]
 
-# What a coordinate stands for: value by parameter, by model.
+# The values at a coordinate: value by parameter, by model.
 Point = Mapping[str, Mapping[str, Any]]
 
 BATCH_LIMIT = "max_batch_size"
 INSTANCES = "instance_count"
 
-# Larger numbers do not fit into a model configuration.
+# The range of integers in a model configuration.
 UNBOUNDED = (1, 2**30)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dimension:
-    """A parameter of one model with its possible values. Where it is ordered they ascend, and
-    neighbours are alike.
+    """A parameter of one model with its possible values. The values of an ordered dimension ascend,
+    and neighbours behave alike.
 
-    Indices of an open dimension may go on behind its last value, which then stays: a walk may
-    step out of the space beside a bound, where a list is all there is.
+    An open dimension accepts indices beyond its last value, which then applies: a climb may step
+    over a bound, but not over the end of a list.
     """
 
     model: str
@@ -67,43 +67,43 @@ class Dimension:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """All dimensions: those of the first profiled model, of the next, …, then of what they call."""
+    """All dimensions: those of each profiled model in turn, then those of the called models."""
 
     dimensions: tuple[Dimension, ...]
 
     @property
     def size(self) -> int:
-        """How many combinations of values there are."""
+        """The number of combinations of values."""
         return math.prod(len(dimension.values) for dimension in self.dimensions)
 
     @property
     def start(self) -> Coordinate:
-        """Where everything is smallest."""
+        """The coordinate with the smallest value in each dimension."""
         return (0,) * len(self.dimensions)
 
     def nearest(self, coordinate: Coordinate) -> Coordinate:
-        """The coordinate itself, or the one in the space that is nearest to it."""
+        """The coordinate of the space that is nearest to `coordinate`."""
         return tuple(
             max(index, 0) if dimension.is_open else min(max(index, 0), len(dimension.values) - 1)
             for dimension, index in zip(self.dimensions, coordinate, strict=True)
         )
 
     def inside(self, coordinate: Coordinate) -> Coordinate:
-        """The coordinate of the same sizes that no dimension is walked out of."""
+        """The coordinate with the same values, without indices beyond the last value."""
         return tuple(
             min(index, len(dimension.values) - 1)
             for dimension, index in zip(self.dimensions, coordinate, strict=True)
         )
 
     def adjacent(self, coordinate: Coordinate) -> Iterator[Coordinate]:
-        """One step away in one dimension, down before up."""
+        """The coordinates one step away in one dimension, down before up."""
         for position, dimension in enumerate(self.dimensions):
             for index in (coordinate[position] - 1, coordinate[position] + 1):
                 if dimension.holds(index):
                     yield (*coordinate[:position], index, *coordinate[position + 1 :])
 
     def point(self, coordinate: Coordinate) -> Point:
-        """What `coordinate` stands for."""
+        """The values at `coordinate`."""
         point: dict[str, dict[str, Any]] = {}
         for dimension, index in zip(self.dimensions, coordinate, strict=True):
             point.setdefault(dimension.model, {})[dimension.parameter] = dimension.value(index)
@@ -111,7 +111,7 @@ class Space:
 
 
 def sizes_at(point: Point) -> Mapping[str, Size]:
-    """The size of each model that has one at `point`, by name."""
+    """The size of each model at `point`, by name; models without instances have none."""
     return {
         model: Size(instances=values[INSTANCES], batch_limit=values.get(BATCH_LIMIT))
         for model, values in point.items()
@@ -122,42 +122,43 @@ def sizes_at(point: Point) -> Mapping[str, Size]:
 def space_of_sizes(
     subject: Subject, *, batch_limits: tuple[int, int], instances: tuple[int, int]
 ) -> Space:
-    """The space of the models of `subject`. Values that the user listed are the only ones; others
-    lie between the bounds (inclusive), batch limits at powers of two and at the bounds.
+    """The space of the sizes of all models. If the user listed values, only these are used.
+    Otherwise values lie between the bounds (inclusive); batch limits are powers of two and the
+    bounds.
 
-    Raises ConfigError where more than sizes would have to be varied.
+    Raises ConfigError if another field has several values.
     """
     profiled, called = [], []
     for model in subject.models:
         own, *others = model.varied.values()
-        # smaller batch limits would be illegal; an ensemble's limit follows from its steps'
-        least = max(model.settings.batch_sizes)
-        profiled.append((own, least))
-        called += [(other, least) for other in others]
+        # smaller batch limits would be illegal; an ensemble's limit follows from its steps
+        minimum = max(model.settings.batch_sizes)
+        profiled.append((own, minimum))
+        called += [(other, minimum) for other in others]
     return Space(
         tuple(
             dimension
-            for varied, least in (*profiled, *called)
-            for dimension in _dimensions(varied, least, batch_limits, instances)
+            for varied, minimum in (*profiled, *called)
+            for dimension in _dimensions(varied, minimum, batch_limits, instances)
         )
     )
 
 
 def _dimensions(
-    model: VariedModel, least: int, batch_limits: tuple[int, int], instances: tuple[int, int]
+    model: VariedModel, minimum: int, batch_limits: tuple[int, int], instances: tuple[int, int]
 ) -> Iterator[Dimension]:
-    """The dimensions of one model; its batch limit is at least `least`."""
+    """The dimensions of one model with a batch limit of at least `minimum`."""
     config = apply_parameters(model.facts.config, single_parameters(model))
     if model.facts.is_ensemble:
         return
-    least = max(least, largest_preferred_batch_size(config))
+    minimum = max(minimum, largest_preferred_batch_size(config))
     limits = listed_batch_limits(model)
     if limits:
-        legal = [limit for limit in limits if limit >= least]
+        legal = [limit for limit in limits if limit >= minimum]
         yield _dimension(model, BATCH_LIMIT, legal or limits[-1:], is_open=False)
     elif model.facts.supports_batching:
         low, high = batch_limits
-        powers = _powers_of_two(min(max(low, least), high), high)
+        powers = _powers_of_two(min(max(low, minimum), high), high)
         yield _dimension(model, BATCH_LIMIT, powers, is_open=True)
     counts = sorted(listed_instances(model))
     if counts:

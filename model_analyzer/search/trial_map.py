@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The space of everything that can be varied at once, and the trial at each of its coordinates.
+"""The space of everything that can be varied together, and the trial at each coordinate.
 
-Beside the sizes of all models, these are the batch sizes of the clients, their loads, and every
-other field of a model configuration for which several values are listed.
+Its dimensions are the sizes of all models, the batch sizes and the loads of the clients, and every
+other field of a model configuration with several listed values.
 """
 
 from __future__ import annotations
@@ -46,17 +46,18 @@ from model_analyzer.search.variants import (
 _BATCHING = "dynamic_batching"
 _CLIENT_BATCH = "batch_sizes"
 
-# Values without an order: what is learnt of one says nothing about others.
-_MOST_CHOICES = 1000
+# The most values of a dimension without order: the results of one value say nothing about the
+# others.
+_MAX_CHOICES = 1000
 
 
 class TrialMap:
     """All trials of the models of `subject` within the bounds of `settings`, by their coordinates
     in `space`.
 
-    With `use_formula` concurrencies are no dimensions of their own: they follow from the sizes.
-    Loads that nobody listed have `load_steps` values for each doubling; with more than one, the
-    highest that is allowed is among them. Raises ConfigError where no trial is legal.
+    With `use_formula`, concurrencies follow from the sizes and have no dimension. If the user lists
+    no loads, each doubling has `load_steps` values; with more than one, the highest allowed load is
+    among them. Raises ConfigError if no trial is legal.
     """
 
     def __init__(
@@ -93,14 +94,14 @@ class TrialMap:
 
     @property
     def smallest(self) -> Coordinate:
-        """Of all that is legal, what is nearest to where everything is smallest."""
-        found = self.nearest(self.space.start, ())
-        assert found is not None  # a space has a legal trial
-        return found
+        """The legal coordinate that is nearest to the smallest values."""
+        coordinate = self.nearest(self.space.start, ())
+        assert coordinate is not None  # a space has a legal trial
+        return coordinate
 
     def default(self, names: VariantNames) -> Trial:
-        """The models as they are, kept busy by smallest client batches as far as loads allow. No
-        server may be able to run it, whatever the space has beside it.
+        """The default configuration, with the smallest client batches and the load that fills it.
+        It may be illegal even if the space has legal trials.
         """
         gpus = len(self._subject.setup.devices)
         workloads = []
@@ -112,22 +113,22 @@ class TrialMap:
         return self._subject.trial(*workloads)
 
     def coordinate_of(self, trial: Trial) -> Coordinate | None:
-        """Where in the space a measurement of `trial` belongs: the legal coordinate whose trial has
-        the same content, if there is one.
-        """
+        """The legal coordinate whose trial has the same content; None if there is none."""
         parts = {
-            variant.model: (work, variant)
-            for work in trial.workloads
-            for variant in work.variant.with_parts()
+            variant.model: (workload, variant)
+            for workload in trial.workloads
+            for variant in workload.variant.with_parts()
         }
         dimensions = self.space.dimensions
         values = [_value(*parts[dimension.model], dimension.parameter) for dimension in dimensions]
         pairs = list(zip(dimensions, values, strict=True))
         if any(value not in dimension.values for dimension, value in pairs):
             return None
-        at = tuple(dimension.values.index(value) for dimension, value in pairs)
-        same = self.is_legal(at) and self.trial(at, VariantNames()).key == trial.key
-        return at if same else None
+        coordinate = tuple(dimension.values.index(value) for dimension, value in pairs)
+        if not self.is_legal(coordinate):
+            return None
+        is_same = self.trial(coordinate, VariantNames()).key == trial.key
+        return coordinate if is_same else None
 
     def trial(self, coordinate: Coordinate, names: VariantNames) -> Trial:
         point = self.space.point(coordinate)
@@ -136,7 +137,7 @@ class TrialMap:
         )
 
     def is_legal(self, coordinate: Coordinate) -> bool:
-        """Whether a server could run what the coordinate stands for."""
+        """Whether a server could run the trial at a coordinate."""
         point = self.space.point(coordinate)
         return all(
             point[model.facts.name][_CLIENT_BATCH] <= _batch_limit(model.facts, point)
@@ -146,22 +147,25 @@ class TrialMap:
             for name, sizes in self._preferred.items()
         )
 
-    def nearest(self, coordinate: Coordinate, known: Collection[Coordinate]) -> Coordinate | None:
-        """The legal coordinate that is the fewest steps away from this one and not `known`.
+    def nearest(
+        self, coordinate: Coordinate, excluded: Collection[Coordinate]
+    ) -> Coordinate | None:
+        """The legal coordinate with the fewest steps from `coordinate` that is not in `excluded`,
+        if any.
 
-        What makes it legal is worked out, not searched for: with several models it may be many
+        The first legal coordinate is computed, not searched for: with several models it may be many
         steps away.
         """
         first = self._with_room_for_preferred(self._with_fitting_batches(coordinate))
         waiting, seen = deque([first]), {first}
         while waiting:
-            at = waiting.popleft()
-            if at not in known and self.is_legal(at):
-                return at
-            for near in self.space.adjacent(at):
-                if near not in seen:
-                    seen.add(near)
-                    waiting.append(near)
+            candidate = waiting.popleft()
+            if candidate not in excluded and self.is_legal(candidate):
+                return candidate
+            for neighbour in self.space.adjacent(candidate):
+                if neighbour not in seen:
+                    seen.add(neighbour)
+                    waiting.append(neighbour)
         return None
 
     # -- dimensions --------------------------------------------------------------------------
@@ -179,21 +183,21 @@ class TrialMap:
             if model.facts.composing and not listed_batch_limits(model.varied[model.facts.name])
         }
         for dimension in space.dimensions:
-            # what calls others from its own code is batched where it calls
+            # a model with calls in its own code: batches form in the models that it calls
             if dimension.parameter != BATCH_LIMIT or dimension.model not in callers:
                 yield replace(dimension, is_open=False)
 
     def _fields(self, widest: Point) -> Iterator[Dimension]:
         for name, model in self._varied.items():
             batching = _usable_batching(model, _batch_limit(model.facts, widest))
-            for field, listed in _several(model).items():
+            for field, listed in _varied_fields(model).items():
                 values = batching if field == _BATCHING else listed
-                if len(values) > _MOST_CHOICES:
+                if len(values) > _MAX_CHOICES:
                     raise ConfigError(
                         Problem(
                             where=f"model_config_parameters of {name}",
                             what=f"{field} has {len(values)} values, but this search supports at"
-                            f" most {_MOST_CHOICES}",
+                            f" most {_MAX_CHOICES}",
                             hint="list fewer values, or use --search brute",
                         )
                     )
@@ -220,10 +224,10 @@ class TrialMap:
                 )
 
     def _preferred_sizes(self, model: VariedModel) -> Sequence[int]:
-        """The largest batch that the model is told to form, with each of its ways of batching."""
+        """The largest preferred batch size, for each batching option of the model."""
         position = self._position.get((model.facts.name, _BATCHING))
         values = (
-            _ways_of_batching(model) if position is None else self.space.dimensions[position].values
+            _batching_options(model) if position is None else self.space.dimensions[position].values
         )
         return [_preferred(model.facts, batching) for batching in values]
 
@@ -242,12 +246,12 @@ class TrialMap:
     # -- coordinates -------------------------------------------------------------------------
 
     def _batching(self, model: str, coordinate: Coordinate) -> int:
-        """Which of its ways of batching the model has."""
+        """The index of the batching option of a model at a coordinate."""
         position = self._position.get((model, _BATCHING))
         return 0 if position is None else coordinate[position]
 
     def _with_fitting_batches(self, coordinate: Coordinate) -> Coordinate:
-        """With each client batch that would be too large lowered to the largest that fits."""
+        """The coordinate with client batches lowered to the largest legal ones."""
         point = self.space.point(coordinate)
         limits = {
             model.facts.name: _batch_limit(model.facts, point) for model in self._subject.models
@@ -260,26 +264,26 @@ class TrialMap:
         )
 
     def _with_room_for_preferred(self, coordinate: Coordinate) -> Coordinate:
-        """With batch limits raised, or batching changed, as far as preferred sizes are above them:
-        for each model by the fewest steps, and as few of them as possible in batching.
+        """The coordinate with batch limits raised, or batching changed, until the preferred sizes
+        fit: for each model by the fewest steps, and with the smallest change of batching.
         """
         fitting = list(coordinate)
         for name, sizes in self._preferred.items():
             limit = self._position.get((name, BATCH_LIMIT))
             batching = self._position.get((name, _BATCHING))
             if limit is None or batching is None:
-                continue  # what cannot be changed fits
-            low, way, limits = (
+                continue  # a single value always fits
+            low, batched, limits = (
                 coordinate[limit],
                 coordinate[batching],
                 self.space.dimensions[limit].values,
             )
-            least = [max(bisect_left(limits, size), low) for size in sizes]
+            needed = [max(bisect_left(limits, size), low) for size in sizes]
             fitting[batching] = min(
                 range(len(sizes)),
-                key=lambda one: (least[one] - low + abs(one - way), abs(one - way)),
+                key=lambda i: (needed[i] - low + abs(i - batched), abs(i - batched)),
             )
-            fitting[limit] = least[fitting[batching]]
+            fitting[limit] = needed[fitting[batching]]
         return tuple(fitting)
 
     # -- trials ------------------------------------------------------------------------------
@@ -293,24 +297,25 @@ class TrialMap:
         return model.workload(variant, load, values[_CLIENT_BATCH])
 
     def _filling_load(self, model: SearchedModel, variant: ModelVariant, gpus: int) -> int:
-        """The possible load nearest to what keeps the variant busy, and not above it if one is.
+        """The highest possible load that does not exceed the concurrency that fills the variant, or
+        the lowest possible load.
 
-        Nobody can tell which request rate does: there it is the lowest.
+        For request rates it is the lowest: which one fills the variant is unknown.
         """
         low, high = self._settings.min_concurrency, self._settings.max_concurrency
         if model.settings.load_kind is not LoadKind.CONCURRENCY:
             return load_values(model, self._settings)[0]
         values = model.settings.loads or range(max(low, 1), high + 1)
-        wanted = variant.filling_concurrency(gpus=gpus)
-        return values[max(bisect_right(values, wanted) - 1, 0)]
+        filling = variant.filling_concurrency(gpus=gpus)
+        return values[max(bisect_right(values, filling) - 1, 0)]
 
 
-def _value(work: Workload, variant: ModelVariant, parameter: str) -> Any:
-    """What a variant, measured in that workload, has for a parameter of the space."""
+def _value(workload: Workload, variant: ModelVariant, parameter: str) -> Any:
+    """The value of a parameter of the space for a variant in a workload."""
     if parameter == _CLIENT_BATCH:
-        return work.load.batch_size
-    if parameter == work.load.kind.value:
-        return work.load.value
+        return workload.load.batch_size
+    if parameter == workload.load.kind.value:
+        return workload.load.value
     if parameter == BATCH_LIMIT:
         return variant.max_batch_size
     if parameter == INSTANCES:
@@ -319,7 +324,7 @@ def _value(work: Workload, variant: ModelVariant, parameter: str) -> Any:
 
 
 def _batch_limit(facts: ModelFacts, point: Point) -> int:
-    """How large a batch the model takes; an ensemble takes what all of its steps do."""
+    """The batch limit of a model at `point`; for an ensemble, the smallest of its steps."""
     if facts.is_ensemble and facts.supports_batching:
         steps = step_models(facts.config)
         return min(_batch_limit(part, point) for part in facts.composing if part.name in steps)
@@ -328,21 +333,21 @@ def _batch_limit(facts: ModelFacts, point: Point) -> int:
 
 
 def _preferred(facts: ModelFacts, batching: Mapping[str, Any] | None) -> int:
-    """The largest batch that the model is told to form, with this batching applied."""
+    """The largest preferred batch size with this batching applied."""
     return largest_preferred_batch_size(apply_parameters(facts.config, {_BATCHING: batching}))
 
 
-def _ways_of_batching(model: VariedModel) -> Sequence[Mapping[str, Any] | None]:
-    """Those listed, or the model's own."""
+def _batching_options(model: VariedModel) -> Sequence[Mapping[str, Any] | None]:
+    """The listed batching options, or the one of the model."""
     return other_parameters(model).get(_BATCHING, (None,))
 
 
 def _usable_batching(model: VariedModel, limit: int) -> Sequence[Mapping[str, Any] | None]:
-    """The listed ways of batching, or the model's own, that a batch limit of `limit` allows."""
+    """The batching options that a batch limit of `limit` allows."""
     if model.facts.is_ensemble:
         return ()
-    ways = _ways_of_batching(model)
-    usable = [batching for batching in ways if _preferred(model.facts, batching) <= limit]
+    options = _batching_options(model)
+    usable = [batching for batching in options if _preferred(model.facts, batching) <= limit]
     if not usable:
         raise ConfigError(
             Problem(
@@ -355,8 +360,8 @@ def _usable_batching(model: VariedModel, limit: int) -> Sequence[Mapping[str, An
 
 
 def _smallest(model: SearchedModel) -> SearchedModel:
-    """The model with the smallest client batches alone, and with such fields that every size which
-    is legal with any of the listed ones is legal with these.
+    """The model with the smallest client batch only, and with the fields that allow most sizes:
+    every size that is legal with any listed value is legal with these.
     """
     batch_sizes = (min(model.settings.batch_sizes),)
     return _with_fields(
@@ -366,24 +371,26 @@ def _smallest(model: SearchedModel) -> SearchedModel:
 
 
 def _least_demanding(model: VariedModel) -> Mapping[str, Any]:
-    """Fields with several values as they are, but for batching: that with the least preferred."""
-    several = _several(model)
-    fields: dict[str, Any] = dict.fromkeys(several)
-    if _BATCHING in several:
-        fields[_BATCHING] = min(several[_BATCHING], key=lambda one: _preferred(model.facts, one))
+    """The fields with several values, set to the default; batching to the one with the smallest
+    preferred size.
+    """
+    varied = _varied_fields(model)
+    fields: dict[str, Any] = dict.fromkeys(varied)
+    if _BATCHING in varied:
+        fields[_BATCHING] = min(varied[_BATCHING], key=lambda value: _preferred(model.facts, value))
     return fields
 
 
-def _several(model: VariedModel) -> Mapping[str, Sequence[Any]]:
+def _varied_fields(model: VariedModel) -> Mapping[str, Sequence[Any]]:
     return {field: values for field, values in other_parameters(model).items() if len(values) > 1}
 
 
 def _with_fields(model: SearchedModel, point: Point) -> SearchedModel:
-    """The model with the value that `point` has for each field with several."""
+    """The model with the values at `point` for all fields with several values."""
 
     def chosen(varied: VariedModel) -> Mapping[str, tuple[Any, ...]]:
         values = point.get(varied.facts.name, {})
-        fields = {field: (values[field],) for field in _several(varied) if field in values}
+        fields = {field: (values[field],) for field in _varied_fields(varied) if field in values}
         return {**varied.parameters, **fields}
 
     parameters = {name: chosen(varied) for name, varied in model.varied.items()}
@@ -391,7 +398,7 @@ def _with_fields(model: SearchedModel, point: Point) -> SearchedModel:
         model,
         settings=replace(model.settings, parameters=parameters[model.facts.name]),
         composing={
-            name: replace(said, parameters=parameters.get(name, said.parameters))
-            for name, said in model.composing.items()
+            name: replace(settings, parameters=parameters.get(name, settings.parameters))
+            for name, settings in model.composing.items()
         },
     )

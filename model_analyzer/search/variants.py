@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The variants that a search may want: what is varied, and how each gets its name."""
+"""Creates the variants of a search: which parameters vary, and how each variant gets its name."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _INSTANCES = "instance_group"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """How a model is dimensioned. `batch_limit` is None where it is not varied."""
+    """The size of a model. `batch_limit` is None if it is not varied."""
 
     instances: int
     batch_limit: int | None
@@ -43,14 +43,14 @@ def make_variant(
     names: VariantNames,
     composing: Sequence[ModelVariant] | None = None,
 ) -> ModelVariant:
-    """The model with `parameters` applied, announced in the words that scripts look for."""
-    known = names.knows(facts, parameters, composing)
+    """The variant with `parameters` applied, logged in words that scripts of users look for."""
+    is_known = names.knows(facts, parameters, composing)
     variant = names.variant(facts, parameters, composing)
-    what = "ensemble model config" if facts.is_ensemble else "model config"
-    if known:
-        log.info("Found existing %s: %s", what, variant.name)
+    kind = "ensemble model config" if facts.is_ensemble else "model config"
+    if is_known:
+        log.info("Found existing %s: %s", kind, variant.name)
         return variant
-    log.info("Creating %s: %s", what, variant.name)
+    log.info("Creating %s: %s", kind, variant.name)
     for key, value in parameters.items():
         if value is not None:
             action = f"Enabling {key}" if value == {} else f"Setting {key} to {thaw(value)}"
@@ -62,24 +62,25 @@ def make_variant(
 def sized_variant(
     model: SearchedModel, sizes: Mapping[str, Size], names: VariantNames
 ) -> ModelVariant:
-    """The model with all that it calls, each of the size that is given under its name.
+    """The variant of a model and of all models that it calls, each with the size given under its
+    name.
 
-    An ensemble has no size: it takes batches as large as the smallest of its steps does.
+    An ensemble has no size: its batch limit is the smallest of its steps.
     """
     varied = model.varied
-    made: dict[str, ModelVariant] = {}
+    variants: dict[str, ModelVariant] = {}
 
     def make(facts: ModelFacts) -> ModelVariant:
-        if facts.name not in made:
+        if facts.name not in variants:
             parts = [make(part) for part in facts.composing]
             if facts.is_ensemble:
-                own = _limit_of_steps(facts, parts)
+                limits = _limit_of_steps(facts, parts)
             else:
                 size = sizes[facts.name]
-                own = automatic_parameters(varied[facts.name], size.instances, size.batch_limit)
-            parameters = {**own, **single_parameters(varied[facts.name])}
-            made[facts.name] = make_variant(facts, parameters, names, parts)
-        return made[facts.name]
+                limits = automatic_parameters(varied[facts.name], size.instances, size.batch_limit)
+            parameters = {**limits, **single_parameters(varied[facts.name])}
+            variants[facts.name] = make_variant(facts, parameters, names, parts)
+        return variants[facts.name]
 
     return make(model.facts)
 
@@ -94,7 +95,9 @@ def _limit_of_steps(facts: ModelFacts, parts: Sequence[ModelVariant]) -> Mapping
 def automatic_parameters(
     model: VariedModel, count: int, batch_limit: int | None
 ) -> Mapping[str, Any]:
-    """What an automatic search sets: instances and, where the model batches, its limit."""
+    """The parameters of an automatic search: instances, and the batch limit if the model supports
+    batching.
+    """
     kind = "KIND_CPU" if model.cpu_only else "KIND_GPU"
     groups = listed_instances(model).get(count) or [{"count": count, **_group_without_count(model)}]
     parameters: dict[str, Any] = {
@@ -108,11 +111,10 @@ def automatic_parameters(
 
 
 def listed_instances(model: VariedModel) -> Mapping[int, Sequence[Mapping[str, Any]]]:
-    """The instance groups that the user listed, by how many instances they make together.
+    """The instance groups that the user listed, by their total number of instances.
 
-    One group without a count, such as `{kind: KIND_CPU}`, lists none: it says what all are like.
-    Otherwise a group without one has one instance, and so has one with a count of 0, which to
-    Triton is none.
+    A single group without a count, such as `{kind: KIND_CPU}`, lists no numbers: it applies to all.
+    Otherwise a missing count means one instance, and so does a count of 0, as in Triton.
     """
     if _group_without_count(model):
         return {}
@@ -138,7 +140,7 @@ def listed_batch_limits(model: VariedModel) -> Sequence[int]:
 
 
 def single_parameters(model: VariedModel) -> Mapping[str, Any]:
-    """The other fields that the user gave. Raises ConfigError if one has several values."""
+    """The values of all other fields. Raises ConfigError if a field has several values."""
     fields = other_parameters(model)
     for field, values in fields.items():
         if len(values) > 1:
@@ -153,25 +155,25 @@ def single_parameters(model: VariedModel) -> Mapping[str, Any]:
 
 
 def other_parameters(model: VariedModel) -> Mapping[str, tuple[Any, ...]]:
-    """What the user listed beside sizes: the values of each field."""
+    """The listed values of all fields other than sizes, by field."""
     return {
-        field: _different(model, field, values)
+        field: _distinct(model, field, values)
         for field, values in model.parameters.items()
         if field not in (_BATCH_LIMIT, _INSTANCES)
     }
 
 
-def _different(model: VariedModel, field: str, values: Iterable[Any]) -> tuple[Any, ...]:
-    """The first of all values that come to the same configuration, and would be measured twice."""
-    found: dict[str, Any] = {}
+def _distinct(model: VariedModel, field: str, values: Iterable[Any]) -> tuple[Any, ...]:
+    """The distinct values: those that give the same configuration are listed once."""
+    distinct: dict[str, Any] = {}
     for value in values:
         applied = apply_parameters(model.facts.config, {field: value})
-        found.setdefault(fingerprint(applied.get(field)), value)
-    return tuple(found.values())
+        distinct.setdefault(fingerprint(applied.get(field)), value)
+    return tuple(distinct.values())
 
 
 def _group_without_count(model: VariedModel) -> Mapping[str, Any]:
-    """What the user said about instances without saying how many; empty if nothing."""
+    """The instance group without a count that the user listed; empty if there is none."""
     choices = _choices(model, _INSTANCES)
     if len(choices) == 1 and len(choices[0]) == 1 and "count" not in choices[0][0]:
         group: Mapping[str, Any] = choices[0][0]
@@ -184,7 +186,9 @@ def _choices(model: VariedModel, field: str) -> Sequence[Any]:
 
 
 def listed_groups(settings: ModelSettings) -> Sequence[Sequence[Mapping[str, Any]]]:
-    """Combinations of all listed parameters but the batch limit, each with every limit listed."""
+    """All combinations of the listed parameters, grouped: inside a group, only the batch limit
+    differs.
+    """
     alternatives = dict(settings.parameters)
     limits = alternatives.pop(_BATCH_LIMIT, None)
     if not alternatives and limits is None:
@@ -200,8 +204,8 @@ def listed_groups(settings: ModelSettings) -> Sequence[Sequence[Mapping[str, Any
 
 
 def is_manual(model: SearchedModel, settings: SearchSettings) -> bool:
-    """Whether a brute search takes the listed variants of the model alone, and varies no sizes."""
-    # what a model calls is varied by other searches: here its own loads are measured
+    """Whether a brute search uses the listed variants only and varies no sizes."""
+    # only other searches vary called models
     return settings.disable or bool(model.settings.parameters or model.facts.composing)
 
 
@@ -221,7 +225,7 @@ def brute_groups(
 
 
 def count_brute_variants(model: SearchedModel, settings: SearchSettings) -> int:
-    """How many variants `brute_groups` has."""
+    """The number of variants in `brute_groups`."""
     if is_manual(model, settings):
         return sum(map(len, listed_groups(model.settings)))
     return len(_instance_counts(settings)) * len(_batch_limits(model, settings))

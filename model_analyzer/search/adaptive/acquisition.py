@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the next trial could be worth: the gain over the best one known, in every world."""
+"""The acquisition function: the expected improvement of each trial over the posterior samples."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.search.adaptive.queueing import Floats
-from model_analyzer.search.adaptive.surrogate import Worlds
+from model_analyzer.search.adaptive.surrogate import Predictions
 
-# Finding the first trial that meets the constraints is worth as much as doubling the objective.
-_FIRST = 1.0
-# Multiples of this are spread evenly over the worlds, whatever their order.
+# The gain of the first feasible trial: as much as doubling the objective.
+_FIRST_FEASIBLE = 1.0
+# Multiples of this, modulo 1, spread evenly over the posterior samples, whatever their order.
 _GOLDEN = 0.618034
-# Coming nearer to constraints that nothing keeps is worth so much for each percent.
-_NEARER = 0.003
-# The chance to meet the constraints counts with this power in what a recommendation is worth.
+# While no trial is feasible: the gain for each percent that the constraints are missed by less.
+_PERCENT_NEARER = 0.003
+# The probability to meet the constraints enters the utility with this power.
 _CAUTION = 0.25
-_HARDLY = 1e-3
-_NEARLY_NONE = 1e-9
+_MIN_CHANCE = 1e-3
+_TINY = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Slack:
-    """How far one constraint on the model of that index is kept.
+    """The margin of one constraint on the model with index `model`.
 
-    `margin` is by world and trial, as a fraction of the bound, and negative where it is broken;
-    `noise` is the standard deviation of a margin that is measured once.
+    `margin` is by posterior sample (rows) and trial (columns), as a fraction of the bound; negative
+    where the constraint is violated. `noise` is the standard deviation of one measured margin.
     """
 
     model: int
@@ -42,17 +42,18 @@ class Slack:
     noise: float
 
     def measured(self, measurement: Measurement) -> float:
-        """The margin of a measurement."""
+        """The margin of a measurement; infinite if it lacks the metric."""
         value = measurement.model_value(self.model, self.constraint.tag)
         return math.inf if value is None else self.constraint.margin(value)
 
 
 @dataclass(frozen=True, slots=True)
 class Prospect:
-    """What trials (columns) come to in each world (rows).
+    """The posterior samples (rows) of trials (columns), evaluated by the goal.
 
-    `score` is against a reference trial, by the goal; `shortfall` in percent of the bounds, and
-    `slacks` for each of them. `noise` is the standard deviation of a score that is measured once.
+    `score` is relative to a reference trial, `shortfall` in percent of the bounds that the trial
+    violates (0 if it meets all), and `slacks` has one entry for each constraint. `noise` is the
+    standard deviation of one measured score.
     """
 
     score: Floats
@@ -64,43 +65,45 @@ class Prospect:
     def passes(self) -> npt.NDArray[np.bool_]:
         return np.asarray(self.shortfall == 0)
 
-    def stays(self, trial: int, mean: Measurement, times: int) -> Floats:
-        """For each world the chance that the trial in that column, with this `mean` of so many
-        measurements, meets the constraints in the mean after another one, too.
+    def remains_feasible(self, trial: int, mean: Measurement, times: int) -> Floats:
+        """The probability, by posterior sample, that the mean of a trial still meets the
+        constraints after one more measurement.
+
+        `trial` is its column, `mean` the mean of its `times` measurements.
         """
         chance = np.ones(len(self.score))
         for slack in self.slacks:
             total = times * slack.measured(mean) + slack.margin[:, trial]
-            chance *= [0.5 * math.erfc(-one / slack.noise / math.sqrt(2)) for one in total]
+            chance *= [0.5 * math.erfc(-margin / slack.noise / math.sqrt(2)) for margin in total]
         return chance
 
-    def misled(self, trial: int, mean: Measurement, times: int) -> tuple[float, float]:
-        """The probability that such a mean breaks a constraint after another measurement, and that
-        of the trial to keep them even then.
+    def risk_of_repeating(self, trial: int, mean: Measurement, times: int) -> tuple[float, float]:
+        """Two probabilities: that one more measurement moves the mean of a trial beyond a
+        constraint, and that the trial meets all constraints in spite of that.
         """
-        breaks = 1 - self.stays(trial, mean, times)
-        keeps = breaks * self.passes[:, trial]
-        return float(breaks.mean()), float(keeps.sum() / max(breaks.sum(), _NEARLY_NONE))
+        violates = 1 - self.remains_feasible(trial, mean, times)
+        feasible = violates * self.passes[:, trial]
+        return float(violates.mean()), float(feasible.sum() / max(violates.sum(), _TINY))
 
 
 def needed(goal: Goal, index: int) -> list[str]:
-    """The metrics that the model of that index is judged by."""
+    """The metrics in the objectives and constraints of the model with that index."""
     model = goal.models[index]
     tags = [objective.tag for objective in model.objectives]
     tags += [constraint.tag for constraint in model.constraints]
     return list(dict.fromkeys(ALIASES.get(tag, tag) for tag in tags))
 
 
-def prospect(goal: Goal, worlds: list[Worlds], reference: int) -> Prospect:
-    """Of trials whose metrics are known in `worlds` (one for each model), against the trial in
-    column `reference`.
+def evaluate(goal: Goal, predictions: list[Predictions], reference: int) -> Prospect:
+    """Evaluates `predictions` (one for each model) by the goal, relative to the trial in column
+    `reference`.
     """
     total = sum(model.weighting for model in goal.models)
-    shape = next(iter(worlds[0].values.values())).shape
+    shape = next(iter(predictions[0].values.values())).shape
     score, shortfall, noise = np.zeros(shape), np.zeros(shape), 0.0
     slacks = []
-    for index, (model, world) in enumerate(zip(goal.models, worlds, strict=True)):
-        own, weights, unsure = np.zeros(shape), 0.0, 0.0
+    for index, (model, world) in enumerate(zip(goal.models, predictions, strict=True)):
+        model_score, weights, model_noise = np.zeros(shape), 0.0, 0.0
         for objective in model.objectives:
             tag = ALIASES.get(objective.tag, objective.tag)
             if tag not in world.values:
@@ -108,12 +111,14 @@ def prospect(goal: Goal, worlds: list[Worlds], reference: int) -> Prospect:
             new = world.values[tag]
             old = new[:, reference, None]
             gain = METRICS[tag].gain(1, 0) * (new - old)
-            own += objective.weight * gain / np.maximum((np.abs(new) + np.abs(old)) / 2, 1e-12)
+            model_score += (
+                objective.weight * gain / np.maximum((np.abs(new) + np.abs(old)) / 2, 1e-12)
+            )
             weights += objective.weight
-            unsure += objective.weight * world.noise[tag]
+            model_noise += objective.weight * world.noise[tag]
         if weights:
-            score += own / weights * model.weighting / total
-            noise += unsure / weights * model.weighting / total
+            score += model_score / weights * model.weighting / total
+            noise += model_noise / weights * model.weighting / total
         for constraint in model.constraints:
             tag = ALIASES.get(constraint.tag, constraint.tag)
             if tag in world.values:
@@ -123,29 +128,30 @@ def prospect(goal: Goal, worlds: list[Worlds], reference: int) -> Prospect:
     return Prospect(score, shortfall, noise, tuple(slacks))
 
 
-def gains(of: Prospect, reference: int, *, is_answered: bool) -> Floats:
-    """What each trial is expected to gain over the reference, which is an answer, or only comes
-    near to meeting the constraints.
+def expected_improvement(prospect: Prospect, reference: int, *, is_answered: bool) -> Floats:
+    """The expected improvement of each trial over the trial in column `reference`.
+
+    Without an answer yet, the gain is to meet the constraints or to come nearer to them.
     """
-    passes = of.passes
+    passes = prospect.passes
     if is_answered:
-        return np.asarray(np.where(passes, np.maximum(of.score, 0), 0.0).mean(axis=0))
-    nearer = np.maximum(of.shortfall[:, reference, None] - of.shortfall, 0)
-    first = _FIRST + 0.4 * np.clip(of.score, -2, 2)
-    return np.asarray(np.where(passes, first, _NEARER * np.minimum(nearer, 100)).mean(axis=0))
+        return np.asarray(np.where(passes, np.maximum(prospect.score, 0), 0.0).mean(axis=0))
+    nearer = np.maximum(prospect.shortfall[:, reference, None] - prospect.shortfall, 0)
+    first = _FIRST_FEASIBLE + 0.4 * np.clip(prospect.score, -2, 2)
+    return np.asarray(
+        np.where(passes, first, _PERCENT_NEARER * np.minimum(nearer, 100)).mean(axis=0)
+    )
 
 
-def standing(score: float, chance: float) -> float:
-    """What it is worth to recommend something of this score that meets the constraints with this
-    probability.
-    """
-    return score + _CAUTION * math.log(max(chance, _HARDLY))
+def utility(score: float, chance: float) -> float:
+    """The utility of recommending a trial with this score and this probability of feasibility."""
+    return score + _CAUTION * math.log(max(chance, _MIN_CHANCE))
 
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What could still be found: the `chance` that something is better than what is recommended by
-    a margin, and the gain expected from the best in every world.
+    """What further trials could bring: the `chance` that a trial is better than the recommended one
+    by more than a margin, and the expected `gain` of the best trial.
     """
 
     chance: float
@@ -153,24 +159,25 @@ class Outlook:
 
 
 def outlook(
-    of: Prospect, chance: Floats, recommended: int, *, is_feasible: bool, margin: float
+    prospect: Prospect, chance: Floats, recommended: int, *, is_feasible: bool, margin: float
 ) -> Outlook:
-    """What could still be found, beside what is in the column `recommended`, among trials that give
-    a measurement with a `chance` each: in some worlds those do that are likely to, in others nearly
-    all.
+    """The outlook over the trial in column `recommended`.
+
+    `chance` is the probability that each trial gives a measurement. In each posterior sample, the
+    trials above a threshold do; the thresholds spread evenly from 0 to 1.
     """
-    needed = (np.arange(len(of.score)) * _GOLDEN) % 1
-    there = of.passes & (chance > needed[:, None])
-    lead = of.score - of.score[:, recommended, None]
-    best = np.where(there, lead, -np.inf).max(axis=1)
+    threshold = (np.arange(len(prospect.score)) * _GOLDEN) % 1
+    available = prospect.passes & (chance > threshold[:, None])
+    lead = prospect.score - prospect.score[:, recommended, None]
+    best = np.where(available, lead, -np.inf).max(axis=1)
     if not is_feasible:
-        found = np.isfinite(best)
-        return Outlook(float(found.mean()), float(found.mean()))
+        exists = np.isfinite(best)
+        return Outlook(float(exists.mean()), float(exists.mean()))
     return Outlook(float((best > margin).mean()), float(np.maximum(best, 0).mean()))
 
 
 def _margin(constraint: Constraint, values: Floats) -> Floats:
-    """The constraint's `margin`, of many values."""
+    """`Constraint.margin` for an array of values."""
     margin = np.full_like(values, np.inf)
     if constraint.minimum is not None:
         margin = (values - constraint.minimum) / abs(constraint.minimum or 1)

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The adaptive search: each trial is the one that is expected to change the answer most.
+"""The adaptive search: it measures the trial with the highest expected improvement.
 
-After every outcome a model of the server is learnt anew (`surrogate`), asked what each trial would
-be worth (`acquisition`), and the best one is measured, until none is worth it. Then the best ones
-are measured again, in turn, until it is clear which of them wins (`finalists`).
+After every outcome the search updates a surrogate of the server (`surrogate`), computes the
+expected improvement of each candidate (`acquisition`), and measures the best candidate, until no
+candidate is worth a measurement. Then it repeats the best trials until the winner is clear
+(`finalists`).
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import AdaptiveSettings, SearchSettings
 from model_analyzer.search.adaptive.finalists import SAFE, next_repetition
 from model_analyzer.search.adaptive.knowledge import (
-    MOST_TIMES,
-    OF_THE_LOAD,
-    Guess,
+    LOAD_PARAMETERS,
+    MAX_ATTEMPTS,
+    Candidate,
     Knowledge,
 )
 from model_analyzer.search.adaptive.stopping import (
@@ -34,25 +35,25 @@ from model_analyzer.search.space import Coordinate, Space
 from model_analyzer.search.trial_map import TrialMap
 
 log = logging.getLogger(__name__)
-# what it has come to, for who sees its steps elsewhere
+# The conclusion has its own logger, for readers who see the single steps elsewhere.
 conclusions = logging.getLogger("model_analyzer.search.conclusions")
 
-# So many loads are searched for each doubling, where none are listed.
+# Load steps per doubling, where the user lists no loads.
 LOAD_STEPS = 8
 
-# Without an answer, a trial has to be worth as much as this.
+# The least expected gain of a candidate while there is no answer.
 _LEAST_WORTH = 0.0015
-# A trial that is expected to gain as much as this comes before repetitions of the best: that may
-# have turned out not to be it.
+# A candidate with at least this expected gain is measured before repetitions of the best trial,
+# which may not be the best for long.
 _GREAT_GAIN = 0.1
 
-# So many trials are kept for repetitions of the best: more where measurements are noisier (by their
-# standard deviation, as a fraction), but not more than a quarter.
+# Trials reserved for repetitions of the best, by noise level (a standard deviation, as a fraction
+# of the value): noisier measurements need more. At most a third of all trials is reserved.
 _REPETITIONS = ((0.03, 3), (0.0, 2))
 
 
 class AdaptiveSearch:
-    """The plan of an adaptive search over one model, or over several measured together."""
+    """The plan of an adaptive search for one model, or for several that are measured together."""
 
     def __init__(
         self,
@@ -73,95 +74,98 @@ class AdaptiveSearch:
 
     @property
     def most_trials(self) -> int:
-        """How many trials there are at most, the default's and repetitions included."""
+        """The measurement limit; the default and repetitions count."""
         return self._most
 
     def plan(self) -> LearningPlan:
         log.info("")
         log.info("Starting adaptive mode search to find optimal configs")
         log.info("")
-        known = Knowledge(self._subject, self._map, self._names, self._seed)
-        if known.default.is_legal:
-            yield from known.measure(known.default_at)
+        knowledge = Knowledge(self._subject, self._map, self._names, self._seed)
+        if knowledge.default.is_legal:
+            yield from knowledge.measure(knowledge.default_at)
         else:
-            log.info("Skipping illegal run configuration: %s", known.default)
-        if not known.measured and len(known.records) < self._most:
-            yield from known.measure(self._map.smallest)
-        if not known.measured:
+            log.info("Skipping illegal run configuration: %s", knowledge.default)
+        if not knowledge.measured and len(knowledge.records) < self._most:
+            yield from knowledge.measure(self._map.smallest)
+        if not knowledge.measured:
             return None
         reason = StopReason.LIMIT
-        while len(known.records) < self._most:
-            if is_late(known.records, self._limits):
+        while len(knowledge.records) < self._most:
+            if is_late(knowledge.records, self._limits):
                 reason = StopReason.BUDGET
                 break
-            coordinate = self._next(known)
+            coordinate = self._next(knowledge)
             if coordinate is None:
-                if self._guess(known) is None:
+                if self._candidate(knowledge) is None:
                     reason = StopReason.NOTHING_WORTH
                 break
-            yield from known.measure(coordinate)
-        conclusion = conclude(known, reason, self._most, self._limits)
-        for line in explanation(known, conclusion):
+            yield from knowledge.measure(coordinate)
+        conclusion = conclude(knowledge, reason, self._most, self._limits)
+        for line in explanation(knowledge, conclusion):
             conclusions.info("%s", line)
         log.info("Done with adaptive mode search.")
         return conclusion
 
-    def _next(self, known: Knowledge) -> Coordinate | None:
-        """What to measure next, if anything: something new as long as trials are left beside those
-        for the end, or as it promises much, then lower loads and repetitions of the best, then
-        something new again.
-        """
-        guess = self._guess(known)
-        is_great = guess is not None and guess.worth >= _GREAT_GAIN
-        if guess is None or not (is_great or self._explores(known)):
-            for at_the_end in (*known.lower_loads, next_repetition(known)):
-                if at_the_end is not None:
-                    return at_the_end
-        if guess is None:
-            return None
-        if not (is_great or self._has_room_to_confirm(known)):
-            return _confirmation(known)
-        log.debug("Expected gain of the next trial: %.1f %%", 100 * guess.worth)
-        return guess.coordinate
+    def _next(self, knowledge: Knowledge) -> Coordinate | None:
+        """The coordinate to measure next; None ends the search.
 
-    def _explores(self, known: Knowledge) -> bool:
-        """Whether there are trials and time left beside what is kept for the end."""
-        if not known.is_answered:
+        The order is: a new candidate while unreserved trials remain or its expected gain is great,
+        then lower loads and repetitions of the best, then new candidates again.
+        """
+        candidate = self._candidate(knowledge)
+        is_great = candidate is not None and candidate.expected_gain >= _GREAT_GAIN
+        if candidate is None or not (is_great or self._explores(knowledge)):
+            for reserved in (*knowledge.lower_loads, next_repetition(knowledge)):
+                if reserved is not None:
+                    return reserved
+        if candidate is None:
+            return None
+        if not (is_great or self._has_room_to_confirm(knowledge)):
+            return _confirmation(knowledge)
+        log.debug("Expected gain of the next trial: %.1f %%", 100 * candidate.expected_gain)
+        return candidate.coordinate
+
+    def _explores(self, knowledge: Knowledge) -> bool:
+        """Whether trials and time remain beside those reserved for the end of the search."""
+        if not knowledge.is_answered:
             return True
-        noise = known.view().prospect.noise
-        kept = next(count for level, count in _REPETITIONS if noise >= level)
-        kept += len(known.lower_loads)
-        done = len(known.records)
-        return done < self._most - min(kept, math.ceil(self._most / 3)) and not is_late(
-            known.records, self._limits, further=min(kept, done // 3)
+        noise = knowledge.view().prospect.noise
+        reserved = next(count for level, count in _REPETITIONS if noise >= level)
+        reserved += len(knowledge.lower_loads)
+        done = len(knowledge.records)
+        return done < self._most - min(reserved, math.ceil(self._most / 3)) and not is_late(
+            knowledge.records, self._limits, further=min(reserved, done // 3)
         )
 
-    def _has_room_to_confirm(self, known: Knowledge) -> bool:
-        """Whether something new could be measured once more, should it turn out to be the best."""
-        return not known.is_answered or len(known.records) + 1 < self._most
+    def _has_room_to_confirm(self, knowledge: Knowledge) -> bool:
+        """Whether a new trial that turns out to be the best could still be repeated."""
+        return not knowledge.is_answered or len(knowledge.records) + 1 < self._most
 
-    def _guess(self, known: Knowledge) -> Guess | None:
-        """The trial that is worth most, as long as going on pays."""
-        if is_settled(known):
+    def _candidate(self, knowledge: Knowledge) -> Candidate | None:
+        """The best candidate; None once continuing does not pay."""
+        if is_settled(knowledge):
             return None
-        guess = known.best_guess()
-        if guess is None or (not known.is_answered and guess.worth < _LEAST_WORTH):
+        candidate = knowledge.best_candidate()
+        if candidate is None or (
+            not knowledge.is_answered and candidate.expected_gain < _LEAST_WORTH
+        ):
             return None
-        return guess
+        return candidate
 
 
-def _confirmation(known: Knowledge) -> Coordinate | None:
-    """The recommendation once more, where that tells something and cannot cost the answer."""
-    best = known.recommended[0]
-    is_safe = known.view().sure(best) >= SAFE
-    return best if is_safe and known.times(best) < MOST_TIMES else None
+def _confirmation(knowledge: Knowledge) -> Coordinate | None:
+    """The recommended coordinate, if a repetition is useful and does not put the answer at risk."""
+    best = knowledge.recommended[0]
+    is_safe = knowledge.view().feasibility_of(best) >= SAFE
+    return best if is_safe and knowledge.attempts(best) < MAX_ATTEMPTS else None
 
 
 def _with_default(space: Space) -> int:
-    """How many trials there are: those of the space, and the models as they come under any load."""
+    """The number of trials of the space, plus one for the default under each load."""
     loads = [
         len(dimension.values)
         for dimension in space.dimensions
-        if dimension.parameter in OF_THE_LOAD
+        if dimension.parameter in LOAD_PARAMETERS
     ]
     return space.size + math.prod(loads)

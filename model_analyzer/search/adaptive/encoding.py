@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Coordinates as numbers: what the queueing law needs, and positions for what it misses."""
+"""Encodes coordinates as numbers: inputs of the queueing law, and positions for the smooth
+function.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from model_analyzer.domain.models import (
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.search.adaptive.bottleneck import busy_shares
 from model_analyzer.search.adaptive.queueing import Floats, Settings
-from model_analyzer.search.adaptive.surrogate import Places
+from model_analyzer.search.adaptive.surrogate import Points
 from model_analyzer.search.plan import SearchedModel, Subject, VariedModel
 from model_analyzer.search.space import BATCH_LIMIT, INSTANCES, Coordinate, Space
 from model_analyzer.search.variants import other_parameters
@@ -29,17 +31,17 @@ from model_analyzer.search.variants import other_parameters
 _BATCHING = "dynamic_batching"
 _CLIENT_BATCH = "batch_sizes"
 
-# How many doublings of a quantity make a distance of one.
+# The number of doublings of a quantity that equals a distance of 1.
 _DOUBLINGS = {INSTANCES: 2.0, BATCH_LIMIT: 3.5, _CLIENT_BATCH: 3.5}
 _LOAD_DOUBLINGS = 8.0
-# Batches are up to so many times what waits for an instance in the mean; sizes that the load does
-# not make use of count for this part.
-_GATHERED, _UNUSED = 2.0, 0.25
+# Batches contain up to so many times the mean number of requests that wait for an instance. Sizes
+# that the load does not use count with the second factor.
+_GATHERING, _UNUSED = 2.0, 0.25
 _CHOICE = 0.7  # the distance between two values that have no order
 
 
 class Encoding:
-    """How the coordinates of a space, and its default, are told to the surrogates."""
+    """Encodes the coordinates of a space, and its default, for the surrogates."""
 
     def __init__(self, subject: Subject, space: Space) -> None:
         self._models = subject.models
@@ -51,60 +53,61 @@ class Encoding:
         }
 
     def stations(self, model: SearchedModel) -> int:
-        """How many models work on the model's requests."""
+        """The number of models that process the model's requests."""
         return len(_stations(model))
 
-    def places(self, index: int, coordinates: Sequence[Coordinate], default: Trial) -> Places:
-        """The `default` trial in the first row, then the coordinates, as the model of that index
-        sees them.
+    def encode(self, index: int, coordinates: Sequence[Coordinate], default: Trial) -> Points:
+        """Encodes the `default` trial (first row) and the coordinates (further rows) for the model
+        with this index.
         """
-        at = np.array(coordinates, dtype=np.intp).reshape(len(coordinates), len(self._dimensions))
-        settings = self._settings(index, at, default)
+        indices = np.array(coordinates, dtype=np.intp).reshape(
+            len(coordinates), len(self._dimensions)
+        )
+        settings = self._settings(index, indices, default)
         columns = [
             column
             for number, model in enumerate(self._models)
             for column in self._positions(
                 model,
-                settings if number == index else self._settings(number, at, default),
+                settings if number == index else self._settings(number, indices, default),
             )
         ]
         columns += [
             column
             for position in range(len(self._dimensions))
-            for column in self._field(position, at)
+            for column in self._field(position, indices)
         ]
-        return Places(settings, np.stack(columns, axis=1))
+        return Points(settings, np.stack(columns, axis=1))
 
     def busy_shares(
-        self, index: int, measured: Sequence[Measurement], at: Places, throughput: Floats
+        self, index: int, measured: Sequence[Measurement], points: Points, throughput: Floats
     ) -> Floats | None:
-        """How busy the models that work on the model's requests were, as logarithms; None if it is
-        alone, and at request rates, where nothing need be the limit.
+        """The logarithms of the busy shares of the models that process the requests; None for a
+        single model, and for request rates, where no model need be the bottleneck.
         """
         model = self._models[index]
         names = [facts.name for facts in _stations(model)]
         if len(names) < 2 or model.settings.load_kind is not LoadKind.CONCURRENCY:
             return None
-        return busy_shares(measured, throughput, model.facts.name, names, at.settings.instances)
+        return busy_shares(measured, throughput, model.facts.name, names, points.settings.instances)
 
-    def _settings(self, index: int, at: np.ndarray[Any, Any], default: Trial) -> Settings:
-        model, work = self._models[index], default.workloads[index]
+    def _settings(self, index: int, indices: np.ndarray[Any, Any], default: Trial) -> Settings:
+        model, workload = self._models[index], default.workloads[index]
         name = model.facts.name
-        variants = {variant.model: variant for variant in work.variant.served}
+        variants = {variant.model: variant for variant in workload.variant.served}
         instances, batches, delays = [], [], []
         for facts in _stations(model):
             variant = variants[facts.name]
             count = sum(count for count, _ in variant.instances(gpus=self._gpus))
-            instances.append(self._column(facts.name, INSTANCES, at, count, count))
+            instances.append(self._column(facts.name, INSTANCES, indices, count, count))
             limit = max(variant.max_batch_size, 1)
-            own = limit if variant.has_dynamic_batching else 1
-            batches.append(
-                self._column(facts.name, BATCH_LIMIT, at, own, _formed(model, facts, limit))
-            )
-            delays.append(self._delays(model.varied[facts.name], at, variant.config))
-        load, size = work.load.value, work.load.batch_size
-        loads = self._column(name, model.settings.load_kind.value, at, load, load)
-        client = self._column(name, _CLIENT_BATCH, at, size, size)
+            first = limit if variant.has_dynamic_batching else 1
+            other = _default_batch(model, facts, limit)
+            batches.append(self._column(facts.name, BATCH_LIMIT, indices, first, other))
+            delays.append(self._delays(model.varied[facts.name], indices, variant.config))
+        load, batch_size = workload.load.value, workload.load.batch_size
+        loads = self._column(name, model.settings.load_kind.value, indices, load, load)
+        client = self._column(name, _CLIENT_BATCH, indices, batch_size, batch_size)
         return Settings(
             np.stack(instances, axis=1),
             np.stack(batches, axis=1),
@@ -114,36 +117,48 @@ class Encoding:
         )
 
     def _column(
-        self, model: str, parameter: str, at: np.ndarray[Any, Any], default: float, other: float
+        self,
+        model: str,
+        parameter: str,
+        indices: np.ndarray[Any, Any],
+        default: float,
+        other: float,
     ) -> Floats:
-        """A parameter of the default, and then of each coordinate: `other` where it has no
-        dimension.
+        """The values of a parameter: `default` first, then by coordinate; `other` if the space does
+        not vary it.
         """
         position = self._index.get((model, parameter))
         if position is None:
-            rest = np.full(len(at), float(other))
+            rest = np.full(len(indices), float(other))
         else:
-            rest = np.array(self._dimensions[position].values, dtype=float)[at[:, position]]
+            rest = np.array(self._dimensions[position].values, dtype=float)[indices[:, position]]
         return np.concatenate([[float(default)], rest])
 
-    def _delays(self, model: VariedModel, at: np.ndarray[Any, Any], default: ModelConfig) -> Floats:
-        """How long the model waits for full batches: by default, and then at each coordinate."""
+    def _delays(
+        self, model: VariedModel, indices: np.ndarray[Any, Any], default: ModelConfig
+    ) -> Floats:
+        """The queue delay in seconds: of the default, then by coordinate."""
         config, position = model.facts.config, self._index.get((model.facts.name, _BATCHING))
         if position is None:
-            values, chosen = other_parameters(model).get(_BATCHING, (None,)), np.zeros(len(at), int)
+            values, chosen = (
+                other_parameters(model).get(_BATCHING, (None,)),
+                np.zeros(len(indices), int),
+            )
         else:
-            values, chosen = tuple(self._dimensions[position].values), at[:, position]
-        delays = [_delay_s(apply_parameters(config, {_BATCHING: one})) for one in values]
+            values, chosen = tuple(self._dimensions[position].values), indices[:, position]
+        delays = [_delay_s(apply_parameters(config, {_BATCHING: value})) for value in values]
         return np.array([_delay_s(default), *np.array(delays)[chosen]])
 
     def _positions(self, model: SearchedModel, settings: Settings) -> list[Floats]:
-        """Sizes count as far as the load makes use of them, and a little for themselves."""
+        """The positions of sizes and load. A size counts as far as the load uses it, and a little
+        by itself.
+        """
         instances, batch = settings.instances, settings.batch
         used, formed = instances, batch
         if model.settings.load_kind is LoadKind.CONCURRENCY:
             flight, client = settings.flight[:, None], settings.client[:, None]
             used = np.minimum(instances, np.maximum(flight / client, 1))
-            formed = np.minimum(batch, np.maximum(_GATHERED * flight / instances, client))
+            formed = np.minimum(batch, np.maximum(_GATHERING * flight / instances, client))
         columns = []
         for sizes, parameter in (
             ((used, instances), INSTANCES),
@@ -156,31 +171,33 @@ class Encoding:
         columns.append(np.log2(settings.client) / _DOUBLINGS[_CLIENT_BATCH])
         return columns
 
-    def _field(self, position: int, at: np.ndarray[Any, Any]) -> list[Floats]:
-        """Any other field of a model configuration: numbers in their order, others apart."""
+    def _field(self, position: int, indices: np.ndarray[Any, Any]) -> list[Floats]:
+        """The positions of any other field of a model configuration: numbers on a scale, other
+        values all at the same distance.
+        """
         dimension = self._dimensions[position]
         if dimension.is_ordered or len(dimension.values) < 2:
             return []
         numbers = [_number(value) for value in dimension.values]
-        known = [number for number in numbers if number is not None]
-        if len(known) == len(numbers):
-            scaled = np.log2(1 + np.abs(np.array(known)))
+        present = [number for number in numbers if number is not None]
+        if len(present) == len(numbers):
+            scaled = np.log2(1 + np.abs(np.array(present)))
             spread = float(np.ptp(scaled)) or 1.0
             values = (scaled - scaled.min()) / spread
-            return [np.concatenate([[values.mean()], values[at[:, position]]])]
+            return [np.concatenate([[values.mean()], values[indices[:, position]]])]
         return [
-            np.concatenate([[0.0], _CHOICE * (at[:, position] == choice)])
+            np.concatenate([[0.0], _CHOICE * (indices[:, position] == choice)])
             for choice in range(len(dimension.values))
         ]
 
 
 def _stations(model: SearchedModel) -> Sequence[ModelFacts]:
-    """The models that have instances."""
+    """The models that have instances: all but ensembles."""
     return [varied.facts for varied in model.varied.values() if not varied.facts.is_ensemble]
 
 
-def _formed(model: SearchedModel, facts: ModelFacts, limit: int) -> int:
-    """The largest batch that forms where the batch limit is not varied."""
+def _default_batch(model: SearchedModel, facts: ModelFacts, limit: int) -> int:
+    """The largest batch that forms if the space does not vary the batch limit."""
     fields = other_parameters(model.varied[facts.name])
     first = {field: values[0] for field, values in fields.items()}
     config = apply_parameters(facts.config, first)
@@ -188,12 +205,12 @@ def _formed(model: SearchedModel, facts: ModelFacts, limit: int) -> int:
 
 
 def _delay_s(config: ModelConfig) -> float:
-    """How long batches wait until they are full; with preferred sizes they wait for those."""
+    """The queue delay in seconds; 0 with preferred batch sizes: batches then wait for those."""
     return 0.0 if largest_preferred_batch_size(config) else queue_delay_us(config) / 1e6
 
 
 def _number(value: Any) -> float | None:
-    """What orders a value of a field: itself, or the only number in it."""
+    """The number that orders a value of a field: the value, or the only number in it."""
     if isinstance(value, bool):
         return None
     if isinstance(value, (int, float)):

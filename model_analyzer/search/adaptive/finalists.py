@@ -1,74 +1,85 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measuring the best again: who leads by a single measurement may lead by luck."""
+"""Repetitions of the best trials: a trial with a single measurement may lead because of noise."""
 
 from __future__ import annotations
 
 import math
 
-from model_analyzer.search.adaptive.acquisition import standing
+from model_analyzer.search.adaptive.acquisition import utility
 from model_analyzer.search.adaptive.knowledge import Knowledge
 from model_analyzer.search.space import Coordinate
 
-# Others than the leader take part if they are expected to gain so much over it; so many of them.
-_PROMISE = 0.005
-_RIVALS = 2
-# With an expected gain of this much they come before it.
-_GREAT = 0.1
+# Rivals of the leader are the trials with at least this expected gain over it; at most so many.
+_RIVAL_GAIN = 0.005
+_MAX_RIVALS = 2
+# Rivals with this expected gain are repeated before the leader.
+_GREAT_GAIN = 0.1
 
-# Nothing is measured more often; the leader, and what would be recommended, are measured
-# twice, unless that may cost the answer.
-_MOST = 3
-_LEAST = 2
+# Measurements of each finalist. The leader and the recommended trial are measured twice, unless a
+# repetition puts the answer at risk.
+_MAX_ATTEMPTS = 3
+_MIN_ATTEMPTS = 2
 
-# With this probability the leader has to meet the constraints.
+# The leader has to meet the constraints with at least this probability.
 SAFE = 0.8
 
-# What is as unlikely as this to break them when it is measured again does not matter.
+# A lower probability to violate a constraint after a repetition is no risk.
 _RISK = 0.05
 
 
-def next_repetition(known: Knowledge) -> Coordinate | None:
-    """What to measure again: the leader, and in turn with it those that may be better. None when
-    that is clear, or does not become clearer.
+def next_repetition(knowledge: Knowledge) -> Coordinate | None:
+    """The coordinate to measure again: the leader, alternating with its rivals.
+
+    None once the winner is clear, or if a repetition would not make it clearer.
     """
-    view = known.view()
+    view = knowledge.view()
     leader = view.leader
-    times = known.times(leader)
-    promise = known.promise()
-    promising = [at for at in promise if promise[at] > _PROMISE]
-    rivals = sorted(promising, key=lambda at: -promise[at])[:_RIVALS]
+    attempts = knowledge.attempts(leader)
+    expected_gains = knowledge.expected_gains()
+    promising = [
+        coordinate for coordinate in expected_gains if expected_gains[coordinate] > _RIVAL_GAIN
+    ]
+    rivals = sorted(promising, key=lambda coordinate: -expected_gains[coordinate])[:_MAX_RIVALS]
     for rival in rivals:
-        if promise[rival] > _GREAT and known.times(rival) < _MOST:
+        if expected_gains[rival] > _GREAT_GAIN and knowledge.attempts(rival) < _MAX_ATTEMPTS:
             return rival
-    for contender in known.contenders:
+    for contender in knowledge.contenders:
         return contender
-    # what would be recommended is not always what is trusted most
-    for one in (known.recommended[0], leader):
-        if known.times(one) < _LEAST and not _costs_more_than_it_tells(known, one):
-            return one
+    # the recommended trial is not always the leader
+    for finalist in (knowledge.recommended[0], leader):
+        if knowledge.attempts(finalist) < _MIN_ATTEMPTS and not _risks_the_answer(
+            knowledge, finalist
+        ):
+            return finalist
     for rival in rivals:
-        if known.times(rival) < times:
+        if knowledge.attempts(rival) < attempts:
             return rival
-    is_unsafe = known.is_feasible and view.sure(leader) < SAFE
-    if times < _MOST and (rivals or is_unsafe) and not _costs_more_than_it_tells(known, leader):
+    is_unsafe = knowledge.is_feasible and view.feasibility_of(leader) < SAFE
+    if (
+        attempts < _MAX_ATTEMPTS
+        and (rivals or is_unsafe)
+        and not _risks_the_answer(knowledge, leader)
+    ):
         return leader
     return None
 
 
-def _costs_more_than_it_tells(known: Knowledge, at: Coordinate) -> bool:
-    """Whether another measurement may take away what would remain the best answer.
+def _risks_the_answer(knowledge: Knowledge, coordinate: Coordinate) -> bool:
+    """Whether a repetition may disqualify a trial that would remain the best answer.
 
-    What breaks a constraint in the mean is not recommended. Near to a bound it may come to that by
-    noise alone, and if all else is far behind, the answer would still have been better than that.
+    A trial whose mean violates a constraint is not recommended. Near a bound, noise alone can cause
+    that. If all other trials are far worse, the user is better off without the repetition.
     """
-    passing = known.passing
-    if at not in passing:
+    feasible = knowledge.feasible
+    if coordinate not in feasible:
         return False
-    view = known.view()
-    row = view.rows[at]
-    breaks, keeps = view.prospect.misled(row, known.mean(at), len(known.measured[at]))
-    if breaks < _RISK:
+    view = knowledge.view()
+    row = view.rows[coordinate]
+    violates, feasibility = view.prospect.risk_of_repeating(
+        row, knowledge.mean(coordinate), len(knowledge.measured[coordinate])
+    )
+    if violates < _RISK:
         return False
-    others = [view.standing(other) for other in passing if other != at]
-    return standing(float(view.score[row]), keeps) > max(others, default=-math.inf)
+    alternatives = [view.utility(other) for other in feasible if other != coordinate]
+    return utility(float(view.score[row]), feasibility) > max(alternatives, default=-math.inf)

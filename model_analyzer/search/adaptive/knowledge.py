@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an adaptive search knows: what was measured, what failed, and what follows for the rest."""
+"""The knowledge of an adaptive search: its measurements and failures, and what they predict."""
 
 from __future__ import annotations
 
@@ -25,97 +25,95 @@ from model_analyzer.domain.ties import (
 from model_analyzer.domain.trials import Failure, LoadKind, Trial
 from model_analyzer.search.adaptive.acquisition import (
     Prospect,
-    gains,
+    evaluate,
+    expected_improvement,
     needed,
-    prospect,
-    standing,
+    utility,
 )
-from model_analyzer.search.adaptive.duration import loading, multiples
+from model_analyzer.search.adaptive.duration import loading_cost, relative_durations
 from model_analyzer.search.adaptive.encoding import Encoding
-from model_analyzer.search.adaptive.failures import chances
+from model_analyzer.search.adaptive.failures import success_chances
 from model_analyzer.search.adaptive.queueing import Floats
-from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Surrogate, Worlds
+from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Predictions, Surrogate
 from model_analyzer.search.plan import Subject
 from model_analyzer.search.space import Coordinate
 from model_analyzer.search.trial_map import TrialMap
 
-# So many trials are looked at for a decision, beside those near to the best ones known.
+# Random candidates of each decision, and the number of best trials whose neighbours are candidates.
 _CANDIDATES = 600
-_NEAR = 3
-# Those drawn at random stay for so many decisions: to find out whether they are legal takes long.
-_KEPT_FOR = 4
-# So many are drawn a few steps away from these: up to so many, in a part of the values.
-_AROUND, _STEPS, _MOVED = 200, 3, 0.5
+_BEST = 3
+# Random candidates are drawn again after so many records: the check whether they are legal is slow.
+_DRAW_INTERVAL = 4
+# Perturbed candidates: their number, the largest step, and the share of values that change.
+_PERTURBED, _STEPS, _CHANGED = 200, 3, 0.5
 
-# Nothing is measured more often.
-MOST_TIMES = 4
+# The limit of attempts for each trial.
+MAX_ATTEMPTS = 4
 
-# A variant that was measured more often than this has told the most of what it can.
-_PATIENCE = 3
+# Beyond this number of attempts, further trials of a variant count as more expensive.
+_VARIANT_ATTEMPTS = 3
 
-# What meets the constraints when it is measured, but does so less likely than this, is no answer.
-_BELIEVED = 0.5
+# A trial that met the constraints, but with a lower predicted probability, is not credible.
+_CREDIBLE = 0.5
 
-# A lower load of the best is worth a measurement if it may be as good, up to this much of the
-# score, with this probability.
-_AS_GOOD, _MAY_BE = 0.03, 0.05
-# Of a dimension with more values, only so many are tried beside a leader.
-_MOST_VALUES = 200
-# What is tried of a load: the lower ones that cost half and a quarter of it.
-_PARTS_OF_A_LOAD = (4, 2)
+# A lower load of the recommended trial is worth a measurement if its score is lower by at most this
+# margin, with at least this probability.
+_TIE_MARGIN, _TIE_CHANCE = 0.03, 0.05
+# The most values of one dimension that become neighbours of a trial.
+_MAX_NEIGHBOURS = 200
+# Lower loads are a quarter and a half of the load.
+_LOAD_DIVISORS = (4, 2)
 
-# What is cheap to change: not the variant.
-OF_THE_LOAD = ("batch_sizes", *(kind.value for kind in LoadKind))
+# Dimensions of the load: they are cheap to change, because the variant stays.
+LOAD_PARAMETERS = ("batch_sizes", *(kind.value for kind in LoadKind))
 
-
-class Coordinates:
-    """Coordinates that are none of the space."""
-
-    # the models as they are, unless they are in the space
-    DEFAULT: Coordinate = ()
+# The coordinate of the default configuration where the space does not contain it.
+DEFAULT: Coordinate = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Guess:
-    """What to measure next, and the gain that is expected of it."""
+class Candidate:
+    """A trial to measure next, and its expected gain."""
 
     coordinate: Coordinate
-    worth: float
+    expected_gain: float
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What is thought of some trials, those known among them.
+    """The predictions for all candidates and all measured trials.
 
-    `rows` tells which column of the prospect a coordinate is; the prospect is against the `leader`,
-    `score` its mean over the worlds, and `keeps` the probability to meet the constraints. `chance`
-    is the probability that there will be a measurement, `cost` what it costs.
+    `rows` maps each coordinate to its column in `prospect`, whose scores are relative to the
+    `leader`. By column: `score` is the mean score, `feasibility` the probability to meet the
+    constraints, `chance` the probability that the trial gives a measurement, `cost` its cost.
     """
 
     rows: dict[Coordinate, int]
     leader: Coordinate
     prospect: Prospect
     score: Floats
-    keeps: Floats
+    feasibility: Floats
     chance: Floats
     cost: Floats
 
-    def sure(self, at: Coordinate) -> float:
-        """The probability that a trial meets the constraints."""
-        return float(self.keeps[self.rows[at]])
+    def feasibility_of(self, coordinate: Coordinate) -> float:
+        """The probability that a trial meets all constraints."""
+        return float(self.feasibility[self.rows[coordinate]])
 
     def lead(self, a: Coordinate, b: Coordinate) -> float:
-        """By how much the first is thought to be better than the second, as a score."""
+        """The mean score of `a` minus that of `b`."""
         return float(self.score[self.rows[a]] - self.score[self.rows[b]])
 
-    def standing(self, at: Coordinate) -> float:
-        """What it would be worth to recommend a trial."""
-        return standing(float(self.score[self.rows[at]]), self.sure(at))
+    def utility(self, coordinate: Coordinate) -> float:
+        """The utility of recommending a trial."""
+        return utility(float(self.score[self.rows[coordinate]]), self.feasibility_of(coordinate))
 
 
 class Knowledge:
-    """Grows with every outcome. `default` are the models as they are, and `default_at` is their
-    coordinate; `leaders` is what was measured, best mean first.
+    """All outcomes of a search, and the predictions that follow from them.
+
+    `default` is the trial of the default configuration, `default_at` its coordinate. `ranked` are
+    the measured coordinates, best mean first.
     """
 
     def __init__(
@@ -124,17 +122,17 @@ class Knowledge:
         self.goal = subject.goal
         self.records: list[TrialRecord] = []
         self.measured: dict[Coordinate, list[Measurement]] = {}
-        self.leaders: Sequence[Coordinate] = ()
+        self.ranked: Sequence[Coordinate] = ()
         self._means: dict[Coordinate, Measurement] = {}
         self._failed: dict[Coordinate, Failure] = {}
-        self._asked: dict[Coordinate, int] = {}
+        self._attempts: dict[Coordinate, int] = {}
         self._trials: dict[Coordinate, Trial] = {}
         self._map = trial_map
         self._names = names
         self._seed = seed
         self.default = trial_map.default(names)
-        # a trial with two coordinates would be taken for two measurements
-        self.default_at = trial_map.coordinate_of(self.default) or Coordinates.DEFAULT
+        # one coordinate only: with two, the trial would be measured as two trials
+        self.default_at = trial_map.coordinate_of(self.default) or DEFAULT
         self._encoding = Encoding(subject, trial_map.space)
         self._surrogates = [
             Surrogate(
@@ -144,25 +142,27 @@ class Knowledge:
             )
             for index, model in enumerate(subject.models)
         ]
-        self._of_the_variant = [
+        self._variant_positions = [
             position
             for position, dimension in enumerate(trial_map.space.dimensions)
-            if dimension.parameter not in OF_THE_LOAD
+            if dimension.parameter not in LOAD_PARAMETERS
         ]
         self._legal: dict[Coordinate, bool] = {}
-        self._drawn: tuple[int, Sequence[Coordinate]] = (-1, ())
-        self._loaded = Coordinates.DEFAULT
+        self._random_draw: tuple[int, Sequence[Coordinate]] = (-1, ())
+        self._loaded = DEFAULT
         self._view: View | None = None
         self._recommended: Sequence[Coordinate] = ()
 
     # -- trials ------------------------------------------------------------------------------
 
     def measure(self, coordinate: Coordinate) -> Generator[Trial, Outcome, None]:
-        """Asks for a trial, again if it was measured before, and remembers the outcome."""
+        """Asks for the trial at a coordinate (a repetition after the first time) and records the
+        outcome.
+        """
         if coordinate not in self._trials:
             self._trials[coordinate] = self._trial(coordinate)
-        trial = replace(self._trials[coordinate], repetition=self.times(coordinate))
-        self._asked[coordinate] = trial.repetition + 1
+        trial = replace(self._trials[coordinate], repetition=self.attempts(coordinate))
+        self._attempts[coordinate] = trial.repetition + 1
         outcome = yield trial
         self.records.append(TrialRecord(trial=trial, outcome=outcome))
         self._view, self._recommended = None, ()
@@ -172,18 +172,18 @@ class Knowledge:
             return
         self.measured.setdefault(coordinate, []).append(outcome)
         self._means[coordinate] = averaged(self.measured[coordinate])
-        self.leaders = self.goal.best_first(self._means, self._means.__getitem__)
+        self.ranked = self.goal.best_first(self._means, self._means.__getitem__)
 
-    def times(self, coordinate: Coordinate) -> int:
-        """How often it was asked for, failures included."""
-        return self._asked.get(coordinate, 0)
+    def attempts(self, coordinate: Coordinate) -> int:
+        """How often the trial was asked for; failures count."""
+        return self._attempts.get(coordinate, 0)
 
     def trial(self, coordinate: Coordinate) -> Trial:
-        """A trial that was measured."""
+        """The trial at a coordinate that was asked for."""
         return self._trials[coordinate]
 
     def mean(self, coordinate: Coordinate) -> Measurement:
-        """What was measured of a trial, in the mean."""
+        """The mean of all measurements of a trial."""
         return self._means[coordinate]
 
     def _trial(self, coordinate: Coordinate) -> Trial:
@@ -193,235 +193,245 @@ class Knowledge:
 
     @property
     def recommended(self) -> Sequence[Coordinate]:
-        """What to deploy, as far as is known, and then what ties with it and takes more."""
+        """The recommended coordinate first, then its ties, which need more resources."""
         if not self._recommended:
             self._recommended = self._recommend()
         return self._recommended
 
     def _recommend(self) -> Sequence[Coordinate]:
-        if not self.passing:
-            return self.leaders[:1]
+        if not self.feasible:
+            return self.ranked[:1]
         view, comparison = self.view(), self.comparison
-        best = undefeated(comparison, self.passing, self._is_believed)
-        order = sorted(best, key=lambda at: -view.standing(at))
+        best = undefeated(comparison, self.feasible, self._is_credible)
+        order = sorted(best, key=lambda coordinate: -view.utility(coordinate))
 
         def lead(a: Coordinate, b: Coordinate) -> float:
-            """As all measurements together have it, and their own. For another load, either will
-            do: it is cheap to change, and waiting less is sure.
+            """The lead of `a` over `b`, from the predictions and from their own measurements.
+
+            The smaller one counts for trials of one variant: they differ in the load only, which
+            is cheap to change, and a lower load waits less for sure. Otherwise their mean counts.
             """
             leads = view.lead(a, b), comparison.lead(a, b)
-            return min(leads, key=abs) if self._variant(a) == self._variant(b) else sum(leads) / 2
+            is_same = self._variant_of(a) == self._variant_of(b)
+            return min(leads, key=abs) if is_same else sum(leads) / 2
 
-        equal = tied(comparison, order, view.sure, lead)
-        cheapest, *_ = cheapest_first(equal, self._trials.__getitem__, comparison)
-        # what ties with the first under another load may be as good under a lower one still
-        variant = self._variant(cheapest)
-        alike = [at for at in best if at != cheapest and self._variant(at) == variant]
-        lower = tied(comparison, [cheapest, *alike], view.sure, lead)
-        everything = list(dict.fromkeys([*equal, *lower]))
-        return cheapest_first(everything, self._trials.__getitem__, comparison)
+        ties = tied(comparison, order, view.feasibility_of, lead)
+        cheapest, *_ = cheapest_first(ties, self._trials.__getitem__, comparison)
+        # a tie of the first under another load may also tie under an even lower load
+        variant = self._variant_of(cheapest)
+        same_variant = [c for c in best if c != cheapest and self._variant_of(c) == variant]
+        lower = tied(comparison, [cheapest, *same_variant], view.feasibility_of, lead)
+        all_ties = list(dict.fromkeys([*ties, *lower]))
+        return cheapest_first(all_ties, self._trials.__getitem__, comparison)
 
-    def _is_believed(self, at: Coordinate) -> bool:
-        """Whether a trial that meets the constraints does not do so by luck: either it is likely to
-        keep them, as all measurements together have it, or its own are enough to tell.
+    def _is_credible(self, coordinate: Coordinate) -> bool:
+        """Whether a feasible trial met the constraints by more than luck: it is predicted to meet
+        them, or it has the maximum number of measurements.
         """
-        return self.view().sure(at) >= _BELIEVED or len(self.measured[at]) >= MOST_TIMES
+        return (
+            self.view().feasibility_of(coordinate) >= _CREDIBLE
+            or len(self.measured[coordinate]) >= MAX_ATTEMPTS
+        )
 
     @property
-    def doubted(self) -> list[Coordinate]:
-        """What leads the recommendation by more than noise, and is likely to break a constraint."""
+    def doubtful(self) -> list[Coordinate]:
+        """Feasible trials that are not credible, though better than the recommended one by more
+        than noise.
+        """
         best, comparison = self.recommended[0], self.comparison
-        return [
-            at
-            for at in self.passing
-            if comparison.is_better(at, best) and not self._is_believed(at)
-        ]
+        better = [c for c in self.feasible if comparison.is_better(c, best)]
+        return [c for c in better if not self._is_credible(c)]
 
     @property
     def comparison(self) -> Comparison[Coordinate]:
-        """What the measurements say by themselves."""
+        """Compares trials by their own measurements, without predictions."""
         return Comparison(self.goal, self.measured)
 
     @property
     def contenders(self) -> list[Coordinate]:
-        """What meets the constraints and leads what is recommended: by more than the noise of a
-        single measurement, or what all measurements together take for luck.
+        """Feasible trials to measure again because they look better than the recommended one:
+        those with one measurement and a lead above its noise, and the doubtful ones.
         """
         best, comparison = self.recommended[0], self.comparison
-        once = [
-            at
-            for at in self.passing
-            if self.times(at) == 1 and 2 * comparison.lead(at, best) > comparison.apart(at, best)
+        single = [c for c in self.feasible if self.attempts(c) == 1]
+        unconfirmed = [
+            c for c in single if 2 * comparison.lead(c, best) > comparison.apart(c, best)
         ]
-        doubted = [at for at in self.doubted if self.times(at) < MOST_TIMES]
-        return list(dict.fromkeys([*once, *doubted]))
+        doubtful = [c for c in self.doubtful if self.attempts(c) < MAX_ATTEMPTS]
+        return list(dict.fromkeys([*unconfirmed, *doubtful]))
 
     @property
     def lower_loads(self) -> list[Coordinate]:
-        """Lower loads of what is recommended that were not measured, and may be as good."""
+        """Unmeasured lower loads of the recommended trial that may tie with it."""
         best = self.recommended[0]
-        return [at for at in self._lower_loads(best) if at not in self._trials and self._may(at)]
+        return [c for c in self._lower_loads(best) if c not in self._trials and self._may_tie(c)]
 
-    def _may(self, at: Coordinate) -> bool:
-        """Whether it may be as good as what is recommended, and meet the constraints."""
+    def _may_tie(self, coordinate: Coordinate) -> bool:
+        """Whether a trial may be feasible and within the tie margin of the recommended one."""
         view = self.view()
         score, best = view.prospect.score, view.rows[self.recommended[0]]
-        row = view.rows[at]
-        as_good = view.prospect.passes[:, row] & (score[:, row] >= score[:, best] - _AS_GOOD)
-        return float(as_good.mean()) >= _MAY_BE
+        row = view.rows[coordinate]
+        as_good = view.prospect.passes[:, row] & (score[:, row] >= score[:, best] - _TIE_MARGIN)
+        return float(as_good.mean()) >= _TIE_CHANCE
 
     def _lower_loads(self, coordinate: Coordinate) -> list[Coordinate]:
-        """The loads of the space that are nearest to a quarter and to half of a coordinate's. Lower
-        request rates give less, whatever the variant.
+        """The same coordinate with the concurrencies nearest to a quarter and to half of its own.
+
+        Request rates have no lower loads: throughput follows the rate whatever the variant.
         """
-        found: list[Coordinate] = []
+        coordinates: list[Coordinate] = []
         concurrencies = [
             (position, dimension.values)
             for position, dimension in enumerate(self._map.space.dimensions)
             if dimension.parameter == LoadKind.CONCURRENCY.value
         ]
-        for part in _PARTS_OF_A_LOAD if coordinate and concurrencies else ():
+        for divisor in _LOAD_DIVISORS if coordinate and concurrencies else ():
             lower = list(coordinate)
             for position, values in concurrencies:
-                wanted = math.log(values[coordinate[position]] / part)
-                off = [abs(math.log(value) - wanted) for value in values]
-                lower[position] = off.index(min(off))
+                target = math.log(values[coordinate[position]] / divisor)
+                distances = [abs(math.log(value) - target) for value in values]
+                lower[position] = distances.index(min(distances))
             if tuple(lower) != coordinate and self._is_legal(tuple(lower)):
-                found.append(tuple(lower))
-        return list(dict.fromkeys(found))
+                coordinates.append(tuple(lower))
+        return list(dict.fromkeys(coordinates))
 
     @property
-    def passing(self) -> list[Coordinate]:
-        """What meets the constraints as far as was measured, best mean first."""
-        # these lead
-        return list(takewhile(lambda at: self.goal.passes(self._means[at]), self.leaders))
+    def feasible(self) -> list[Coordinate]:
+        """Coordinates whose mean meets the constraints, best mean first."""
+        # feasible coordinates come before all others
+        return list(takewhile(lambda c: self.goal.passes(self._means[c]), self.ranked))
 
-    # -- what follows ------------------------------------------------------------------------
+    # -- predictions -------------------------------------------------------------------------
 
     @property
     def is_feasible(self) -> bool:
-        """Whether the best trial meets the constraints, as far as was measured."""
-        return self.goal.passes(self.mean(self.leaders[0]))
+        """Whether any measured trial meets the constraints in the mean."""
+        return self.goal.passes(self.mean(self.ranked[0]))
 
     @property
     def is_answered(self) -> bool:
-        """Whether something is also thought to keep them, and did not do so by luck alone."""
-        return self.is_feasible and max(map(self.view().sure, self.passing)) >= _BELIEVED
+        """Whether a measured trial meets the constraints and is credible."""
+        return self.is_feasible and max(map(self.view().feasibility_of, self.feasible)) >= _CREDIBLE
 
-    def best_guess(self) -> Guess | None:
-        """The trial to measure next, where there is one."""
+    def best_candidate(self) -> Candidate | None:
+        """The candidate with the highest expected gain for its cost; None if none gains."""
         view = self.view()
-        worth = self._gains(view) * view.chance
-        tried = [view.rows[at] for at in self._trials]
-        worth[tried] *= self._left_to_learn(view, tried)
-        best = int(np.argmax(worth / view.cost))
-        if worth[best] <= 0:
+        gain = self._gains(view) * view.chance
+        tried = [view.rows[coordinate] for coordinate in self._trials]
+        gain[tried] *= self._remaining_information(view, tried)
+        best = int(np.argmax(gain / view.cost))
+        if gain[best] <= 0:
             return None
-        return Guess(list(view.rows)[best], float(worth[best]))
+        return Candidate(list(view.rows)[best], float(gain[best]))
 
-    def promise(self) -> Mapping[Coordinate, float]:
-        """What the measured trials but the leader are expected to gain over it."""
+    def expected_gains(self) -> Mapping[Coordinate, float]:
+        """The expected gain of each measured trial over the leader, which is not among them."""
         view = self.view()
-        worth = self._gains(view)
-        return {at: float(worth[view.rows[at]]) for at in self.leaders if at != view.leader}
+        gains = self._gains(view)
+        return {c: float(gains[view.rows[c]]) for c in self.ranked if c != view.leader}
 
     def _gains(self, view: View) -> Floats:
-        """What each trial of the view is expected to gain over the leader."""
-        return gains(view.prospect, view.rows[view.leader], is_answered=self.is_answered)
+        """The expected gain of each trial of the view over the leader."""
+        return expected_improvement(
+            view.prospect, view.rows[view.leader], is_answered=self.is_answered
+        )
 
-    def _left_to_learn(self, view: View, tried: Sequence[int]) -> Floats:
-        """How much of what could be known of the trials that were measured another measurement
-        would tell, as parts of one.
+    def _remaining_information(self, view: View, tried: Sequence[int]) -> Floats:
+        """For each measured trial, the share (0 to 1) of its uncertainty that a repetition removes.
+
+        0 for failed trials and for those at the limit of attempts.
         """
-        of = view.prospect
-        # of what it is worth, and of whether it meets the constraints
-        unknown = np.hypot(of.score[:, tried].std(axis=0), of.shortfall[:, tried].std(axis=0) / 100)
-        learned = unknown / np.maximum(np.hypot(unknown, of.noise), 1e-12)
-        over = [at in self._failed or self.times(at) >= MOST_TIMES for at in self._trials]
-        return np.where(over, 0.0, learned)
+        score, shortfall = view.prospect.score[:, tried], view.prospect.shortfall[:, tried]
+        spread = np.hypot(score.std(axis=0), shortfall.std(axis=0) / 100)
+        share = spread / np.maximum(np.hypot(spread, view.prospect.noise), 1e-12)
+        is_over = [c in self._failed or self.attempts(c) >= MAX_ATTEMPTS for c in self._trials]
+        return np.where(is_over, 0.0, share)
 
     def view(self) -> View:
-        """What is thought of the trials known and of many others."""
+        """The predictions, computed once after each outcome."""
         if self._view is None:
-            self._view = self._learn()
+            self._view = self._assess()
         return self._view
 
-    def _trusted(self, worlds: Sequence[Worlds], rows: Mapping[Coordinate, int]) -> Coordinate:
-        """What is thought to be the best of all that were measured, not what seemed to be once: if
-        anything meets the constraints, of those that do.
+    def _most_credible(
+        self, predictions: Sequence[Predictions], rows: Mapping[Coordinate, int]
+    ) -> Coordinate:
+        """The measured trial that is predicted to be the best: by posterior mean, so that one lucky
+        measurement does not decide. Only feasible trials count, if there are any.
         """
         if not self.is_feasible:
-            return self.leaders[0]
-        known = self.passing
-        of = prospect(self.goal, [one.take([rows[at] for at in known]) for one in worlds], 0)
-        # an answer that breaks a constraint is worth nothing
-        worth = of.passes.mean(axis=0) * np.exp(of.score.mean(axis=0))
-        return known[int(np.argmax(worth))]
+            return self.ranked[0]
+        feasible = self.feasible
+        columns = [rows[coordinate] for coordinate in feasible]
+        prospect = evaluate(self.goal, [each.take(columns) for each in predictions], 0)
+        # an answer that violates a constraint is worth nothing
+        value = prospect.passes.mean(axis=0) * np.exp(prospect.score.mean(axis=0))
+        return feasible[int(np.argmax(value))]
 
-    def _learn(self) -> View:
-        """Follows what was measured, and looks at trials, the known ones among them."""
-        rows = {at: row for row, at in enumerate(dict.fromkeys(self._candidates()))}
+    def _assess(self) -> View:
+        """Updates the surrogates, and predicts all candidates and measured trials."""
+        rows = {coordinate: row for row, coordinate in enumerate(dict.fromkeys(self._candidates()))}
         candidates = list(rows)[1:]
-        data = [(rows[at], one) for at, found in self.measured.items() for one in found]
-        which = np.array([row for row, _ in data], dtype=np.intp)
-        worlds, chance, waiting = [], np.ones(len(rows)), np.zeros(len(rows))
+        measured = [measurement for group in self.measured.values() for measurement in group]
+        repeated = [rows[c] for c, group in self.measured.items() for _ in group]
+        measured_rows = np.array(repeated, dtype=np.intp)
+        predictions, chance, waiting = [], np.ones(len(rows)), np.zeros(len(rows))
         for index, surrogate in enumerate(self._surrogates):
-            places = self._encoding.places(index, candidates, self.default)
-            measured, known = [one for _, one in data], places.take(which)
+            points = self._encoding.encode(index, candidates, self.default)
+            trained = points.take(measured_rows)
             values = self._values(index, measured)
-            shares = self._encoding.busy_shares(index, measured, known, values[THROUGHPUT])
-            surrogate.learn(known, values, shares)
-            worlds.append(surrogate.worlds(places))
-            waiting = np.maximum(waiting, surrogate.waiting(places, worlds[-1]))
-            works = chances(
-                places,
-                [rows[at] for at in self.measured],
-                {rows[at]: failure for at, failure in self._failed.items()},
+            shares = self._encoding.busy_shares(index, measured, trained, values[THROUGHPUT])
+            surrogate.learn(trained, values, shares)
+            predictions.append(surrogate.predict(points))
+            waiting = np.maximum(waiting, surrogate.waiting(points, predictions[-1]))
+            success = success_chances(
+                points,
+                [rows[c] for c in self.measured],
+                {rows[c]: failure for c, failure in self._failed.items()},
             )
-            chance = np.minimum(chance, works)
-        is_apart = self.default_at == Coordinates.DEFAULT
-        chance[rows[Coordinates.DEFAULT]] *= is_apart and self.default.is_legal
-        leader = self._trusted(worlds, rows)
-        seen = prospect(self.goal, worlds, rows[leader])
-        measuring = np.array([max(one.duration_s - one.loading_s, 0.0) for _, one in data])
+            chance = np.minimum(chance, success)
+        is_apart = self.default_at == DEFAULT
+        chance[rows[DEFAULT]] *= is_apart and self.default.is_legal
+        leader = self._most_credible(predictions, rows)
+        evaluation = evaluate(self.goal, predictions, rows[leader])
+        measuring = np.array([max(each.duration_s - each.loading_s, 0.0) for each in measured])
         costs = self._costs(
             candidates,
-            multiples(waiting, waiting[which], measuring),
-            loading(self._loading_s(), measuring),
+            relative_durations(waiting, waiting[measured_rows], measuring),
+            loading_cost(self._loading_s(), measuring),
         )
-        score, keeps = seen.score.mean(axis=0), seen.passes.mean(axis=0)
-        return View(rows, leader, seen, score, keeps, chance, costs)
+        score, feasibility = evaluation.score.mean(axis=0), evaluation.passes.mean(axis=0)
+        return View(rows, leader, evaluation, score, feasibility, chance, costs)
 
     def _values(self, index: int, measured: Sequence[Measurement]) -> dict[str, Floats]:
-        """What was measured of one model, for the metrics that some measurement has: not a number
-        in the others.
+        """The measured values of one model by metric tag. NaN where a measurement lacks the metric;
+        metrics that all of them lack are left out.
         """
         values = {}
         for tag in dict.fromkeys((THROUGHPUT, *needed(self.goal, index))):
-            found = [one.model_value(index, tag) for one in measured]
-            if any(value is not None for value in found):
-                values[tag] = np.array([math.nan if one is None else one for one in found])
+            column = [each.model_value(index, tag) for each in measured]
+            if any(value is not None for value in column):
+                values[tag] = np.array([math.nan if value is None else value for value in column])
         return values
 
     def _costs(self, candidates: Sequence[Coordinate], measuring: Floats, load: float) -> Floats:
-        """What measuring each costs, the default first: `measuring` it, and the `load` if it is not
-        loaded. What a variant can tell, it has told after a few measurements: further ones cost
-        more and more.
+        """The cost of each trial, the default first: `measuring` by trial, plus `load` if its
+        variant is not loaded. The cost rises after some trials of a variant: they add little.
         """
         index = np.array(candidates, dtype=np.intp).reshape(
             len(candidates), len(self._map.space.dimensions)
         )
-        variants = [(), *map(tuple, index[:, self._of_the_variant].tolist())]
-        loaded = self._variant(self._loaded)
+        variants = [(), *map(tuple, index[:, self._variant_positions].tolist())]
+        loaded = self._variant_of(self._loaded)
         missing = np.array([variant != loaded for variant in variants])
         times: Counter[tuple[int, ...]] = Counter()
-        for at, asked in self._asked.items():
-            times[self._variant(at)] += asked
+        for coordinate, asked in self._attempts.items():
+            times[self._variant_of(coordinate)] += asked
         spent = np.array([times[variant] for variant in variants])
-        return (measuring + load * missing) * np.maximum(spent / _PATIENCE, 1)
+        return (measuring + load * missing) * np.maximum(spent / _VARIANT_ATTEMPTS, 1)
 
     def _loading_s(self) -> Floats:
-        """How long it took each time that something else had to be loaded."""
+        """The loading time of each measurement whose variants differ from the previous trial's."""
         return np.array(
             [
                 now.outcome.loading_s
@@ -431,56 +441,58 @@ class Knowledge:
             ]
         )
 
-    def _variant(self, coordinate: Coordinate) -> tuple[int, ...]:
-        """What of a coordinate is not its load; nothing of the default."""
-        return tuple(coordinate[position] for position in self._of_the_variant if coordinate)
+    def _variant_of(self, coordinate: Coordinate) -> tuple[int, ...]:
+        """The values of a coordinate that identify its variant; empty for the default."""
+        return tuple(coordinate[position] for position in self._variant_positions if coordinate)
 
     # -- candidates --------------------------------------------------------------------------
 
     def _candidates(self) -> Iterator[Coordinate]:
-        """The default, what was tried, what is near to the best, and others at random."""
-        yield Coordinates.DEFAULT
+        """The default, all tried trials, neighbours of the best ones, and random trials."""
+        yield DEFAULT
         yield from self._trials
-        for known in self.leaders:
+        for known in self.ranked:
             yield from self._lower_loads(known)
-        for leader in self.leaders[:_NEAR]:
-            if leader != Coordinates.DEFAULT:
-                yield from self._near(leader)
+        for leader in self.ranked[:_BEST]:
+            if leader != DEFAULT:
+                yield from self._neighbours(leader)
         sizes = np.array([len(dimension.values) for dimension in self._map.space.dimensions])
         generator = np.random.default_rng([self._seed, len(self.records)])
-        yield from self._around(sizes, generator)
-        yield from self._anywhere(sizes, len(self.records) // _KEPT_FOR)
+        yield from self._perturbed(sizes, generator)
+        yield from self._random(sizes, len(self.records) // _DRAW_INTERVAL)
 
-    def _anywhere(self, sizes: npt.NDArray[np.intp], draw: int) -> Sequence[Coordinate]:
-        """Trials at random, the same ones for the same draw."""
-        if self._drawn[0] != draw:
+    def _random(self, sizes: npt.NDArray[np.intp], draw: int) -> Sequence[Coordinate]:
+        """Random legal trials; the same `draw` gives the same trials."""
+        if self._random_draw[0] != draw:
             generator = np.random.default_rng([self._seed, draw])
             rows = generator.integers(0, sizes, size=(4 * _CANDIDATES, len(sizes)))
-            self._drawn = draw, tuple(self._legal_ones(rows, _CANDIDATES))
-        return self._drawn[1]
+            self._random_draw = draw, tuple(self._legal_rows(rows, _CANDIDATES))
+        return self._random_draw[1]
 
-    def _around(
+    def _perturbed(
         self, sizes: npt.NDArray[np.intp], generator: np.random.Generator
     ) -> Iterator[Coordinate]:
-        """Trials a few steps away from the best ones, in some of their values."""
-        best = [at for at in self.leaders[:_NEAR] if at != Coordinates.DEFAULT]
+        """Legal trials whose values differ from those of the best trials by a few steps."""
+        best = [coordinate for coordinate in self.ranked[:_BEST] if coordinate != DEFAULT]
         if best:
-            count = 4 * _AROUND
+            count = 4 * _PERTURBED
             start = np.array(best)[generator.integers(0, len(best), size=count)]
             steps = generator.integers(-_STEPS, _STEPS + 1, size=start.shape)
-            steps *= generator.random(start.shape) < _MOVED
-            yield from self._legal_ones(np.clip(start + steps, 0, sizes - 1), _AROUND)
+            steps *= generator.random(start.shape) < _CHANGED
+            yield from self._legal_rows(np.clip(start + steps, 0, sizes - 1), _PERTURBED)
 
-    def _legal_ones(self, rows: npt.NDArray[np.intp], most: int) -> Iterator[Coordinate]:
-        """So many of the rows that are trials, each once."""
-        found = 0
+    def _legal_rows(self, rows: npt.NDArray[np.intp], most: int) -> Iterator[Coordinate]:
+        """The first `most` distinct rows that are legal coordinates."""
+        count = 0
         for row in dict.fromkeys(map(tuple, rows.tolist())):
-            if found < most and self._is_legal(row):
-                found += 1
+            if count < most and self._is_legal(row):
+                count += 1
                 yield row
 
-    def _near(self, coordinate: Coordinate) -> Iterator[Coordinate]:
-        """All that differ in one value only; of many values, those beside it and some far away."""
+    def _neighbours(self, coordinate: Coordinate) -> Iterator[Coordinate]:
+        """Legal coordinates that differ in one value. A dimension with many values contributes the
+        nearest ones and a spread of the others.
+        """
         for position, dimension in enumerate(self._map.space.dimensions):
             for index in _spread(coordinate[position], len(dimension.values)):
                 near = (*coordinate[:position], index, *coordinate[position + 1 :])
@@ -494,9 +506,9 @@ class Knowledge:
 
 
 def _spread(index: int, count: int) -> Sequence[int]:
-    """Indices of `count` values: all of them, or those around `index`, and as many over all."""
-    if count <= _MOST_VALUES:
+    """Indices of `count` values: all of them, or the nearest to `index` plus as many spread out."""
+    if count <= _MAX_NEIGHBOURS:
         return range(count)
-    around = _MOST_VALUES // 4
+    around = _MAX_NEIGHBOURS // 4
     near = range(max(index - around, 0), min(index + around + 1, count))
     return sorted({*near, *range(0, count, -(-count // (2 * around))), count - 1})

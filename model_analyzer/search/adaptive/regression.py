@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Smooth functions that are consistent with noisy values: a Gaussian process, drawn from.
+"""Gaussian process regression: functions drawn from the posterior, given noisy values.
 
-The process is a sum of known features with unknown weights and of a Matérn 5/2 process over
-positions, for what the features cannot say. Whole functions are drawn, so that places can be
-compared within each (Wilson et al. 2020, "Efficiently sampling functions from Gaussian process
+The process is the sum of known features with unknown weights, and of a Matérn 5/2 process over
+positions for the rest. Whole functions are drawn, so that inputs can be compared within each
+posterior sample (Wilson et al. 2020, "Efficiently sampling functions from Gaussian process
 posteriors").
 """
 
@@ -20,27 +20,27 @@ from model_analyzer.search.adaptive.queueing import Floats
 
 _FREQUENCIES = 128
 
-# What is tried for the parameters of a process; the last two, in multiples of what is believed.
-_REACHES = (0.7, 1.4, 2.8)
+# The grid of process parameters; amplitudes and noises are multiples of the prior's.
+_LENGTH_SCALES = (0.7, 1.4, 2.8)
 _AMPLITUDES = np.array([0.5, 0.7, 1.0, 1.4, 2.0])
 _NOISES = np.array([0.3, 0.55, 1.0, 1.5, 2.2])
-_SURENESS = 0.7  # in their logarithm
-_FOR_PARAMETERS = 36
+_PRIOR_SPREAD = 0.7  # standard deviation of the logarithm of these multiples
+_FOR_PARAMETERS = 36  # the most values that choose the parameters
 
-# A value this many standard deviations from where all others expect it is an outlier, which
-# counts as if it were that much noisier.
+# A value is an outlier if it is this many standard deviations from its leave-one-out prediction.
+# Its noise is multiplied by the second number. Fewer values have no outliers.
 _OUTLYING = 4.5
 _DISTRUST = 20.0
-_FEWEST = 6
-# Before the others are looked at, this part of the values are outliers, off by about so much;
-# so many functions agree about which.
-_OUTLIERS, _DISTURBED, _TOGETHER = 0.02, 0.25, 4
-_MANY, _MORE = 48, 12  # of many values, so many agree: each group takes time that grows with them
+_MIN_VALUES = 6
+# The prior probability of an outlier and its noise. So many functions share a draw of outliers;
+# with many values more of them, because each draw takes time that grows with the values.
+_OUTLIERS, _DISTURBED, _GROUP = 0.02, 0.25, 4
+_MANY, _LARGE_GROUP = 48, 12
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Where a function is asked for, row by row: positions, and the values of its features."""
+    """The inputs of a function, row by row: positions and the values of the features."""
 
     positions: Floats
     features: Floats
@@ -51,10 +51,10 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """What is believed before the values are seen, as standard deviations.
+    """The prior, as standard deviations.
 
-    `weights` are those of the features. Of `amplitude` (of what the features cannot say) and
-    `noise` these are the middles of a range.
+    `weights` has one for each feature. `amplitude` (of the Matérn process) and `noise` are the
+    centres of their ranges.
     """
 
     weights: Floats
@@ -64,16 +64,16 @@ class Prior:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A process with chosen parameters and the values it is conditioned on.
+    """A process with fitted parameters, conditioned on values at `inputs`.
 
-    `common` is the covariance of these by the first feature, `own` by all else; `root` that of what
-    is observed of them, as its Cholesky factor.
+    `noise` is by value. `common` is the covariance of the values from the first feature, `own` from
+    all other parts. `root` is the Cholesky factor of their total covariance, noise included.
     """
 
     inputs: Inputs
     weights: Floats
     amplitude: float
-    reach: float
+    length_scale: float
     noise: Floats
     common: Floats
     own: Floats
@@ -81,32 +81,34 @@ class Fit:
 
     @property
     def level(self) -> float:
-        """The noise of a value that is no outlier."""
+        """The noise of a value that is not an outlier, as a standard deviation."""
         return float(self.noise.min())
 
     def log_likelihood(self, residuals: Floats) -> Floats:
-        """Of each row of `residuals`, but for what all have in common."""
+        """The log-likelihood of each row of `residuals`, up to a constant."""
         white = np.linalg.solve(self.root, residuals.T)
         return np.asarray(-0.5 * np.sum(white**2, axis=0))
 
     def draw(
-        self, residuals: Floats, doubt: Floats, at: Inputs, generator: np.random.Generator
+        self, residuals: Floats, inflation: Floats, at: Inputs, generator: np.random.Generator
     ) -> Floats:
-        """A function for each row of `residuals`, the values it has to explain: values `at`.
+        """Draws one function for each row of `residuals`, the values it is conditioned on.
 
-        For each row, what the features cannot say is taken for `doubt` times as much as it seems to
-        be, and so are the features, but for the first, which all values have in common.
+        Returns its values at the inputs `at`. `inflation` multiplies, by row, the amplitude and the
+        weights of all features but the first, which is common to all values.
         """
         count, dimensions = len(residuals), at.positions.shape[1]
         # the spectrum of a Matérn 5/2 process is a t-distribution with five degrees of freedom
         spread = np.sqrt(5 / generator.chisquare(5, _FREQUENCIES))
-        frequencies = generator.standard_normal((dimensions, _FREQUENCIES)) * spread / self.reach
+        frequencies = (
+            generator.standard_normal((dimensions, _FREQUENCIES)) * spread / self.length_scale
+        )
         phases = generator.uniform(0, 2 * np.pi, _FREQUENCIES)
-        scale = self.amplitude * np.sqrt(2 / _FREQUENCIES) * doubt
+        scale = self.amplitude * np.sqrt(2 / _FREQUENCIES) * inflation
         waves = generator.standard_normal((_FREQUENCIES, count)) * scale
         weights = generator.standard_normal((len(self.weights), count)) * self.weights[:, None]
-        weights[1:] *= doubt
-        groups = _alike(doubt, _TOGETHER if len(self.noise) <= _MANY else _MORE)
+        weights[1:] *= inflation
+        groups = _grouped(inflation, _GROUP if len(self.noise) <= _MANY else _LARGE_GROUP)
         noise = self._noises(residuals.mean(axis=0), len(groups), generator)
         errors = generator.standard_normal((len(self.noise), count))
 
@@ -117,52 +119,59 @@ class Fit:
 
         unexplained = residuals.T - prior(self.inputs)
         pull = np.zeros_like(unexplained)
-        for one in np.unique(doubt):
-            smooth = self.common + one**2 * self.own
-            for rows, level in zip(groups, noise, strict=True):
-                if doubt[rows[0]] == one:
-                    missing = unexplained[:, rows] - level[:, None] * errors[:, rows]
-                    pull[:, rows] = np.linalg.solve(smooth + np.diag(level**2), missing)
-        drawn = prior(at) + self._pulled(at, pull, pull * doubt**2)
+        for factor in np.unique(inflation):
+            smooth = self.common + factor**2 * self.own
+            for rows, row_noise in zip(groups, noise, strict=True):
+                if inflation[rows[0]] == factor:
+                    target = unexplained[:, rows] - row_noise[:, None] * errors[:, rows]
+                    pull[:, rows] = np.linalg.solve(smooth + np.diag(row_noise**2), target)
+        drawn = prior(at) + self._correction(at, pull, pull * inflation**2)
         return np.asarray(drawn.T)
 
     def _noises(self, values: Floats, count: int, generator: np.random.Generator) -> Floats:
-        """The noise of each value, `count` times: it may be an outlier in some of them, the more
-        the less the others expect it.
+        """`count` draws of the noise of each value: in some of them the value is an outlier, the
+        more often the farther it is from its leave-one-out prediction.
         """
-        off, spread = _left_out(self.root, values)
-        wide = np.hypot(spread, _DISTURBED)
-        odds = _OUTLIERS * spread / wide * np.exp(0.5 * off**2 * (1 - (spread / wide) ** 2))
+        errors, spread = _leave_one_out(self.root, values)
+        outlier_spread = np.hypot(spread, _DISTURBED)
+        odds = (
+            _OUTLIERS
+            * spread
+            / outlier_spread
+            * np.exp(0.5 * errors**2 * (1 - (spread / outlier_spread) ** 2))
+        )
         chance = np.minimum(odds / (1 + odds), 0.9)
         outlying = generator.random((count, len(values))) < chance
         return np.where(outlying, np.maximum(self.noise, _DISTURBED), self.noise)
 
     def over(self, inputs: Inputs, residuals: Floats) -> Fit:
-        """The same process with other values."""
-        return condition(inputs, residuals, self.weights, self.amplitude, self.reach, self.level)
-
-    def _pulled(self, at: Inputs, first: Floats, others: Floats) -> Floats:
-        """How far the values draw functions `at` places to themselves: by the first feature, and
-        by all else.
-        """
-        known, weights = self.inputs, self.weights[:, None] ** 2
-        by_features = np.concatenate(
-            [known.features[:, :1].T @ first, known.features[:, 1:].T @ others]
+        """The process with the same parameters, conditioned on other values."""
+        return condition(
+            inputs, residuals, self.weights, self.amplitude, self.length_scale, self.level
         )
-        there, here = at.positions.astype(np.float32), known.positions.astype(np.float32)
-        shape = _matern(_distances(there, here) / np.float32(self.reach))
+
+    def _correction(self, at: Inputs, first: Floats, others: Floats) -> Floats:
+        """The correction of prior functions at the inputs `at`: `first` weighs the values for the
+        first feature, `others` for all other parts.
+        """
+        inputs, weights = self.inputs, self.weights[:, None] ** 2
+        by_features = np.concatenate(
+            [inputs.features[:, :1].T @ first, inputs.features[:, 1:].T @ others]
+        )
+        new, old = at.positions.astype(np.float32), inputs.positions.astype(np.float32)
+        shape = _matern(_distances(new, old) / np.float32(self.length_scale))
         by_shape = shape @ (self.amplitude**2 * others).astype(np.float32)
         return np.asarray(at.features @ (weights * by_features) + by_shape)
 
 
 def fit(inputs: Inputs, residuals: Floats, prior: Prior) -> Fit:
-    """The most likely process: rows of `residuals` are equally good guesses at its values.
+    """Fits the process parameters; the rows of `residuals` are equally likely values.
 
-    Of many values, its parameters are chosen by some.
+    A subsample of many values chooses the parameters.
     """
-    some = spread_out(residuals[0], _FOR_PARAMETERS)
-    amplitude, reach, noise = _parameters(inputs.take(some), residuals[:, some], prior)
-    return condition(inputs, residuals, prior.weights, amplitude, reach, noise)
+    rows = subsample(residuals[0], _FOR_PARAMETERS)
+    amplitude, length_scale, noise = _parameters(inputs.take(rows), residuals[:, rows], prior)
+    return condition(inputs, residuals, prior.weights, amplitude, length_scale, noise)
 
 
 def condition(
@@ -170,26 +179,28 @@ def condition(
     residuals: Floats,
     weights: Floats,
     amplitude: float,
-    reach: float,
+    length_scale: float,
     noise: float,
 ) -> Fit:
-    """The process with these parameters that explains these values."""
+    """The process with these parameters, for values at `inputs`. The mean of `residuals` decides
+    which of them are outliers.
+    """
     features = inputs.features * weights
-    shape = _matern(_distances(inputs.positions, inputs.positions) / reach)
+    shape = _matern(_distances(inputs.positions, inputs.positions) / length_scale)
     common = features[:, :1] @ features[:, :1].T
     own = features[:, 1:] @ features[:, 1:].T + amplitude**2 * shape
     smooth = common + own
-    each = np.full(len(shape), noise)
-    root = np.linalg.cholesky(smooth + np.diag(each**2))
+    noises = np.full(len(shape), noise)
+    root = np.linalg.cholesky(smooth + np.diag(noises**2))
     outlying = _outlying(root, residuals.mean(axis=0))
     if outlying.any():
-        each = np.where(outlying, _DISTRUST * noise, noise)
-        root = np.linalg.cholesky(smooth + np.diag(each**2))
-    return Fit(inputs, weights, amplitude, reach, each, common, own, root)
+        noises = np.where(outlying, _DISTRUST * noise, noise)
+        root = np.linalg.cholesky(smooth + np.diag(noises**2))
+    return Fit(inputs, weights, amplitude, length_scale, noises, common, own, root)
 
 
-def spread_out(values: Floats, most: int) -> npt.NDArray[np.intp]:
-    """Rows of at most so many values: a part of the newest, and others from low to high."""
+def subsample(values: Floats, most: int) -> npt.NDArray[np.intp]:
+    """Row indices of at most `most` values: the newest, and others spread from low to high."""
     if len(values) <= most:
         return np.arange(len(values))
     newest = most // 3
@@ -199,13 +210,13 @@ def spread_out(values: Floats, most: int) -> npt.NDArray[np.intp]:
 
 
 def _parameters(inputs: Inputs, residuals: Floats, prior: Prior) -> tuple[float, float, float]:
-    """The most likely amplitude, reach and noise."""
+    """The fitted amplitude, length scale and noise: posterior means of their logarithms."""
     distances = _distances(inputs.positions, inputs.positions)
     linear = (inputs.features * prior.weights**2) @ inputs.features.T
-    shapes = _matern(distances / np.array(_REACHES)[:, None, None])
+    shapes = _matern(distances / np.array(_LENGTH_SCALES)[:, None, None])
     squares = (prior.amplitude * _AMPLITUDES) ** 2
     noises = (prior.noise * _NOISES) ** 2
-    # by reach, amplitude and noise
+    # axes: length scale, amplitude, noise
     covariances = (
         linear
         + squares[None, :, None, None, None] * shapes[:, None, None]
@@ -218,47 +229,47 @@ def _parameters(inputs: Inputs, residuals: Floats, prior: Prior) -> tuple[float,
     likelihoods = (
         -0.5 * np.mean(np.sum(white**2, axis=-2), axis=-1)
         - np.sum(np.log(np.diagonal(roots, axis1=-2, axis2=-1)), axis=-1)
-        - 0.5 * (np.log(_AMPLITUDES) / _SURENESS)[None, :, None] ** 2
-        - 0.5 * (np.log(_NOISES) / _SURENESS)[None, None, :] ** 2
+        - 0.5 * (np.log(_AMPLITUDES) / _PRIOR_SPREAD)[None, :, None] ** 2
+        - 0.5 * (np.log(_NOISES) / _PRIOR_SPREAD)[None, None, :] ** 2
     )
-    # their mean, as logarithms: the most likely ones take noise for shape, or shape for noise
+    # means, not the maximum, which often confuses noise with shape
     weights = np.exp(likelihoods - likelihoods.max())
     weights /= weights.sum()
-    reach = np.sum(weights * np.log(_REACHES)[:, None, None])
+    length_scale = np.sum(weights * np.log(_LENGTH_SCALES)[:, None, None])
     amplitude = np.sum(weights * np.log(_AMPLITUDES)[None, :, None])
     noise = np.sum(weights * np.log(_NOISES)[None, None, :])
     return (
         prior.amplitude * float(np.exp(amplitude)),
-        float(np.exp(reach)),
+        float(np.exp(length_scale)),
         prior.noise * float(np.exp(noise)),
     )
 
 
 def _outlying(root: Floats, values: Floats) -> npt.NDArray[np.bool_]:
-    """Which values all the others contradict."""
-    if len(values) < _FEWEST:
+    """Which values are outliers."""
+    if len(values) < _MIN_VALUES:
         return np.zeros(len(values), dtype=bool)
-    off, _ = _left_out(root, values)
-    worst = np.abs(off) > _OUTLYING
-    # where many are, none is: the process does not fit
-    return np.asarray(worst & (worst.sum() <= max(1, len(values) // 8)))
+    errors, _ = _leave_one_out(root, values)
+    outliers = np.abs(errors) > _OUTLYING
+    # many outliers mean that the process does not fit: then no value is one
+    return np.asarray(outliers & (outliers.sum() <= max(1, len(values) // 8)))
 
 
-def _left_out(root: Floats, values: Floats) -> tuple[Floats, Floats]:
-    """How far each value is from where all others expect it, in standard deviations, and these."""
+def _leave_one_out(root: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """The leave-one-out error of each value in standard deviations, and these deviations."""
     inverse = np.linalg.inv(root)
     precision = inverse.T @ inverse
     spread = 1 / np.sqrt(np.diag(precision))
     return np.clip((precision @ values) * spread, -10, 10), spread
 
 
-def _alike(doubt: Floats, together: int) -> list[npt.NDArray[np.intp]]:
-    """Rows in groups of about so many with equal doubt."""
-    found = []
-    for one in np.unique(doubt):
-        rows = np.flatnonzero(doubt == one)
-        found += np.array_split(rows, max(len(rows) // together, 1))
-    return found
+def _grouped(inflation: Floats, size: int) -> list[npt.NDArray[np.intp]]:
+    """Row indices in groups of about `size`, with equal inflation in each group."""
+    groups = []
+    for factor in np.unique(inflation):
+        rows = np.flatnonzero(inflation == factor)
+        groups += np.array_split(rows, max(len(rows) // size, 1))
+    return groups
 
 
 def _distances(a: Floats, b: Floats) -> Floats:

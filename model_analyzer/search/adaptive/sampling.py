@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sets of unknowns that follow what is measured: a sequential Monte Carlo sampler.
+"""A sequential Monte Carlo sampler: particles that follow the posterior distribution.
 
-A set is a row of numbers that are standard normal before anything is measured. After each
-measurement those sets live on that explain it, and all of them move, by Metropolis steps of three
-kinds: after the spread of all sets, along the difference of two of them (ter Braak 2006, "A Markov
-Chain Monte Carlo version of the genetic algorithm Differential Evolution"), and back towards what
-was believed beforehand in a few of the numbers (Cotter et al. 2013, "MCMC methods for functions").
+A particle is a row of parameters, standard normal a priori. After each measurement, particles are
+resampled by how well they explain it, and then move by Metropolis steps of three kinds: random
+steps with the covariance of all particles; steps along the difference of two particles (ter Braak
+2006, "A Markov Chain Monte Carlo version of the genetic algorithm Differential Evolution"); and
+steps towards the prior in a few parameters (Cotter et al. 2013, "MCMC methods for functions").
 """
 
 from __future__ import annotations
@@ -18,77 +18,78 @@ import numpy.typing as npt
 
 from model_analyzer.search.adaptive.queueing import Floats
 
-_BLUR = 0.02  # of steps from one set to another: all sets can be reached
-_RENEWED = 2  # of the unknowns, in the mean
+_BLUR = 0.02  # random part of differential steps: makes every point reachable
+_RENEWED = 2  # parameters that a step towards the prior changes, on average
 
-# Log-likelihood of each of many sets.
+# The log-likelihood of each particle.
 Likelihood = Callable[[Floats], Floats]
 
-# Where the sets would move to, and by how much the logarithm of their odds changes beforehand.
+# Proposed particles, and the change of their log prior density (0 if the step preserves the prior).
 Proposal = tuple[Floats, Floats]
 
 
-def followed(
-    sets: Floats, before: Floats, likelihood: Likelihood, generator: np.random.Generator
+def update_particles(
+    particles: Floats, before: Floats, likelihood: Likelihood, generator: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """The sets selected by what `likelihood` says that it did not `before`, and moved; and their
-    likelihoods.
+    """Resamples the particles by the change from the log-likelihoods `before` to those of
+    `likelihood`, then moves them. Returns the particles and their log-likelihoods.
     """
-    now = likelihood(sets)
+    now = likelihood(particles)
     gain = now - before
-    kept = _selected(_tempered(gain - gain.max()), generator)
-    sets, now = sets[kept], now[kept]
+    rows = _resampled(_tempered(gain - gain.max()), generator)
+    particles, now = particles[rows], now[rows]
     for propose, size in _MOVES:
-        moved, odds = propose(sets, size, generator)
-        there = likelihood(moved)
-        accepted = np.log(generator.uniform(size=len(there))) < there - now + odds
-        sets = np.where(accepted[:, None], moved, sets)
-        now = np.where(accepted, there, now)
-    return sets, now
+        moved, odds = propose(particles, size, generator)
+        proposed = likelihood(moved)
+        accepted = np.log(generator.uniform(size=len(proposed))) < proposed - now + odds
+        particles = np.where(accepted[:, None], moved, particles)
+        now = np.where(accepted, proposed, now)
+    return particles, now
 
 
-def _walk(sets: Floats, size: float, generator: np.random.Generator) -> Proposal:
-    """Steps at random, spread as the sets are."""
-    spread = np.cov(sets.T) + 1e-3 * np.eye(sets.shape[1])
-    steps = generator.standard_normal(sets.shape) @ np.linalg.cholesky(spread).T
-    return _stepped(sets, size * steps)
+def _walk(particles: Floats, size: float, generator: np.random.Generator) -> Proposal:
+    """Random steps with the covariance of the particles."""
+    spread = np.cov(particles.T) + 1e-3 * np.eye(particles.shape[1])
+    steps = generator.standard_normal(particles.shape) @ np.linalg.cholesky(spread).T
+    return _stepped(particles, size * steps)
 
 
-def _follow_others(sets: Floats, size: float, generator: np.random.Generator) -> Proposal:
-    """Steps as from one set to another: these keep to curved and to separate explanations."""
-    one, other = generator.permutation(len(sets)), generator.permutation(len(sets))
-    blur = _BLUR * generator.standard_normal(sets.shape)
-    return _stepped(sets, size * (sets[one] - sets[other]) + blur)
+def _differential(particles: Floats, size: float, generator: np.random.Generator) -> Proposal:
+    """Steps along the difference of two particles: they fit curved and multimodal posteriors."""
+    first, second = generator.permutation(len(particles)), generator.permutation(len(particles))
+    blur = _BLUR * generator.standard_normal(particles.shape)
+    return _stepped(particles, size * (particles[first] - particles[second]) + blur)
 
 
-def _stepped(sets: Floats, steps: Floats) -> Proposal:
-    moved = sets + steps
-    return moved, -0.5 * ((moved**2).sum(axis=1) - (sets**2).sum(axis=1))
+def _stepped(particles: Floats, steps: Floats) -> Proposal:
+    moved = particles + steps
+    return moved, -0.5 * ((moved**2).sum(axis=1) - (particles**2).sum(axis=1))
 
 
-def _renew(sets: Floats, size: float, generator: np.random.Generator) -> Proposal:
-    """Draws a few of the unknowns anew, up to that part, from what is believed beforehand: those
-    that the measurements say little about move far.
+def _renew(particles: Floats, size: float, generator: np.random.Generator) -> Proposal:
+    """Draws a few parameters anew, up to the part `size`, from the prior: parameters that the
+    measurements hardly constrain move far.
     """
-    chosen = generator.random(sets.shape) < _RENEWED / sets.shape[1]
-    fresh = np.sqrt(1 - size**2) * sets + size * generator.standard_normal(sets.shape)
-    return np.where(chosen, fresh, sets), np.zeros(len(sets))
+    chosen = generator.random(particles.shape) < _RENEWED / particles.shape[1]
+    fresh = np.sqrt(1 - size**2) * particles + size * generator.standard_normal(particles.shape)
+    return np.where(chosen, fresh, particles), np.zeros(len(particles))
 
 
-# What is proposed, and how far, one after the other. None of them alone comes to where the
-# measurements are likely within so few moves.
+# The moves and their sizes, in order. No single kind reaches the posterior in so few moves.
 _MOVES = 2 * (
     (_walk, 1.0),
     (_renew, 1.0),
     (_walk, 0.6),
-    (_follow_others, 0.42),
+    (_differential, 0.42),
     (_renew, 0.5),
     (_walk, 0.2),
 )
 
 
 def _tempered(gain: Floats) -> Floats:
-    """Weights that follow `gain` as far as a third of the sets still count."""
+    """Weights by log-likelihood `gain`, tempered to an effective sample size of at least a third
+    of the particles.
+    """
     for power in (1.0, 0.6, 0.35, 0.2, 0.12, 0.07, 0.04, 0.02, 0.01):
         weights = np.exp(power * gain)
         weights /= weights.sum()
@@ -97,7 +98,7 @@ def _tempered(gain: Floats) -> Floats:
     return np.asarray(weights)
 
 
-def _selected(weights: Floats, generator: np.random.Generator) -> npt.NDArray[np.intp]:
-    """As many rows as there are weights, each as often as its weight says."""
+def _resampled(weights: Floats, generator: np.random.Generator) -> npt.NDArray[np.intp]:
+    """Rows drawn by systematic resampling: as many as there are weights."""
     marks = (np.arange(len(weights)) + generator.uniform()) / len(weights)
     return np.minimum(np.searchsorted(np.cumsum(weights), marks), len(weights) - 1)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""When an adaptive search ends, and what it says then: how sure the answer is."""
+"""When an adaptive search stops, and its conclusion: the answer and how certain it is."""
 
 from __future__ import annotations
 
@@ -16,120 +16,121 @@ from model_analyzer.search.adaptive.acquisition import Outlook, outlook
 from model_analyzer.search.adaptive.knowledge import Knowledge
 from model_analyzer.search.space import Coordinate
 
-# What is said about what remains is about gains above this.
+# A configuration that is better by more than this counts as missed.
 _BETTER = 0.03
 
-# It goes on while it may be expected to gain this much, or while something better by the margin
-# remains with this probability; and for so many measurements, whatever these say.
-_WORTH_GOING_ON, _LIKELY, _TOO_FEW = 0.01, 0.1, 8
+# The search continues while the expected gain reaches the first value, or while the probability of
+# a better configuration reaches the second. It never settles before the third number of trials.
+_MIN_GAIN, _MIN_CHANCE, _MIN_TRIALS = 0.01, 0.1, 8
 
-# Without a limit of the user's, this share of the space is measured at most, within these numbers.
+# The default limit: this share of the space, within these numbers of trials.
 _SHARE, _FEWEST, _MOST = 0.06, 12, 100
 
 
 def most_trials(size: int, limits: AdaptiveSettings) -> int:
-    """How many trials a search in a space of that size may take."""
+    """The measurement limit for a space of `size` trials."""
     if limits.max_trials is not None:
         return limits.max_trials
     return max(_FEWEST, min(int(size * _SHARE), _MOST))
 
 
 def is_late(records: Sequence[TrialRecord], limits: AdaptiveSettings, further: int = 0) -> bool:
-    """Whether another trial, as long as the longest so far, would take too long, or so many
-    `further` ones after it.
+    """Whether the time budget is too short for the next trial and `further` more, if each takes as
+    long as the longest so far.
     """
     spent = [record.outcome.duration_s for record in records]
     return not limits.budget.covers(spent, 1 + further)
 
 
-def is_settled(known: Knowledge) -> bool:
-    """Whether there is an answer, and going on would hardly pay. Few measurements cannot tell."""
-    if len(known.records) < _TOO_FEW or not known.is_answered:
+def is_settled(knowledge: Knowledge) -> bool:
+    """Whether there is an answer and continuing would gain little. Never after few trials."""
+    if len(knowledge.records) < _MIN_TRIALS or not knowledge.is_answered:
         return False
-    left = _left(known)
-    return left.gain < _WORTH_GOING_ON and left.chance < _LIKELY
+    remaining = _outlook(knowledge)
+    return remaining.gain < _MIN_GAIN and remaining.chance < _MIN_CHANCE
 
 
-def _left(known: Knowledge) -> Outlook:
-    """What could still be found."""
-    view = known.view()
-    row = view.rows[known.recommended[0]]
-    is_feasible = known.is_feasible
+def _outlook(knowledge: Knowledge) -> Outlook:
+    """The chance and the gain of a better configuration that is not measured yet."""
+    view = knowledge.view()
+    row = view.rows[knowledge.recommended[0]]
+    is_feasible = knowledge.is_feasible
     return outlook(view.prospect, view.chance, row, is_feasible=is_feasible, margin=_BETTER)
 
 
 def conclude(
-    known: Knowledge, reason: StopReason, limit: int, limits: AdaptiveSettings
+    knowledge: Knowledge, reason: StopReason, limit: int, limits: AdaptiveSettings
 ) -> Conclusion:
-    """What is recommended, and what may have been missed, when a search ends for that reason, or
-    when it reaches that `limit`, which follows from the user's `limits` if there are any.
+    """The recommendation, and what the search may have missed.
+
+    `limit` is the measurement limit of the search: from the user's `limits`, or the default.
     """
-    left = _left(known)
+    remaining = _outlook(knowledge)
     return Conclusion(
-        recommended=known.trial(known.recommended[0]).key,
-        goal=known.goal.identity,
-        feasible=known.is_feasible,
-        trials=len({record.trial.first.key for record in known.records}),
+        recommended=knowledge.trial(knowledge.recommended[0]).key,
+        goal=knowledge.goal.identity,
+        feasible=knowledge.is_feasible,
+        trials=len({record.trial.first.key for record in knowledge.records}),
         reason=reason,
         limit=limit,
         has_default_limit=limits.max_trials is None,
         margin=_BETTER,
-        chance=left.chance,
-        gain=left.gain,
+        chance=remaining.chance,
+        gain=remaining.gain,
     )
 
 
-def explanation(known: Knowledge, conclusion: Conclusion) -> Iterator[str]:
-    """The same for people, line by line."""
-    best, *equal = known.recommended
-    measured = [record for record in known.records if isinstance(record.outcome, Measurement)]
+def explanation(knowledge: Knowledge, conclusion: Conclusion) -> Iterator[str]:
+    """The conclusion for people, line by line."""
+    best, *equal = knowledge.recommended
+    measured = [record for record in knowledge.records if isinstance(record.outcome, Measurement)]
     variants = {record.trial.served for record in measured}
-    failed = len(known.records) - len(measured)
+    failed = len(knowledge.records) - len(measured)
     failures = f" and {counted(failed, 'failure')}" if failed else ""
     yield (
         f"Search stopped after {counted(len(measured), 'measurement')} of"
         f" {counted(len(variants), 'variant')}{failures}: {conclusion.explanation}."
     )
     if not conclusion.feasible:
-        missed = known.goal.shortfall(known.mean(best))
+        missed = knowledge.goal.shortfall(knowledge.mean(best))
         yield "No measured configuration meets the constraints."
-        yield f"Closest: {known.trial(best)}, which misses them by {missed:.1f}%."
+        yield f"Closest: {knowledge.trial(best)}, which misses them by {missed:.1f}%."
         yield f"{conclusion.chance:.0%} chance that an unmeasured configuration meets them."
         return
-    count = len(known.measured[best])
+    count = len(knowledge.measured[best])
     times = "once" if count == 1 else f"{count} times"
-    yield f"Recommended: {known.trial(best)}, measured {times}."
-    if not known.is_answered:
-        sure = known.view().sure(best)
+    yield f"Recommended: {knowledge.trial(best)}, measured {times}."
+    if not knowledge.is_answered:
+        sure = knowledge.view().feasibility_of(best)
         yield (
             "It probably met the constraints by luck: all measurements together give it a"
-            f" {sure:.0%} chance to keep them."
+            f" {sure:.0%} chance to meet them."
         )
-    for other in known.doubted:
-        gain = known.goal.gain_percent(known.mean(other), known.mean(best))
-        sure = known.view().sure(other)
-        bounds = " and ".join(_nearest(known, other))
+    for other in knowledge.doubtful:
+        gain = knowledge.goal.gain_percent(knowledge.mean(other), knowledge.mean(best))
+        sure = knowledge.view().feasibility_of(other)
+        bounds = " and ".join(_nearest(knowledge, other))
         yield (
-            f"Not recommended: {known.trial(other)} measured {gain:.0f}% better, but has only a"
-            f" {sure:.0%} chance to keep {bounds}."
+            f"Not recommended: {knowledge.trial(other)} measured {gain:.0f}% better, but has only a"
+            f" {sure:.0%} chance to meet {bounds}."
         )
-    own = cost(known.trial(best), known.mean(best))
+    own = cost(knowledge.trial(best), knowledge.mean(best))
     for other in equal:
-        is_dearer = cost(known.trial(other), known.mean(other)) > own
+        is_dearer = cost(knowledge.trial(other), knowledge.mean(other)) > own
         costs = "but needs more resources" if is_dearer else "and needs no more resources"
-        yield f"Tie: {known.trial(other)} is within noise of it, {costs}."
+        yield f"Tie: {knowledge.trial(other)} is within noise of it, {costs}."
     yield (
         f"{conclusion.chance:.0%} chance that a configuration more than {conclusion.margin:.0%}"
         f" better was not tried; continuing would gain about {conclusion.gain:.1%}."
     )
 
 
-def _nearest(known: Knowledge, at: Coordinate) -> Iterator[str]:
-    """The constraints that a trial is most likely to break."""
-    view = known.view()
-    kept = {
-        str(slack.constraint): float((slack.margin[:, view.rows[at]] >= 0).mean())
+def _nearest(knowledge: Knowledge, coordinate: Coordinate) -> Iterator[str]:
+    """The constraints that a trial most likely violates, as text."""
+    view = knowledge.view()
+    chances = {
+        str(slack.constraint): float((slack.margin[:, view.rows[coordinate]] >= 0).mean())
         for slack in view.prospect.slacks
     }
-    least = min(kept.values(), default=1.0)
-    return (text for text, chance in kept.items() if chance == least)
+    lowest = min(chances.values(), default=1.0)
+    return (text for text, chance in chances.items() if chance == lowest)

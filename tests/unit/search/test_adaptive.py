@@ -634,7 +634,7 @@ def test_of_long_lists_a_part_is_thought_about_at_a_time() -> None:
         with pytest.raises(StopIteration):
             step.send(saturating(trial))
 
-    assert known.best_guess() is not None
+    assert known.best_candidate() is not None
     assert len(known.view().rows) < 10_000
 
 

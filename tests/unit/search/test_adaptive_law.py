@@ -21,9 +21,9 @@ from model_analyzer.search.adaptive.queueing import (
     Settings,
     closed_loop,
     open_loop,
-    unknowns,
+    parameter_count,
 )
-from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Places, Surrogate
+from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Points, Surrogate
 from model_analyzer.search.trial_map import TrialMap
 from tests.unit.search.surfaces import limits, model, subject
 
@@ -53,7 +53,7 @@ def settings(
 
 def likeliest(at: Settings) -> Floats:
     """Inferences per second of the server that is expected before anything is measured."""
-    flow = closed_loop(np.zeros((1, unknowns(at.delay.shape[1]))), at, np.array([ALONE]))
+    flow = closed_loop(np.zeros((1, parameter_count(at.delay.shape[1]))), at, np.array([ALONE]))
     return np.asarray(ALONE * np.exp(flow.throughput[0]))
 
 
@@ -112,7 +112,7 @@ def test_at_a_request_rate_batches_wait_for_what_comes(
 ) -> None:
     def latency_s(delay_s: float) -> float:
         at = settings([rate], instances=1, batch=batch, delay_s=delay_s)
-        flow = open_loop(np.zeros((1, unknowns(1))), at, np.array([ALONE]))
+        flow = open_loop(np.zeros((1, parameter_count(1))), at, np.array([ALONE]))
         return float(np.exp(flow.latency[0, 0])) / ALONE
 
     assert latency_s(0.1) - latency_s(0.0) == pytest.approx(waits_s, rel=0.5)
@@ -138,12 +138,12 @@ def test_delays_that_were_not_tried_are_foreseen(
     there = settings(loads, delay_s=unknown_delay_s)
     surrogate = Surrogate(1, is_open=False, seed=seed)
     surrogate.learn(
-        Places(here, np.zeros((len(here), 1))),
+        Points(here, np.zeros((len(here), 1))),
         {THROUGHPUT: np.array([*known.values()], dtype=float)},
     )
-    worlds = surrogate.worlds(Places(there, np.ones((len(there), 1))))
+    predictions = surrogate.predict(Points(there, np.ones((len(there), 1))))
 
-    foreseen = np.median(worlds.values[THROUGHPUT], axis=0)
+    foreseen = np.median(predictions.values[THROUGHPUT], axis=0)
     true = np.array([unknown[load] for load in loads])
     off = np.abs(np.log(foreseen / true))
     assert np.exp(off.mean()) < 1.4
@@ -177,9 +177,9 @@ def test_delays_are_the_listed_ones_or_the_models_own(
     ]
 
     default = trial_map.default(VariantNames())
-    places = Encoding(searched, trial_map.space).places(0, coordinates, default)
+    points = Encoding(searched, trial_map.space).encode(0, coordinates, default)
 
-    assert places.settings.delay[:, 0] == pytest.approx(expected)
+    assert points.settings.delay[:, 0] == pytest.approx(expected)
 
 
 # -- latencies ---------------------------------------------------------------------------------
@@ -206,16 +206,16 @@ def test_measuring_the_same_memory_again_does_not_tell_which_model_needs_it() ->
         memory = np.array([850.0] * times + [1300.0])
         surrogate = Surrogate(2, is_open=False, seed=0)
         surrogate.learn(
-            _places(counts),
+            _points(counts),
             {THROUGHPUT: np.full(times + 1, 100.0), "cpu_used_ram": memory},
         )
-        worlds = surrogate.worlds(_places(np.array([[1.0, 2.0]])))
-        return float(worlds.values["cpu_used_ram"].std())
+        predictions = surrogate.predict(_points(np.array([[1.0, 2.0]])))
+        return float(predictions.values["cpu_used_ram"].std())
 
     assert spread(20) > 0.7 * spread(1)
 
 
-def _places(instances: Floats) -> Places:
+def _points(instances: Floats) -> Points:
     """Of a chain of models with so many instances each, all else equal."""
     ones, column = np.ones_like(instances), np.ones(len(instances))
-    return Places(Settings(instances, 8 * ones, 16 * column, column, 0 * ones), instances / 2)
+    return Points(Settings(instances, 8 * ones, 16 * column, column, 0 * ones), instances / 2)

@@ -15,23 +15,23 @@ from model_analyzer.domain.trials import Failure, FailureReason
 from model_analyzer.search.adaptive.acquisition import (
     Prospect,
     Slack,
-    gains,
+    expected_improvement,
     outlook,
-    standing,
+    utility,
 )
-from model_analyzer.search.adaptive.duration import loading, multiples
-from model_analyzer.search.adaptive.failures import chances
+from model_analyzer.search.adaptive.duration import loading_cost, relative_durations
+from model_analyzer.search.adaptive.failures import success_chances
 from model_analyzer.search.adaptive.queueing import Floats, Settings
 from model_analyzer.search.adaptive.regression import Inputs, Prior, fit
-from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Places, Surrogate
+from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Points, Surrogate
 
 
-def places(*sizes: tuple[int, int], load: float = 16) -> Places:
+def points(*sizes: tuple[int, int], load: float = 16) -> Points:
     """Of one model, by instances and batch limit."""
     instances, batch = np.array(sizes, dtype=float).T[:, :, None]
     ones = np.ones(len(sizes))
     at = Settings(instances, batch, load * ones, ones, np.zeros_like(batch))
-    return Places(at, np.zeros((len(sizes), 1)))
+    return Points(at, np.zeros((len(sizes), 1)))
 
 
 def failure(reason: FailureReason) -> Failure:
@@ -43,7 +43,7 @@ def failure(reason: FailureReason) -> Failure:
 
 def test_what_needs_more_memory_than_what_did_not_load_does_not_load() -> None:
     sizes = [(1, 8), (2, 16), (3, 16), (2, 64), (4, 32), (5, 64)]
-    found = chances(places(*sizes), [1], {4: failure(FailureReason.MODEL_NOT_LOADED)})
+    found = success_chances(points(*sizes), [1], {4: failure(FailureReason.MODEL_NOT_LOADED)})
 
     by_size = dict(zip(sizes, found, strict=True))
     assert by_size[1, 8] > 0.9
@@ -55,7 +55,9 @@ def test_what_needs_more_memory_than_what_did_not_load_does_not_load() -> None:
 
 
 def test_failures_that_contradict_each_other_forbid_nothing() -> None:
-    found = chances(places((1, 1), (4, 8)), [1], {0: failure(FailureReason.MODEL_NOT_LOADED)})
+    found = success_chances(
+        points((1, 1), (4, 8)), [1], {0: failure(FailureReason.MODEL_NOT_LOADED)}
+    )
 
     assert found[1] > 0
 
@@ -79,9 +81,9 @@ def test_drawn_functions_explain_the_values_and_differ_more_elsewhere_and_with_d
     far = Inputs(np.array([[2.0]]), np.array([[1.0, 1.0]]))
     generator = np.random.default_rng(0)
 
-    def drawn(doubt: float, at: Inputs) -> Floats:
+    def drawn(inflation: float, at: Inputs) -> Floats:
         rows = np.broadcast_to(values, (200, len(values)))
-        return process.draw(rows, np.full(200, doubt), at, generator)
+        return process.draw(rows, np.full(200, inflation), at, generator)
 
     here = drawn(1, inputs)
     assert here.mean(axis=0) == pytest.approx(values, abs=0.03)
@@ -106,11 +108,11 @@ def test_a_value_that_the_others_contradict_is_not_believed_by_all() -> None:
 def test_memory_is_learnt_in_any_range_of_sizes(counts: int, doublings: int) -> None:
     random = np.random.default_rng(0)
 
-    def drawn(count: int) -> Places:
+    def drawn(count: int) -> Points:
         limits = 2 ** random.integers(0, doublings, count)
-        return places(*zip(random.integers(1, counts + 1, count), limits, strict=True))
+        return points(*zip(random.integers(1, counts + 1, count), limits, strict=True))
 
-    def memory(at: Places) -> Floats:
+    def memory(at: Points) -> Floats:
         instances, batch = at.settings.instances[:, 0], at.settings.batch[:, 0]
         return np.asarray(500 + 100 * instances + 0.5 * instances * batch)
 
@@ -118,7 +120,7 @@ def test_memory_is_learnt_in_any_range_of_sizes(counts: int, doublings: int) -> 
     surrogate = Surrogate(1, is_open=False, seed=0)
 
     surrogate.learn(here, {THROUGHPUT: np.full(24, 100.0), "cpu_used_ram": memory(here)})
-    found = np.median(surrogate.worlds(there).values["cpu_used_ram"], axis=0)
+    found = np.median(surrogate.predict(there).values["cpu_used_ram"], axis=0)
 
     assert found == pytest.approx(memory(there), abs=0.02 * float(np.ptp(memory(here))))
 
@@ -130,7 +132,7 @@ WANTED = np.array([0.0, 0.5, 1.0])
 
 
 def test_durations_tell_what_slow_requests_cost() -> None:
-    found = multiples(WANTED, REQUESTS, 2 + 3 * REQUESTS)
+    found = relative_durations(WANTED, REQUESTS, 2 + 3 * REQUESTS)
 
     assert found * (2 + 3 * REQUESTS).mean() == pytest.approx([2, 3.5, 5])
 
@@ -145,13 +147,13 @@ def test_durations_tell_what_slow_requests_cost() -> None:
     ],
 )
 def test_durations_that_tell_nothing_count_as_equal(spent: list[float]) -> None:
-    found = multiples(WANTED, REQUESTS[: len(spent)], np.array(spent))
+    found = relative_durations(WANTED, REQUESTS[: len(spent)], np.array(spent))
 
     assert found == pytest.approx([1, 1, 1])
 
 
 def test_what_is_foreseen_far_from_what_is_known_is_bounded() -> None:
-    assert multiples(np.array([0.0, 99.0]), REQUESTS, 10 * REQUESTS).tolist() == [0.5, 4.0]
+    assert relative_durations(np.array([0.0, 99.0]), REQUESTS, 10 * REQUESTS).tolist() == [0.5, 4.0]
 
 
 @pytest.mark.parametrize(
@@ -169,14 +171,14 @@ def test_what_is_foreseen_far_from_what_is_known_is_bounded() -> None:
 def test_what_loading_a_variant_costs(
     loading_s: list[float], measuring_s: list[float], expected: float
 ) -> None:
-    assert loading(np.array(loading_s), np.array(measuring_s)) == pytest.approx(expected)
+    assert loading_cost(np.array(loading_s), np.array(measuring_s)) == pytest.approx(expected)
 
 
 # -- what is left ------------------------------------------------------------------------------
 
 
 def test_only_what_may_load_and_keeps_the_constraints_is_left_to_find() -> None:
-    # two worlds, three trials: the first is the reference
+    # two predictions, three trials: the first is the reference
     of = Prospect(
         score=np.array([[0.0, 0.2, 0.5], [0.0, 0.2, 0.5]]),
         shortfall=np.array([[0.0, 0.0, 3.0], [0.0, 4.0, 3.0]]),
@@ -184,7 +186,7 @@ def test_only_what_may_load_and_keeps_the_constraints_is_left_to_find() -> None:
         slacks=(),
     )
 
-    assert gains(of, 0, is_answered=True) == pytest.approx([0, 0.1, 0])
+    assert expected_improvement(of, 0, is_answered=True) == pytest.approx([0, 0.1, 0])
     assert outlook(of, np.ones(3), 0, is_feasible=True, margin=0.03).chance == 0.5
     never = np.array([1.0, 0.0, 1.0])
     # what is recommended is better than the reference itself
@@ -208,16 +210,16 @@ def test_the_mean_may_break_a_constraint_after_another_measurement(
     average: float, times: int, expected: list[float]
 ) -> None:
     limit = Constraint(tag="perf_latency_avg", maximum=10.0)
-    # two worlds in which the only trial keeps, and breaks it, by 5 %
+    # two predictions in which the only trial keeps, and breaks it, by 5 %
     slack = Slack(0, limit, np.array([[0.05], [-0.05]]), noise=0.05)
     nothing = np.zeros((2, 1))
     mean = Measurement(models=(ModelMeasurement(values={"perf_latency_avg": average}),))
 
-    stays = Prospect(nothing, nothing, 0.05, (slack,)).stays(0, mean, times)
+    remains_feasible = Prospect(nothing, nothing, 0.05, (slack,)).remains_feasible(0, mean, times)
 
-    assert stays == pytest.approx(expected, abs=0.005)
+    assert remains_feasible == pytest.approx(expected, abs=0.005)
 
 
 def test_a_better_score_is_worth_some_doubt_about_the_constraints() -> None:
-    assert standing(0.3, 0.5) > standing(0.0, 1.0) > standing(0.3, 0.1)
-    assert standing(0.0, 0.0) > standing(-2.0, 1.0)
+    assert utility(0.3, 0.5) > utility(0.0, 1.0) > utility(0.3, 0.1)
+    assert utility(0.0, 0.0) > utility(-2.0, 1.0)

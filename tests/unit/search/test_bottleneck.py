@@ -17,7 +17,7 @@ from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics
 from model_analyzer.domain.trials import Trial
 from model_analyzer.search.adaptive.bottleneck import busy_shares, likelihood
 from model_analyzer.search.adaptive.queueing import Flow, Settings
-from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Places, Surrogate
+from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Points, Surrogate
 from tests.unit.search.surfaces import ensemble, limits, measurement, model, search, subject
 
 
@@ -123,17 +123,17 @@ def gained(shares: Sequence[float] | None, seed: int) -> tuple[float, float]:
     """
     surrogate = Surrogate(2, is_open=False, seed=seed)
     known = None if shares is None else np.log([shares])
-    surrogate.learn(places([1, 1]), {THROUGHPUT: np.array([100.0])}, known)
-    worlds = surrogate.worlds(places([2, 1], [1, 2]))
-    first, second = np.median(worlds.values[THROUGHPUT], axis=0) / 100
+    surrogate.learn(points([1, 1]), {THROUGHPUT: np.array([100.0])}, known)
+    predictions = surrogate.predict(points([2, 1], [1, 2]))
+    first, second = np.median(predictions.values[THROUGHPUT], axis=0) / 100
     return float(first), float(second)
 
 
-def places(*instances: Sequence[int]) -> Places:
+def points(*instances: Sequence[int]) -> Points:
     """Trials of two steps with so many instances each, and many requests in flight."""
     counts = np.array(instances, dtype=float)
     ones, column = np.ones_like(counts), np.ones(len(counts))
-    return Places(Settings(counts, 8 * ones, 64 * column, column, 0 * ones), np.log2(counts) / 2)
+    return Points(Settings(counts, 8 * ones, 64 * column, column, 0 * ones), np.log2(counts) / 2)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -24,11 +24,11 @@ def known(*, margin: float, other: float, times: int = 1) -> Knowledge:
     """Two trials that keep a constraint: the leader by about this `margin`, as a fraction of the
     bound, both as measured and as far as is known; and one whose score is `other`.
     """
-    worlds = np.random.default_rng(0).normal(margin, 0.02, 96)
+    predictions = np.random.default_rng(0).normal(margin, 0.02, 96)
     slack = Slack(
         0,
         Constraint(tag="perf_latency_p99", maximum=10.0),
-        np.stack([worlds, np.full(96, 0.5)], axis=1),
+        np.stack([predictions, np.full(96, 0.5)], axis=1),
         noise=0.04,
     )
     score = np.stack([np.zeros(96), np.full(96, other)], axis=1)
@@ -39,7 +39,7 @@ def known(*, margin: float, other: float, times: int = 1) -> Knowledge:
         leader=LEADER,
         prospect=of,
         score=score.mean(axis=0),
-        keeps=of.passes.mean(axis=0),
+        feasibility=of.passes.mean(axis=0),
         chance=np.ones(2),
         cost=np.ones(2),
     )
@@ -51,14 +51,14 @@ def known(*, margin: float, other: float, times: int = 1) -> Knowledge:
     asked: dict[Coordinate, int] = {LEADER: times, OTHER: 1}
     found = SimpleNamespace(
         is_feasible=True,
-        passing=[LEADER, OTHER],
+        feasible=[LEADER, OTHER],
         recommended=[LEADER],
         contenders=[],
         measured={at: count * [means[at]] for at, count in asked.items()},
         mean=means.__getitem__,
-        times=asked.__getitem__,
+        attempts=asked.__getitem__,
         view=lambda: view,
-        promise=lambda: {OTHER: 0.0},
+        expected_gains=lambda: {OTHER: 0.0},
     )
     return cast(Knowledge, found)
 
