@@ -83,7 +83,7 @@ def test_the_content_is_in_titled_tables(directory: Path) -> None:
     tables = dict(content_tables(load(directory), "perf_latency_p99"))
 
     assert list(tables) == ["Checkpoint", "Variants, each at its best p99 Latency (ms)", "Metadata"]
-    assert dict(tables["Checkpoint"].rows)["Failures"] == "1"
+    assert ("Failures", "1") in tables["Checkpoint"].rows
 
 
 @pytest.mark.parametrize(
@@ -231,8 +231,8 @@ def test_damaged_checkpoints_are_not_copied(directory: Path, tmp_path: Path) -> 
     uploaded, damaged = upload_checkpoints(None, directory, "", store)
     assert uploaded == Uploaded(name="0.ckpt", store=store, number=0, is_new=False)
     assert isinstance(damaged, Damaged)
-    damaged, downloaded = download_checkpoints(str(directory), Top(count=1), copies)
-    assert isinstance(damaged, Damaged)
+    left_out, downloaded = download_checkpoints(str(directory), Top(count=1), copies)
+    assert isinstance(left_out, Damaged)
     assert downloaded == Downloaded(path=copies / "0.ckpt", is_new=True)
     assert [*download_checkpoints(store, "latest", copies)] == [
         Downloaded(path=copies / "0.ckpt", is_new=False)
