@@ -66,8 +66,10 @@ STANDARD_LIBRARY_ONLY = {
     "forecast",
 }
 
-# a use case each; the other files and packages of the room are for several of them
-USE_CASES = {"analyze", "compare", "doctor", "preview", "profile", "recommend", "report"}
+# a use case each, and a package of them; the other files and packages of the room are for several
+USE_CASES = {
+    "analyze", "checkpoints", "compare", "doctor", "preview", "profile", "recommend", "report",
+}  # fmt: skip
 
 # imports that touch the world -> where they may occur
 ADDRESSES = {

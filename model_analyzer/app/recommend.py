@@ -18,7 +18,6 @@ from model_analyzer.app.delivery.files import (
     write_best,
 )
 from model_analyzer.app.selection.circumstances import ranked
-from model_analyzer.app.selection.subjects import measured_subjects, subject_of
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.settings import ProfileSettings
@@ -38,18 +37,6 @@ class Recommendations:
     answers: Sequence[Answer]
     origin: ReportOrigin
     originals: Mapping[str, ModelConfig]
-
-
-def chosen_subjects(checkpoint: Checkpoint, model: str | None, *, several: bool) -> Sequence[str]:
-    """The subject of the model, or all of them, where there may be `several`."""
-    if model is not None:
-        return [subject_of(checkpoint, model)]
-    names = list(measured_subjects(checkpoint))
-    if not names:
-        raise CheckpointError(f"{checkpoint.path}: no measurements")
-    if len(names) > 1 and not several:
-        raise wrong("--model", f"several models were measured: choose one of {', '.join(names)}")
-    return names
 
 
 def recommend(

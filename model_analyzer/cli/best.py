@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from model_analyzer.cli.checkpoint.goal import goal_options
-from model_analyzer.cli.checkpoint.options import (
-    checkpoint_argument,
-    directory_options,
-    path_option,
-)
 from model_analyzer.cli.circumstances import circumstances_option
 from model_analyzer.cli.complete import complete_model
 from model_analyzer.cli.echo import echo, echo_data
 from model_analyzer.cli.miss import allow_miss_option, is_shown
+from model_analyzer.cli.options import (
+    checkpoint_argument,
+    directory_options,
+    goal_options,
+    path_option,
+)
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, wrong
 
 if TYPE_CHECKING:
@@ -110,14 +110,15 @@ def _best(
         )
 
     from model_analyzer.app.delivery.files import results_text
-    from model_analyzer.app.recommend import chosen_subjects, recommend, write
+    from model_analyzer.app.recommend import recommend, write
     from model_analyzer.app.selection.circumstances import run_of
     from model_analyzer.app.selection.goals import goals_of
-    from model_analyzer.cli.checkpoint.output import found, warn
+    from model_analyzer.app.selection.subjects import chosen_subjects
+    from model_analyzer.cli.output import open_checkpoint, warn
     from model_analyzer.reports.write import ExportDirectory
 
     settings = _settings(ctx, config_file, directory, prefix)
-    checkpoint = found(which, settings.checkpoint_directory, settings.checkpoint_prefix)
+    checkpoint = open_checkpoint(which, settings.checkpoint_directory, settings.checkpoint_prefix)
     is_for_several = form == _JSON or output_dir is not None
     names = chosen_subjects(checkpoint, model, several=is_for_several)
     goals, remarks = goals_of(checkpoint, names, asked, settings)
@@ -150,7 +151,7 @@ def _deployable(
 ) -> str:
     """The recommendation in the format that was asked for."""
     from model_analyzer.app.recommend import configuration, difference, manifest_of
-    from model_analyzer.cli.checkpoint.output import warn
+    from model_analyzer.cli.output import warn
 
     if form == _KUBERNETES:
         return manifest_of(answer, recommendations.origin, throughput)
@@ -217,7 +218,7 @@ def _settings(
 
 def _show(recommendations: Recommendations) -> None:
     """What is recommended and why, where it does not get in the way."""
-    from model_analyzer.cli.checkpoint.output import warn
+    from model_analyzer.cli.output import warn
     from model_analyzer.reports.headline import headline
     from model_analyzer.reports.remarks import certainty_text, remarks_of
 

@@ -11,14 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from model_analyzer.cli.checkpoint.goal import goal_options
-from model_analyzer.cli.checkpoint.options import (
-    directory_options,
-    metric,
-    output_option,
-)
 from model_analyzer.cli.complete import complete_metrics
 from model_analyzer.cli.echo import echo
+from model_analyzer.cli.options import directory_options, goal_options, metric, output_option
 from model_analyzer.errors import EXIT_OK, EXIT_REGRESSION, wrong
 
 if TYPE_CHECKING:
@@ -94,7 +89,7 @@ def _compare(
     tags += [rule.tag for rule in judged]
 
     from model_analyzer.app.compare import comparison
-    from model_analyzer.cli.checkpoint.output import put, warn
+    from model_analyzer.cli.output import put, warn
     from model_analyzer.domain.goals import ModelGoal
     from model_analyzer.reports.comparison_report import verdict_lines
     from model_analyzer.reports.write import encoded
@@ -128,7 +123,7 @@ def _rule(text: str) -> Rule:
 
 def _found(which: str, directory: Path, prefix: str) -> Checkpoint:
     """What the user means by BASE or NEW; what is odd about it is told."""
-    from model_analyzer.cli.checkpoint.output import found, warn
+    from model_analyzer.cli.output import open_checkpoint, warn
     from model_analyzer.state.find import LATEST
 
     path, at, rest = which.rpartition("@")
@@ -136,7 +131,7 @@ def _found(which: str, directory: Path, prefix: str) -> Checkpoint:
         directory, which = Path(whole), LATEST
     elif at and os.path.isdir(place := os.path.expanduser(path)):
         directory, which = Path(place), rest
-    checkpoint = found(which, directory, prefix)
+    checkpoint = open_checkpoint(which, directory, prefix)
     for sentence in checkpoint.remarks:
         warn(sentence)
     return checkpoint
@@ -158,7 +153,7 @@ def _rendered(report: ComparisonReport, form: str) -> str | None:
 
 
 def _print(report: ComparisonReport) -> None:
-    from model_analyzer.cli.checkpoint.output import print_table
+    from model_analyzer.cli.output import print_table
     from model_analyzer.reports.comparison_report import titled_tables, to_lines, verdict_lines
 
     for line in to_lines(report):

@@ -28,7 +28,7 @@ def is_shown(answer: Answer, *, allow_miss: bool) -> bool:
     """Whether there is something to deploy; where that misses the constraints and is not allowed
     to, the user is told.
     """
-    from model_analyzer.cli.checkpoint.output import warn
+    from model_analyzer.cli.output import warn
 
     if answer.best is None:
         return False

@@ -33,18 +33,21 @@ COMPLETE_VARIABLE = "_MODEL_ANALYZER_COMPLETE"  # the name that click expects
 # the help)
 _SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Measure": {
-        "profile": ("commands", "Measure configurations and recommend the best one."),
+        "profile": ("table_commands", "Measure configurations and recommend the best one."),
     },
     "Use results": {
-        "report": ("commands", "Write detailed reports of variants, without a server."),
+        "report": ("table_commands", "Write detailed reports of variants, without a server."),
         "best": ("best", "Print the recommended configuration for deployment."),
-        "checkpoint": ("checkpoint.commands", "Show, check, export and merge checkpoints."),
+        "checkpoint": ("commands.checkpoint", "Show, check, export and merge checkpoints."),
         "compare": ("compare", "Compare two checkpoints; fail if results got worse."),
-        "analyze": ("commands", "Legacy command: write tables and reports from the checkpoint."),
+        "analyze": (
+            "table_commands",
+            "Legacy command: write tables and reports from the checkpoint.",
+        ),
     },
     "Set up": {
         "init": ("init", "Write a starter directory: example models and a configuration."),
-        "doctor": ("commands", "Check that everything a run needs is in place."),
+        "doctor": ("table_commands", "Check that everything a run needs is in place."),
         "config": ("config", "Check YAML files, show option values, print the JSON Schema."),
         "runtime": ("runtime", "Install, show or remove a tritonserver and perf_analyzer."),
         "completion": ("completion", "Print a shell completion script."),
@@ -81,7 +84,8 @@ class _Commands(click.Group):
         if name not in _COMMANDS:
             return None
         module = import_module(f"model_analyzer.cli.{_COMMANDS[name][0]}")
-        command: click.Command = getattr(module, name)()
+        made = getattr(module, name)
+        command: click.Command = made if isinstance(made, click.Command) else made()
         return command
 
     def resolve_command(

@@ -82,6 +82,12 @@ def table_of(columns: Sequence[Column[Subject]], subjects: Sequence[Subject]) ->
     )
 
 
+def pairs_table(values: Mapping[str, object]) -> Table:
+    """Names and values."""
+    rows = tuple((name, str(value)) for name, value in values.items())
+    return Table(headers=("Name", "Value"), rows=rows)
+
+
 def percent_text(percent: float) -> str:
     """A percentage: whole numbers from 1 %, otherwise two significant digits."""
     return f"{percent:.0f} %" if percent >= 1 else f"{percent:.2g} %"

@@ -68,6 +68,13 @@ class Overview:
             return f"incomplete: lacks {parts}"
         return "intact" if self.header.index is not None else "in the journal only"
 
+    @property
+    def severity(self) -> int:
+        """0 where it is intact; the higher, the more is wrong."""
+        if self.damage or self.missing:
+            return 3 if self.damage else 2
+        return 0 if self.header.index is not None else 1
+
 
 def overviews(layout: Layout, metrics: Sequence[str]) -> Iterator[Overview]:
     """Every numbered checkpoint, oldest first, damaged ones included; then the journals, if they

@@ -443,23 +443,6 @@ def test_metadata_is_read_set_and_removed(call: Run) -> None:
     assert list(json.loads(call("metadata", "get")[1])) == ["owner"]
 
 
-@pytest.mark.parametrize(
-    ("value", "kept"),
-    [
-        ("12", 12),
-        ("true", True),
-        ('"12"', "12"),
-        ("[1, {}]", [1, {}]),
-        ("NaN", "NaN"),
-        ("ü {", "ü {"),
-    ],
-)
-def test_a_value_is_json_or_else_text(call: Run, checkpoints: Path, value, kept) -> None:
-    assert call("metadata", "set", "key", value)[0] == 0
-
-    assert load(checkpoints).metadata["key"] == freeze(kept)
-
-
 def test_metadata_survives_later_checkpoints(call: Run, checkpoints: Path) -> None:
     call("metadata", "set", "key", "value")
     with ProfileState(checkpoints) as state:

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from model_analyzer.domain.groups import group_members, group_name
-from model_analyzer.errors import CheckpointError
+from model_analyzer.errors import CheckpointError, wrong
 from model_analyzer.state.checkpoint import Checkpoint
 
 
@@ -21,6 +21,18 @@ def measured_subjects(checkpoint: Checkpoint) -> Mapping[str, int]:
     }
     subjects = dict.fromkeys(newest[frozenset(group_members(models))] for models in last)
     return {models: len(group_members(models)) for models in subjects}
+
+
+def chosen_subjects(checkpoint: Checkpoint, model: str | None, *, several: bool) -> Sequence[str]:
+    """The subject of the model, or all of them, where there may be `several`."""
+    if model is not None:
+        return [subject_of(checkpoint, model)]
+    names = list(measured_subjects(checkpoint))
+    if not names:
+        raise CheckpointError(f"{checkpoint.path}: no measurements")
+    if len(names) > 1 and not several:
+        raise wrong("--model", f"several models were measured: choose one of {', '.join(names)}")
+    return names
 
 
 def subject_of(checkpoint: Checkpoint, model: str) -> str:

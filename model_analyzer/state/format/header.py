@@ -49,6 +49,11 @@ class Header:
     cores: int | None = None
     nodes: Mapping[str, int] = field(default_factory=empty)
 
+    @property
+    def time_text(self) -> str:
+        """The time for people."""
+        return self.time.replace("T", " ").replace("+00:00", "Z")
+
     @classmethod
     def next(cls, parent: Header, index: int) -> Header:
         """That of a new checkpoint, measured where its parent was."""

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.app.recommend import chosen_subjects, recommend
+from model_analyzer.app.recommend import recommend
 from model_analyzer.app.selection.goals import goals_of
-from model_analyzer.app.selection.subjects import measured_subjects, subject_of
+from model_analyzer.app.selection.subjects import chosen_subjects, measured_subjects, subject_of
 from model_analyzer.domain.goals import Constraint, GoalOverride
 from model_analyzer.errors import CheckpointError, ConfigError
 from model_analyzer.state.checkpoint import Checkpoint, load

@@ -1,26 +1,21 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The group and its commands. What one needs to run is imported when it runs."""
+"""`model-analyzer checkpoint`: the group and its commands."""
 
 from __future__ import annotations
 
 import click
 
-from model_analyzer.cli.checkpoint.exchange import export, import_
-from model_analyzer.cli.checkpoint.listing import list_, show
-from model_analyzer.cli.checkpoint.maintenance import merge, stats, verify
-from model_analyzer.cli.checkpoint.metadata import metadata
-from model_analyzer.cli.checkpoint.ranked import best
-from model_analyzer.cli.checkpoint.transfer import download, upload
-from model_analyzer.cli.checkpoint.trials import trials
+from model_analyzer.cli.commands.checkpoint.best import best
+from model_analyzer.cli.commands.checkpoint.files import export, import_, merge, stats, verify
+from model_analyzer.cli.commands.checkpoint.listing import list_, show
+from model_analyzer.cli.commands.checkpoint.metadata import metadata
+from model_analyzer.cli.commands.checkpoint.transfer import download, upload
+from model_analyzer.cli.commands.checkpoint.trials import trials
 
 _COMMANDS = (
     list_, show, trials, best, metadata, verify, stats, merge, import_, export, download, upload,
 )  # fmt: skip
-
-
-def checkpoint() -> click.Group:
-    return _checkpoint
 
 
 class _InOrder(click.Group):
@@ -31,7 +26,7 @@ class _InOrder(click.Group):
 
 
 @click.group("checkpoint", cls=_InOrder)
-def _checkpoint() -> None:
+def checkpoint() -> None:
     """Show, check, export and merge checkpoints.
 
     CHECKPOINT is a number, a uuid or the beginning of a uuid, the path of a file, `best` or
@@ -44,4 +39,4 @@ def _checkpoint() -> None:
 
 
 for _command in _COMMANDS:
-    _checkpoint.add_command(_command)
+    checkpoint.add_command(_command)

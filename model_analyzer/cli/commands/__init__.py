@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""`model-analyzer checkpoint`: what was measured, to look at, to use and to keep."""
+"""The commands: each declares its options, calls one use case and shows the result."""

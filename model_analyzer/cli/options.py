@@ -4,15 +4,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
-from model_analyzer.cli.complete import complete_checkpoint
+from model_analyzer.cli.complete import complete_checkpoint, complete_metrics
 from model_analyzer.config.table import VARIABLE_PREFIX
-from model_analyzer.errors import wrong
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -32,7 +32,7 @@ def path_option(*flags: str, **options: Any) -> Callable[[F], F]:
 
 
 def _file_prefix(ctx: click.Context, parameter: click.Parameter, value: str) -> str:
-    """Judged as that of `profile`. Raises ConfigError."""
+    """Checked as that of `profile`. Raises ConfigError."""
     if value:
         from model_analyzer.config.nodes import Node
         from model_analyzer.config.options import OPTIONS
@@ -45,7 +45,7 @@ def _file_prefix(ctx: click.Context, parameter: click.Parameter, value: str) -> 
 
 
 def prefix_option(command: F) -> F:
-    """Which checkpoints of a directory it is about."""
+    """`prefix`: which checkpoints of a directory the command uses."""
     return click.option(
         "--checkpoint-prefix",
         "prefix",
@@ -59,7 +59,7 @@ def prefix_option(command: F) -> F:
 
 
 def directory_options(command: F) -> F:
-    """Which checkpoint directory it is about."""
+    """`directory` and `prefix`: where the checkpoints are."""
     command = prefix_option(command)
     return path_option(
         "-s",
@@ -75,34 +75,29 @@ def directory_options(command: F) -> F:
 
 
 def checkpoint_argument(command: F) -> F:
-    """Which checkpoint of the directory it is about."""
+    """`which`: one checkpoint of the directory."""
     return click.argument(
         "which", metavar="[CHECKPOINT]", default="latest", shell_complete=complete_checkpoint
     )(command)
 
 
-def order_option(otherwise: str) -> Callable[[F], F]:
-    """`otherwise` tells the order where none is given."""
+def order_option(default: str) -> Callable[[F], F]:
+    """`order`, described as `default` where it is not given."""
     return click.option(
         "--order",
         type=click.Choice(["asc", "desc"]),
-        help=f"Lowest first (asc) or highest first (desc). Default: {otherwise}",
+        help=f"Lowest first (asc) or highest first (desc). Default: {default}",
     )
 
 
 def json_option(command: F) -> F:
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(
-        command
-    )
+    flags = ("--json", "as_json")
+    return click.option(*flags, is_flag=True, help="Print JSON, for programs.")(command)
 
 
 def output_option(command: F) -> F:
-    return path_option(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="File to write instead of printing.",
-    )(command)
+    flags = ("-o", "--output")
+    return path_option(*flags, metavar="FILE", help="File to write instead of printing.")(command)
 
 
 def metric(name: str, flag: str) -> str:
@@ -113,11 +108,54 @@ def metric(name: str, flag: str) -> str:
     return Tag().parse(Node(name, flag))
 
 
-def column(name: str, flag: str) -> str:
-    """The column of the trials that `flag` names."""
-    from model_analyzer.results.conditions import column_named
+def goal_options(default: str) -> Callable[[F], F]:
+    """`asked`: the goal (`GoalOverride`) that the user asks for, described as `default` where it is
+    not given.
+    """
+    options = (
+        click.option(
+            "--metric",
+            "metrics",
+            metavar="METRIC[:WEIGHT],...",
+            shell_complete=complete_metrics,
+            help=f"Metrics to optimize.  [default: {default}]",
+        ),
+        click.option(
+            "--constraint",
+            "constraints",
+            multiple=True,
+            metavar="CONDITION",
+            help="Constraint, for example 'perf_latency_p99<20'; 'none' for no constraints."
+            " Can be repeated.",
+        ),
+        click.option("--latency-budget", metavar="MS", help="Maximum p99 latency, in ms."),
+        click.option(
+            "--min-throughput", metavar="N", help="Minimum throughput, in inferences per second."
+        ),
+    )
 
-    try:
-        return column_named(name)
-    except ValueError as error:
-        raise wrong(flag, str(error)) from error
+    def decorate(command: F) -> F:
+        decorated: Any = _with_goal(command)
+        for option in reversed(options):
+            decorated = option(decorated)
+        return cast(F, decorated)
+
+    return decorate
+
+
+def _with_goal(command: F) -> Callable[..., Any]:
+    @wraps(command)
+    def with_goal(
+        *arguments: Any,
+        metrics: str | None,
+        constraints: Sequence[str],
+        latency_budget: str | None,
+        min_throughput: str | None,
+        **others: Any,
+    ) -> Any:
+        from model_analyzer.config.goal_flags import goal_override
+
+        asked = goal_override(metrics, constraints, latency_budget, min_throughput)
+        return command(*arguments, asked=asked, **others)
+
+    return with_goal

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from model_analyzer.cli.checkpoint.goal import goal_options
-from model_analyzer.cli.checkpoint.options import (
-    checkpoint_argument,
-    directory_options,
-    path_option,
-)
 from model_analyzer.cli.circumstances import circumstances_option
 from model_analyzer.cli.complete import complete_model
 from model_analyzer.cli.miss import allow_miss_option, is_shown
+from model_analyzer.cli.options import (
+    checkpoint_argument,
+    directory_options,
+    goal_options,
+    path_option,
+)
+from model_analyzer.cli.output import open_checkpoint, warn_all
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
 
 if TYPE_CHECKING:
@@ -61,39 +62,28 @@ def best(
     Example:
       model-analyzer checkpoint best --constraint 'perf_latency_p99<20' --output-dir deploy
     """
-    from model_analyzer.app.delivery.files import write_variants
-    from model_analyzer.app.recommend import chosen_subjects, recommend
-    from model_analyzer.app.selection.goals import goals_of
-    from model_analyzer.cli.checkpoint.output import found, warn
+    from model_analyzer.app.checkpoints.best import best_variants
     from model_analyzer.cli.console import View
-    from model_analyzer.reports.build import build_summary
-    from model_analyzer.reports.tables import answer_table
-    from model_analyzer.reports.write import ExportDirectory
-    from model_analyzer.results.selection import top_with_default
 
-    checkpoint = found(which, directory, prefix)
-    goals, remarks = goals_of(checkpoint, chosen_subjects(checkpoint, model, several=True), asked)
-    for remark in remarks:
-        warn(remark)
-    recommendations = recommend(checkpoint, goals, circumstances=circumstances)
+    variants = best_variants(
+        open_checkpoint(which, directory, prefix),
+        asked,
+        count=top_n,
+        model=model,
+        circumstances=circumstances,
+        directory=output_dir,
+    )
+    warn_all(variants.remarks)
     view = View(0)
-    origin = recommendations.origin
     has_all = True
     paths: list[Path] = []
-    target = ExportDirectory(output_dir, "--output-dir") if output_dir is not None else None
-    for answer in recommendations.answers:
-        ranking = answer.ranking
-        summary = build_summary(answer, best=top_n, origin=origin, difference="", complete=True)
-        view.answer(
-            summary,
-            answer_table(top_with_default(ranking, top_n), ranking.goal, gpus=len(origin.devices)),
-        )
-        for remark in summary.remarks:
-            warn(remark)
+    for answer in variants.answers:
+        summary, table = variants.summary(answer)
+        view.answer(summary, table)
+        warn_all(summary.remarks)
         is_usable = is_shown(answer, allow_miss=allow_miss)
         has_all = has_all and is_usable
-        if target is not None and is_usable:
-            paths += write_variants(target, answer, top_n, gpus=len(origin.devices))
+        paths += variants.write(answer) if is_usable else ()
     for path in paths:
         view.print(f"wrote {path}")
     return EXIT_OK if has_all else EXIT_RUN_FAILED

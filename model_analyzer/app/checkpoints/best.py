@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Ranks the variants of a checkpoint again, for the goals of the run or for others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from model_analyzer.app.delivery.files import origin_of, write_variants
+from model_analyzer.app.selection.circumstances import ranked
+from model_analyzer.app.selection.goals import goals_of
+from model_analyzer.app.selection.subjects import chosen_subjects
+from model_analyzer.domain.goals import GoalOverride
+from model_analyzer.reports.build import ReportOrigin, Summary, build_summary
+from model_analyzer.reports.tables import Table, answer_table
+from model_analyzer.reports.write import ExportDirectory
+from model_analyzer.results.answer import Answer, answer_of
+from model_analyzer.results.selection import top_with_default
+from model_analyzer.state.checkpoint import Checkpoint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BestVariants:
+    """The answers of a checkpoint, remarks about their goals, how many variants count, and the
+    directory for these, if they are to be written.
+    """
+
+    answers: Sequence[Answer]
+    remarks: Sequence[str]
+    origin: ReportOrigin
+    count: int
+    directory: ExportDirectory | None
+
+    def summary(self, answer: Answer) -> tuple[Summary, Table]:
+        """The answer with a table of its best variants and the default."""
+        ranking = answer.ranking
+        results = top_with_default(ranking, self.count)
+        return (
+            build_summary(
+                answer, best=self.count, origin=self.origin, difference="", complete=True
+            ),
+            answer_table(results, ranking.goal, gpus=len(self.origin.devices)),
+        )
+
+    def write(self, answer: Answer) -> Sequence[Path]:
+        """Writes the best variants with their measurements; the paths of the configurations."""
+        if self.directory is None:
+            return ()
+        return write_variants(self.directory, answer, self.count, gpus=len(self.origin.devices))
+
+
+def best_variants(
+    checkpoint: Checkpoint,
+    asked: GoalOverride,
+    *,
+    count: int,
+    model: str | None = None,
+    circumstances: int | None = None,
+    directory: Path | None = None,
+) -> BestVariants:
+    """The `count` best variants of each model, or of one, by the goals that are asked for or else
+    those of the run. Raises CheckpointError or ConfigError where there is nothing to rank, and
+    OutputError where `directory` cannot be written to.
+    """
+    profile = checkpoint.profile
+    names = chosen_subjects(checkpoint, model, several=True)
+    goals, remarks = goals_of(checkpoint, names, asked)
+    return BestVariants(
+        answers=[
+            answer_of(ranked(profile, name, goal, circumstances)) for name, goal in goals.items()
+        ],
+        remarks=remarks,
+        origin=origin_of(profile, checkpoint.path),
+        count=count,
+        directory=None if directory is None else ExportDirectory(directory, "--output-dir"),
+    )

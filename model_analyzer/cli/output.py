@@ -1,0 +1,103 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the commands on checkpoints open, print and write."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from model_analyzer.cli.echo import complain, echo, echo_data
+from model_analyzer.domain.printable import one_line
+from model_analyzer.errors import wrong
+
+if TYPE_CHECKING:
+    from model_analyzer.reports.tables import Table
+    from model_analyzer.results.columns import Cell
+    from model_analyzer.state.checkpoint import Checkpoint
+
+
+def open_checkpoint(which: str, directory: Path, prefix: str) -> Checkpoint:
+    """The checkpoint that the user means, with a warning where it is damaged."""
+    from model_analyzer.state.find import find
+
+    checkpoint = find(which, directory, prefix)
+    warn_of_damage(checkpoint.damage)
+    return checkpoint
+
+
+def open_path(path: Path, prefix: str) -> Checkpoint:
+    """The checkpoint of a file or a directory, with a warning where it is damaged."""
+    from model_analyzer.state.checkpoint import load_chosen
+
+    checkpoint = load_chosen(None if os.path.isdir(path) else path, path, prefix)
+    warn_of_damage(checkpoint.damage)
+    return checkpoint
+
+
+def warn_of_damage(damage: Iterable[str]) -> None:
+    warn_all(f"{sentence}: using the intact part" for sentence in damage)
+
+
+def warn(text: str) -> None:
+    complain(text)
+
+
+def warn_all(texts: Iterable[str]) -> None:
+    for text in texts:
+        complain(text)
+
+
+def print_json(document: Any) -> None:
+    echo(json.dumps(document, indent=1))
+
+
+def print_tables(tables: Iterable[tuple[str, Table]]) -> None:
+    for title, table in tables:
+        print_table(title, table)
+
+
+def print_table(title: str, table: Table) -> None:
+    """A table for people: drawn on a terminal, padded columns elsewhere."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from model_analyzer.cli.console import plain_table, rich_table
+
+    shown = replace(table, rows=tuple(tuple(map(_in_words, row)) for row in table.rows))
+    if sys.stdout.isatty():
+        console = Console()
+        console.print(Text(one_line(title), style="bold"))
+        console.print(rich_table(shown))
+        return
+    for line in plain_table(title, shown):
+        echo(line.rstrip())
+
+
+def _in_words(cell: Cell) -> Cell:
+    """The cell, if it is a number or text."""
+    if cell is None:
+        return "-"
+    return ("no", "yes")[cell] if isinstance(cell, bool) else cell
+
+
+def check_printable(form: str, output: Path | None) -> None:
+    """Refuses to print a binary format to a terminal. Raises ConfigError."""
+    if form == "parquet" and output is None and sys.stdout.isatty():
+        raise wrong("--format", "parquet cannot be printed to a terminal: give a file with -o FILE")
+
+
+def put(content: bytes, output: Path | None, description: str) -> None:
+    """Writes to the file, or to standard output."""
+    if output is None:
+        echo_data(content)
+        return
+    from model_analyzer.reports.write import write_file
+
+    write_file(content, output, "-o")
+    echo(f"wrote {description} to {output}", err=True)
