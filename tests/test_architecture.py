@@ -75,7 +75,12 @@ USE_CASES = {
 ADDRESSES = {
     # pictures are drawn by engines that may end their process, after everything has run
     "subprocess": {"runner/process.py", "reports/renderer.py"},
-    "threading": {"runner/monitors/sampler.py", "state/lock.py", "state/stores/upload.py"},
+    "threading": {
+        "runner/monitors/sampler.py",
+        "runner/server/load_watch.py",
+        "state/lock.py",
+        "state/stores/upload.py",
+    },
     "multiprocessing": set(),
     "asyncio": set(),
     "signal": {

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -132,25 +133,24 @@ class ModelRepository:
     @staticmethod
     def _check_files(directory: Path, config: ModelConfig) -> None:
         """Refuses models that would make the server hang instead of fail."""
-        if config.get("backend") == "python" and not directory.name.isascii():
-            raise RepositoryError(
-                f"{directory}: the Python backend needs a name of ASCII characters: rename it"
-            )
-        if config.get("backend") == "python" and " " in directory.name:
-            raise RepositoryError(
-                f"{directory}: the Python backend needs a name without blanks: rename it"
-            )
+        file = str(config.get("default_model_filename") or "model.py")
+        is_python = config.get("backend") == "python"
+        for name in (directory.name, file) if is_python else ():
+            if shlex.quote(name) != name:
+                raise RepositoryError(
+                    f"{directory}: the Python backend cannot start models from {name!r}, because it"
+                    " passes the name to a shell: rename it, using only letters A to Z, digits and"
+                    " _@%+=:,.-"
+                )
         versions = [path for path in directory.iterdir() if path.is_dir() and path.name.isdecimal()]
         if not versions:
             raise RepositoryError(
                 f"{directory}: no version directory: put the model's files into {directory / '1'}"
             )
-        if config.get("backend") == "python":
-            file = config.get("default_model_filename") or "model.py"
-            if not any((version / file).exists() for version in versions):
-                raise RepositoryError(
-                    f"{directory}: no version contains {file}, which the Python backend needs"
-                )
+        if is_python and not any((version / file).exists() for version in versions):
+            raise RepositoryError(
+                f"{directory}: no version contains {file}, which the Python backend needs"
+            )
 
 
 def model_names(path: Path) -> Sequence[str]:

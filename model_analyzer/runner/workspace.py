@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shlex
 import shutil
 import tempfile
 from pathlib import Path
@@ -43,11 +44,11 @@ class Workspace:
 
 
 def _parent() -> Path:
-    """The directory for temporary files, without blanks: the Python backend cannot load from a path
-    with blanks.
+    """The directory for temporary files, without characters that are special to a shell: the Python
+    backend passes the path of a model to one.
     """
-    directory = Path(tempfile.gettempdir())
-    return Path("/tmp") if " " in str(directory) else directory
+    directory = tempfile.gettempdir()
+    return Path("/tmp" if shlex.quote(directory) != directory else directory)
 
 
 def _sweep() -> None:

@@ -101,6 +101,17 @@ def test_the_next_start_removes_leftovers_of_a_killed_run_and_guard(
     assert not region.exists()
 
 
+@pytest.mark.parametrize("name", ["a b", "$(touch it)", "a;b"])
+def test_temporary_files_have_no_path_that_a_shell_would_interpret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / name).mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / name))
+
+    with Workspace() as work:
+        assert work.parent == Path("/tmp")
+
+
 @pytest.mark.parametrize("has_ended", [False, True])
 def test_a_guard_that_was_stopped_cleans_up_at_the_next_start(
     tmp_path: Path, mark, has_ended: bool

@@ -275,6 +275,16 @@ def test_a_server_that_ends_at_once_says_why(pretend, make: Make) -> None:
     assert time.monotonic() - began < 60  # it is not waited for as for one that starts
 
 
+def test_a_log_that_cannot_be_written_is_an_error_in_one_line(
+    pretend, make: Make, tmp_path: Path
+) -> None:
+    server = make(pretend.tritonserver())
+    (tmp_path / "server.log").mkdir()
+
+    with pytest.raises(ServerError, match=r"server\.log: Is a directory"):
+        server.serve([variants()[0]], ServerSetup())
+
+
 def test_a_server_that_never_gets_ready_is_given_up(pretend, make: Make, mark) -> None:
     server = make(pretend.tritonserver(never_ready=True), ready_timeout_s=1)
 

@@ -11,7 +11,9 @@ from pathlib import Path
 from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import ServerSettings
 from model_analyzer.domain.trials import ServerSetup
+from model_analyzer.errors import ServerError
 from model_analyzer.runner.client.interface import ServerClient
+from model_analyzer.runner.file_trees import words_of
 from model_analyzer.runner.leftovers import shm_prefix
 from model_analyzer.runner.process import Process
 from model_analyzer.runner.runtime import Program
@@ -54,12 +56,18 @@ class LocalLauncher:
             f"--backend-config=python,shm-region-prefix-name={prefix}",
         ]
         log.debug("Starting %s", masked_command(command))
-        return Process(
-            command,
-            environment=server_environment(self._program.environment, setup),
-            output=log_file.path,
-            shm_prefix=prefix,
-        )
+        try:
+            return Process(
+                command,
+                environment=server_environment(self._program.environment, setup),
+                output=log_file.path,
+                shm_prefix=prefix,
+            )
+        except OSError as error:  # for example, somebody removed the temporary files
+            raise ServerError(
+                f"tritonserver cannot be started: {error.filename}: {words_of(error)}; run the same"
+                " command again to resume"
+            ) from error
 
     def connect(self, endpoints: Endpoints, setup: ServerSetup) -> ServerClient | None:
         return connect_to_own(endpoints, self._settings, setup)

@@ -25,6 +25,7 @@ from model_analyzer.runner.client.interface import ServerCallError, ServerClient
 from model_analyzer.runner.client.tls import wants_grpc_tls
 from model_analyzer.runner.process import describe_status
 from model_analyzer.runner.server.endpoints import Endpoints
+from model_analyzer.runner.server.load_watch import LoadWatch
 from model_analyzer.runner.server.log import ServerLog, hint
 from model_analyzer.runner.stubs import stubs_among
 from model_analyzer.runner.timings import DEFAULT, Timings
@@ -334,10 +335,12 @@ class TritonServer:
             if self._loaded.get(name) == variant.identity:
                 continue
             self._log.mark()
+            watch = LoadWatch(self.stubs, self._kill)
             try:
-                client.load(name, _marked(variant), self._settings.load_timeout_s)
+                with watch:
+                    client.load(name, _marked(variant), self._settings.load_timeout_s)
             except ServerCallError as error:
-                return self._load_failure(variant, error)
+                return self._load_failure(variant, error, stub_died=watch.has_ended_it)
             self._loaded[name] = variant.identity
             self._is_used = self._is_used or _runs_in_the_server(variant)
             self._warm_up(client, variant)
@@ -345,8 +348,21 @@ class TritonServer:
             self._settle(wanted)
         return None
 
-    def _load_failure(self, variant: ModelVariant, error: ServerCallError) -> Failure:
+    def _kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+
+    def _load_failure(
+        self, variant: ModelVariant, error: ServerCallError, *, stub_died: bool
+    ) -> Failure:
         lines = self._log.errors()
+        if stub_died:
+            self.discard()
+            return Failure(
+                reason=FailureReason.SERVER_DIED,
+                message=f"a Python backend process died while {variant.name} was loading",
+                log=lines,
+            )
         message = str(error).splitlines()[0] if str(error) else "no reason given"
         if error.timed_out:
             self.discard()

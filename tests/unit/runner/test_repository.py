@@ -147,6 +147,28 @@ def test_a_model_that_could_not_be_served_is_refused(make_model, damage: Any, wo
         ModelRepository(models).facts("m")
 
 
+@pytest.mark.parametrize(
+    "name", ["x$(touch${IFS}it)", "z`id`", "it's", 'q"q', "a&b", "<b>", "a b", "é", "a;b", "a*"]
+)
+def test_names_that_a_shell_would_interpret_are_refused(make_model, name: str) -> None:
+    models = make_model("m")
+    config = models / "m" / "config.pbtxt"
+    config.write_text(config.read_text().replace('name: "m"', "", 1))
+    (models / "m").rename(models / name)
+
+    with pytest.raises(RepositoryError, match="passes the name to a shell: rename it"):
+        ModelRepository(models).facts(name)
+
+
+def test_a_file_name_that_a_shell_would_interpret_is_refused(make_model) -> None:
+    models = make_model("m")
+    with open(models / "m" / "config.pbtxt", "a") as config:
+        config.write('\ndefault_model_filename: "$(touch it).py"\n')
+
+    with pytest.raises(RepositoryError, match="passes the name to a shell: rename it"):
+        ModelRepository(models).facts("m")
+
+
 def test_an_unknown_model_comes_with_the_nearest_name(make_model) -> None:
     with pytest.raises(RepositoryError, match="did you mean 'resnet50'"):
         ModelRepository(make_model("resnet50")).facts("resnet5O")

@@ -4,8 +4,12 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Mapping
+
 import pytest
 
+from model_analyzer.runner.server.load_watch import LoadWatch
 from model_analyzer.runner.stubs import State, StubWatch
 
 KILLED, EXITED_WITH_3 = 9, 3 << 8
@@ -133,3 +137,34 @@ def test_nothing_is_waited_for_where_all_live() -> None:
 
     assert machine.watch().final_death() == ""
     assert machine.now == 100
+
+
+def load_watch(table: Mapping[int, State], end: threading.Event, collected_s: float) -> LoadWatch:
+    return LoadWatch(
+        lambda: list(table), end.set, read=table.get, look_s=0.001, collected_s=collected_s
+    )
+
+
+def test_a_stub_that_dies_during_a_load_ends_the_server() -> None:
+    ended = threading.Event()
+    table = {1: State(started=1, is_zombie=False, status=0)}
+
+    with load_watch(table, ended, 0.01) as watch:
+        table[2] = State(started=2, is_zombie=True, status=KILLED)
+        assert ended.wait(60)
+
+    assert watch.has_ended_it
+
+
+def test_stubs_that_run_or_are_collected_do_not_end_a_server_that_loads() -> None:
+    ended = threading.Event()
+    table = {
+        1: State(started=1, is_zombie=False, status=0),
+        2: State(started=2, is_zombie=True, status=KILLED),
+    }
+
+    with load_watch(table, ended, 3600) as watch:
+        del table[2]
+        assert not ended.wait(0.05)
+
+    assert not watch.has_ended_it
