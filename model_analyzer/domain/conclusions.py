@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a search that learns came to: more than its measurements say one by one."""
+"""The conclusion of a search that learns from all its measurements together."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class StopReason(Enum):
 class Conclusion:
     """Why a search ended, what it recommends, and what it may have missed.
 
-    `recommended` is the key of the trial's first measurement. That counts for one `goal` (its
-    identity), and while no other trials are known than those it is concluded from: so many
-    `trials`, repeated or not, failed or not. `limit` is the number of measurements that the search
-    could take, whatever it stopped for (older checkpoints lack it), and `has_default_limit` says
-    that the user did not set it. Something that is better by `margin` (a fraction)
-    remains with the probability `chance`, and going on could be expected to gain `gain`. If it is
-    not `feasible`, nothing measured meets the constraints, and `chance` and `gain` are the
-    probability that something else does.
+    `recommended` is the key of the trial's first measurement. It is valid for one `goal` (its
+    identity) and while the checkpoint has no trials except the `trials` that the search measured,
+    including failed ones; a repeated trial counts once. `limit` is the largest number of
+    measurements that the search could take (older checkpoints lack it), and `has_default_limit`
+    tells that the user did not set it. With the probability `chance`, a configuration that is
+    better by `margin` (a fraction) was not measured; `gain` is the expected gain of continuing. If
+    it is not `feasible`, no measured configuration meets the constraints, and `chance` and `gain`
+    are the probability that another one does.
     """
 
     recommended: str

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is wished for (objectives) and required (constraints): the only judge of better.
+"""Objectives and constraints: the only code that decides which measurement is better.
 
 The score of measurement A against B for one model is the sum, over its objectives, of
 `weight * gain / mean(A, B)`, with weights that add up to one; several models add up by their
@@ -64,7 +64,7 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelGoal:
-    """What one model is tuned for; `weighting` counts against other models of a trial."""
+    """Objectives and constraints of a model; `weighting` is its weight among those of a trial."""
 
     objectives: tuple[Objective, ...] = (Objective(tag=DEFAULT_OBJECTIVE),)
     constraints: tuple[Constraint, ...] = ()
@@ -113,7 +113,7 @@ class GoalOverride:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """What a trial is judged by: one `ModelGoal` for each of its models, in their order."""
+    """The goal of a trial: one `ModelGoal` for each of its models, in their order."""
 
     models: tuple[ModelGoal, ...]
 

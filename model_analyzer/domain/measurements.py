@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a trial gives: values for each model and device, and what to know about them."""
+"""The outcome of a trial: values for each model and device, and notices about them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REQUESTS_FOR_P99 = 299
 
 
 class NoticeKind(Enum):
-    """What the user should know about a result."""
+    """A notice to the user about a result."""
 
     UNSTABLE = "unstable"
     FEW_REQUESTS = "few requests"
@@ -45,7 +45,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelMeasurement:
-    """What one model of a trial did.
+    """The measured values of one model of a trial.
 
     `requests` is the number of requests behind the latencies, if known. `windows` holds the
     throughput (inferences per second) of each measurement window that the result is made of:
@@ -63,8 +63,8 @@ class ModelMeasurement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What a monitor saw of the machine: values of the whole server (`host`), and of each GPU
-    by its UUID; and what the user should know of it.
+    """Values that a monitor observed: of the whole server (`host`), and of each GPU
+    by its UUID; and notices for the user.
     """
 
     host: Values = field(default_factory=empty)

@@ -77,7 +77,7 @@ def max_batch_size(config: ModelConfig) -> int:
 
 
 def largest_preferred_batch_size(config: ModelConfig) -> int:
-    """The largest batch that the dynamic batcher is told to form, or 0."""
+    """The largest preferred batch size of the dynamic batcher, or 0."""
     batching = config.get("dynamic_batching", {})
     return max((int(size) for size in batching.get("preferred_batch_size", ())), default=0)
 

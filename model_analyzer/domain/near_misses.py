@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is better than the answer, but just misses a bound, or may break it: the user decides."""
+"""Near misses: better than the recommendation, but a constraint is just missed or uncertain.
+
+The user decides about them.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,11 @@ from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.ties import Comparison, chance_to_keep
 
-# A bound is just missed up to this fraction of it, or with this chance to keep it.
+# A miss is near up to this fraction of the limit, or from this probability to meet the constraints.
 _JUST = 0.05
-# What keeps the bounds with this chance is no miss.
+# From this probability to meet the constraints, there is no miss.
 _SURE = 0.95
-# Better by as much as this (by the goal's score) is worth telling.
+# The smallest gain (of the goal's score) that is reported.
 _BETTER = 0.03
 
 T = TypeVar("T")
@@ -24,9 +27,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Miss:
-    """The mean `value` of the bounded metric of the model at index `model`, by how much it breaks
-    the bound (`excess`, a fraction of the bound, 0 where it keeps it), and in how many of the
-    `times` that it was measured.
+    """A constraint that a trial does not meet, or may not meet.
+
+    `value` is the mean of the constrained metric of the model at index `model`. `excess` is the
+    distance from the limit as a fraction of it, 0 if the mean meets the constraint. `broken` of the
+    `times` measurements did not meet it.
     """
 
     model: int
@@ -39,8 +44,8 @@ class Miss:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearMiss(Generic[T]):
-    """Something measured that is better than the answer by `gain_percent`. It keeps all bounds with
-    the probability `chance`; `misses` are those that it breaks, or may break: at least one.
+    """A measured item that is better than the recommendation by `gain_percent`. It meets all
+    constraints with the probability `chance`; `misses` has at least one constraint.
     """
 
     item: T
@@ -52,16 +57,16 @@ class NearMiss(Generic[T]):
 def near_misses(
     goal: Goal, answer: T, repetitions: Mapping[T, Sequence[Measurement]]
 ) -> list[NearMiss[T]]:
-    """What was measured and is better than `answer` by more than noise, but just misses the bounds,
-    or keeps them by less than noise; the most gain first. What gives less than another and keeps
-    the bounds no more likely is left out.
+    """Items that are better than `answer` by more than noise, but miss the constraints by a little
+    or meet them by less than the noise; highest gain first. Leaves out an item if another one has a
+    higher gain and is at least as likely to meet the constraints.
     """
     if not goal.has_constraints:
         return []
     comparison = Comparison(goal, repetitions)
     chance = chance_to_keep(goal, repetitions)
     least = chance(answer)
-    found = []
+    near = []
     for item in repetitions:
         if item == answer or comparison.lead(item, answer) < _BETTER:
             continue
@@ -70,28 +75,28 @@ def near_misses(
         may_break = any(miss.broken for miss in misses) or chance(item) < min(_SURE, least)
         if comparison.is_better(item, answer) and is_near and may_break:
             gain = goal.gain_percent(comparison.mean(item), comparison.mean(answer))
-            found.append(NearMiss(item=item, gain_percent=gain, chance=chance(item), misses=misses))
-    found.sort(key=lambda miss: -miss.gain_percent)
+            near.append(NearMiss(item=item, gain_percent=gain, chance=chance(item), misses=misses))
+    near.sort(key=lambda miss: -miss.gain_percent)
     likeliest: list[NearMiss[T]] = []
-    for miss in found:
+    for miss in near:
         if all(miss.chance > other.chance for other in likeliest):
             likeliest.append(miss)
     return likeliest
 
 
 def _misses(goal: Goal, mean: Measurement, runs: Sequence[Measurement]) -> list[Miss]:
-    """The bounds that the mean or any of the measurements breaks; where none does, the bound that
-    is nearest.
+    """The constraints that the mean or any measurement does not meet; if there is none, the
+    constraint with the smallest margin.
     """
-    found: list[Miss] = []
-    kept: list[Miss] = []
+    missed: list[Miss] = []
+    met: list[Miss] = []
     for index, wish in enumerate(goal.models):
         for constraint in wish.constraints:
             value = mean.model_value(index, constraint.tag)
             if value is None:
                 continue
             values = [run.model_value(index, constraint.tag) for run in runs]
-            broken = sum(one is not None and constraint.excess(one) > 0 for one in values)
+            broken = sum(run is not None and constraint.excess(run) > 0 for run in values)
             miss = Miss(
                 model=index,
                 constraint=constraint,
@@ -100,6 +105,6 @@ def _misses(goal: Goal, mean: Measurement, runs: Sequence[Measurement]) -> list[
                 broken=broken,
                 times=len(runs),
             )
-            (found if broken or miss.excess else kept).append(miss)
-    nearest = sorted(kept, key=lambda miss: miss.constraint.margin(miss.value))[:1]
-    return found or nearest
+            (missed if broken or miss.excess else met).append(miss)
+    nearest = sorted(met, key=lambda miss: miss.constraint.margin(miss.value))[:1]
+    return missed or nearest

@@ -46,7 +46,7 @@ class SearchMode(Enum):
 
 
 class ModelType(Enum):
-    """What kind of answers the models give."""
+    """The type of the models."""
 
     GENERIC = "generic"
     LLM = "LLM"
@@ -73,7 +73,7 @@ FORMAT_NAMES: Mapping[str, OutputFormat] = MappingProxyType({"markdown": OutputF
 
 
 class OnMismatch(Enum):
-    """What a run does with a checkpoint of another machine."""
+    """How a run uses a checkpoint of another machine."""
 
     ASK = "ask"
     USE = "use"
@@ -99,8 +99,8 @@ class ServerRestart(Enum):
     NEVER = "never"
 
     def renews(self, *, keeps_memory: bool) -> bool:
-        """Whether another variant gets a new server, where the present one `keeps_memory` of GPUs
-        for models that it has unloaded.
+        """Whether the next variant gets a new server. `keeps_memory`: the current server keeps GPU
+        memory of models that it has unloaded.
         """
         return self is ServerRestart.VARIANT or (self is ServerRestart.AUTO and keeps_memory)
 
@@ -130,7 +130,7 @@ class ModelSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComposingSettings:
-    """What can be set for a model that an ensemble or a BLS model calls.
+    """Settings of a model that an ensemble or a BLS model calls.
 
     `cpu_only` is None where nothing was said: then the calling model's choice holds.
     """
@@ -242,8 +242,8 @@ class QuickSettings:
 class OptunaSettings:
     """How long an Optuna search goes on: shares of the space, in percent, and numbers of trials.
 
-    What nobody gave is None; of each pair one is not. A limit that nobody gave gives way to a
-    larger minimum: `limit_gives_way`. `early_exit_threshold` is the number of trials without a
+    A value that the user did not set is None, but not both of a pair. `limit_gives_way`: a minimum
+    above the default limit raises it. `early_exit_threshold` is the number of trials without a
     new best before it stops.
     """
 
@@ -258,7 +258,7 @@ class OptunaSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdaptiveSettings:
-    """What bounds an adaptive search beside its own judgement: seconds of measuring, and trials."""
+    """Limits of an adaptive search: seconds of measuring, and trials."""
 
     budget_s: float | None = None
     max_trials: int | None = None
@@ -343,7 +343,7 @@ class PlotSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportSettings:
-    """What is written at the end, and where.
+    """The files to write at the end, and their places.
 
     `best` variants of each model are reported, and the `best_of_all` models, if that is not 0.
     `circumstances` is the number of those whose measurements are ranked, None for the present ones.
@@ -369,7 +369,7 @@ class ExportSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisplaySettings:
-    """What is shown while a run goes on."""
+    """Progress display of a run."""
 
     progress: ProgressMode
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a server counts of its models while they work: inferences, executions, batch sizes."""
+"""Statistics that a server counts for each model: inferences, executions, batch sizes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from model_analyzer.domain.models import empty
 
 @dataclass(frozen=True, slots=True)
 class BatchStatistics:
-    """Executions of so many inferences at once: their number, and the milliseconds that they took
-    together.
-    """
+    """Executions with a batch of `size` inferences: their number and total time."""
 
     size: int
     count: int
@@ -24,8 +22,8 @@ class BatchStatistics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelStatistics:
-    """What one model did. An execution works on a batch of inferences; `batches` are in order of
-    their sizes, each size once. Of an ensemble, a request is an execution.
+    """Statistics of one model. An execution computes a batch of inferences; `batches` has each size
+    once, in ascending order. For an ensemble, each request is an execution.
     """
 
     inferences: int
@@ -46,7 +44,7 @@ class ModelStatistics:
         return self._combined(other, 1)
 
     def since(self, before: ModelStatistics) -> ModelStatistics | None:
-        """What came to it since `before`; None if a counter fell: the server counts anew."""
+        """The difference from `before`; None if a counter fell (the server was restarted)."""
         rest = self._combined(before, -1)
         numbers: list[float] = [rest.inferences, rest.executions]
         numbers += [number for batch in rest.batches for number in (batch.count, batch.ms)]
@@ -76,13 +74,13 @@ class ModelStatistics:
         )
 
 
-# What the server counted of each model, by its name; empty where it does not tell.
+# The statistics of each model by its name; empty if the server provides none.
 ServerStatistics = Mapping[str, ModelStatistics]
 
 
 def counted_between(before: ServerStatistics, after: ServerStatistics) -> ServerStatistics:
-    """What the server counted from one reading to the next; nothing if it began to count anew, or
-    did not tell both times.
+    """The statistics from one reading to the next; empty if the server was restarted in between, or
+    if a reading is missing.
     """
     if before.keys() != after.keys():
         return empty()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured: loads, workloads and trials, and how a trial can fail."""
+"""Loads, workloads and trials, and how a trial can fail."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _FLAGS_WITHOUT_MEANING = frozenset(
     }
 )  # fmt: skip
 
-# Those whose files count: where the files are not at hand, their names have to do.
+# Flags with files whose content counts; if the files are missing, their names count.
 _FLAGS_OF_FILES = frozenset({"input-data", "request-intervals"})
 
 # The load says these; and of a count of requests upstream only keeps what it was at first, before
@@ -185,7 +185,7 @@ class Workload:
 
 @dataclass(frozen=True, kw_only=True)
 class ServerSetup:
-    """What a measurement owes to the server rather than to the variant.
+    """The part of the conditions of a measurement that belongs to the server, not to the variant.
 
     `devices` are the UUIDs of the GPUs in use, sorted; empty on a machine without. `flags` have
     dashes in their names. `container` holds the arguments of the server's container, if it is in
@@ -260,7 +260,7 @@ class ServerSetup:
 class Trial:
     """The workloads measured together, on a server set up in one way.
 
-    What was measured before can be measured again: as another `repetition`, counted from 0.
+    The same trial can be measured several times; `repetition` counts from 0.
     """
 
     workloads: tuple[Workload, ...]

@@ -222,18 +222,18 @@ class Screen:
             for event in events
         ]
         column = max(map(cell_len, values), default=0)
-        for event, told in zip(events, values, strict=True):
+        for event, text in zip(events, values, strict=True):
             place = f"{event.number:>3}  "
             if isinstance(event, TrialFailed):
                 yield Text.assemble(("✗", "red"), (place, "dim"), (event.failure.message, "red"))
                 continue
-            known = " (known)" if event.resumed else ""
+            resumed = " (resumed)" if event.resumed else ""
             passes = self._passes(event)
             yield Text.assemble(
                 ("✓", "green") if passes else ("○", "yellow"),
                 (place, "dim"),
-                (told.ljust(column), "" if passes else "yellow"),
-                (f"  {_named(event.trial)}{known}", "dim"),
+                (text.ljust(column), "" if passes else "yellow"),
+                (f"  {_named(event.trial)}{resumed}", "dim"),
             )
 
     def _passes(self, event: TrialFinished) -> bool:

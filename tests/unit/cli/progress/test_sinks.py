@@ -92,7 +92,7 @@ def test_reports_are_a_phase() -> None:
 def test_a_run_that_goes_on_says_what_was_known() -> None:
     shown = lines(79, known=2, model_ends=False)
 
-    assert shown[6].endswith("m_config_default: concurrency 1 (known)")
+    assert shown[6].endswith("m_config_default: concurrency 1 (resumed)")
 
 
 def test_before_anything_is_measured() -> None:
