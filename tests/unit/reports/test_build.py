@@ -456,20 +456,20 @@ def test_what_ties_is_not_trusted_less() -> None:
 
     assert [item.trial.variants for item in found.ties] == ["m_config_1"]
     assert report.remarks == ()
-    assert report.sentence.endswith(
-        " Within noise of it, but needs more resources: m_config_1 with 1 concurrent request."
-    )
+    assert report.sentence.endswith(" Ties with it: m_config_1 with 1 concurrent request.")
 
 
-def test_what_ties_and_costs_the_same_is_not_said_to_cost_more() -> None:
+def test_what_a_tie_takes_more_of_is_said() -> None:
     chosen = twice(variant("m_config_0", max_batch_size=2), 99, 101)
-    other = variant("m_config_1", max_batch_size=2, dynamic_batching={})
-    dearer = variant("m_config_2", max_batch_size=4)
+    larger_batches = variant("m_config_1", max_batch_size=4)
+    dearer = variant("m_config_2", max_batch_size=2, instance_group=[{"count": 2}])
+    more_load = [record(variant("m_config_0", max_batch_size=2), measurement(100), concurrency=4)]
 
-    found = ranking(*chosen, *twice(other, 99, 101), *twice(dearer, 99, 101))
+    found = ranking(*chosen, *twice(larger_batches, 99, 101), *more_load, *twice(dearer, 99, 101))
 
     assert sentence(found).endswith(
-        " Within noise of it, and needs no more resources: m_config_1 with 1 concurrent request."
+        " Ties with it: m_config_1 with 1 concurrent request."
+        " Within noise of it, but at a higher load: m_config_0 with 4 concurrent requests."
         " Within noise of it, but needs more resources: m_config_2 with 1 concurrent request."
     )
 
