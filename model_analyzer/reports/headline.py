@@ -11,7 +11,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import ALIASES, METRICS, Source
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.ties import tie_text
-from model_analyzer.domain.words import counted
+from model_analyzer.domain.words import counted, whole
 from model_analyzer.reports.axes import Axes, Quantity
 from model_analyzer.reports.loads import under
 from model_analyzer.reports.tables import percent_text
@@ -197,7 +197,7 @@ def _against_default(answer: Answer) -> str:
         return f"; the default configuration gives {base}{fails}"
     noise = f" ± {gain.noise:.0f}" if gain.noise is not None else ""
     verdict = (
-        f"no clear gain over the default configuration ({gain.percent:.0f}{noise} %)"
+        f"no clear gain over the default configuration ({whole(gain.percent):.0f}{noise} %)"
         if answer.verdict is AnswerVerdict.EQUAL
         else f"{gain.percent:.0f}{noise} % better {_by_what(ranking.goal)}"
         " than the default configuration"
