@@ -12,7 +12,7 @@ import pytest
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.measurements import Measurement, Notice, NoticeKind
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, ServerSetup, Trial
 from model_analyzer.reports.build import (
     Summary,
@@ -22,8 +22,9 @@ from model_analyzer.reports.build import (
 )
 from model_analyzer.reports.figures import figures_of
 from model_analyzer.reports.headline import headline
+from model_analyzer.reports.remarks import remarks_of
 from model_analyzer.results.answer import answer_of
-from model_analyzer.results.ranking import Ranking
+from model_analyzer.results.ranking import Ranking, rank
 from tests.phrases import DEFAULT_IS_BEST
 from tests.unit.builders import (
     at_least,
@@ -417,6 +418,38 @@ def test_other_programs_beside_the_recommendation_are_reported_once() -> None:
     other = record(variant("m_config_1"), measurement(50, notices=notices[:1]))
 
     assert summary(ranking(best, other)).remarks == ("m at 1: other programs used 80%",)
+
+
+def test_a_request_rate_that_was_not_reached_is_remarked() -> None:
+    def remarks(throughput: float, **load: Any) -> tuple[str, ...]:
+        return summary(ranking(record(BEST, measurement(throughput), **load))).remarks
+
+    rate: dict[str, Any] = {"concurrency": 5000, "kind": LoadKind.REQUEST_RATE}
+    (remark,) = remarks(91.4, **rate)
+    assert remark.startswith("m_config_4: only 91.4 of 5000 requests/sec were answered. ")
+    (remark,) = remarks(4600, batch_size=2, **rate)
+    assert "only 2300.0 of 5000 requests/sec" in remark
+    assert remarks(4500, **rate) == ()
+    assert remarks(9000, batch_size=2, **rate) == ()
+    assert remarks(91, concurrency=5000) == ()
+    assert remarks(0, kind=LoadKind.REQUEST_INTERVALS, concurrency=0) == ()
+
+
+def test_of_several_models_the_one_whose_request_rate_was_not_reached_is_named() -> None:
+    works = [
+        work
+        for model in ("a", "b")
+        for work in trial(
+            variant(f"{model}_config_0", model=model), concurrency=100, kind=LoadKind.REQUEST_RATE
+        ).workloads
+    ]
+    outcome = together({"perf_throughput": 99.0}, {"perf_throughput": 50.0})
+    both = TrialRecord(trial=Trial(workloads=tuple(works), setup=ServerSetup()), outcome=outcome)
+    found = rank(Profile(records=(both,)), "a,b", Goal(models=(ModelGoal(), ModelGoal())))
+
+    (remark,) = remarks_of(answer_of(found))
+
+    assert "only 50.0 of 100 requests/sec to b were answered" in remark
 
 
 def twice(of: ModelVariant, *values: float) -> list[TrialRecord]:
