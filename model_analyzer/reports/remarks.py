@@ -72,7 +72,8 @@ def remarks_of(answer: Answer) -> Sequence[str]:
         *_near_misses(answer),
         *_rivals(answer),
         *_overloaded(answer),
-        *_busy(answer),
+        *_first_notice(answer, NoticeKind.FEW_REQUESTS),
+        *_first_notice(answer, NoticeKind.BUSY_MACHINE),
         *_unused_conclusion(ranking),
         *([UNFINISHED] if ranking.is_unfinished and ranking.results else []),
         *_unmeasured(ranking),
@@ -168,12 +169,11 @@ def _overloaded(answer: Answer) -> Iterator[str]:
             )
 
 
-def _busy(answer: Answer) -> Iterator[str]:
-    """The first notice that other programs ran while the recommendation was measured."""
+def _first_notice(answer: Answer, kind: NoticeKind) -> Sequence[str]:
+    """The first notice of this kind about the measurements of the recommendation."""
     best = answer.best
     notices = () if best is None else best.best.measurement.notices
-    busy = [notice.text for notice in notices if notice.kind is NoticeKind.BUSY_MACHINE]
-    yield from busy[:1]
+    return [notice.text for notice in notices if notice.kind is kind][:1]
 
 
 def _unused_conclusion(ranking: Ranking) -> Iterator[str]:

@@ -408,16 +408,22 @@ def test_objectives_without_measurements_make_a_conclusion_worthless() -> None:
     )
 
 
-def test_other_programs_beside_the_recommendation_are_reported_once() -> None:
+def test_few_requests_and_other_programs_beside_the_recommendation_are_reported_once() -> None:
     notices = [
         Notice(kind=NoticeKind.BUSY_MACHINE, text=f"m at 1: other programs used {share}%")
         for share in (80, 90)
     ]
-    notices.insert(0, Notice(kind=NoticeKind.FEW_REQUESTS, text="p99 rests on 3 requests"))
+    notices += [
+        Notice(kind=NoticeKind.FEW_REQUESTS, text=f"p99 is based on {count} requests")
+        for count in (3, 4)
+    ]
     best = record(variant("m_config_0"), measurement(100, notices=notices))
-    other = record(variant("m_config_1"), measurement(50, notices=notices[:1]))
+    other = record(variant("m_config_1", max_batch_size=4), measurement(50, notices=notices))
 
-    assert summary(ranking(best, other)).remarks == ("m at 1: other programs used 80%",)
+    remarks = ("p99 is based on 3 requests", "m at 1: other programs used 80%")
+    assert summary(ranking(best, other)).remarks == remarks
+    best = record(variant("m_config_0"), measurement(100))
+    assert summary(ranking(best, other)).remarks == ()
 
 
 def test_a_request_rate_that_was_not_reached_is_remarked() -> None:
