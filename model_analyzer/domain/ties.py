@@ -16,7 +16,8 @@ from typing import Generic, TypeVar
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement, averaged
 from model_analyzer.domain.noise import Noise, NoiseModel, pooled
-from model_analyzer.domain.trials import Trial
+from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.trials import LoadKind, Trial
 
 # Means that are apart by less than so many standard deviations of their difference are apart by
 # noise.
@@ -232,15 +233,49 @@ def assured_first(
 
 def cost(trial: Trial, measurement: Measurement) -> tuple[float, ...]:
     """What a trial takes: memory, as far as it was measured, instances, load, batches."""
+    served = [part for work in trial.workloads for part in work.variant.served]
+    return (
+        *_resources(trial, measurement),
+        _total_load(trial),
+        sum(part.max_batch_size for part in served),
+    )
+
+
+def _resources(trial: Trial, measurement: Measurement) -> tuple[float, ...]:
     memory = [measurement.value(tag) or 0.0 for tag in ("gpu_used_memory", "cpu_used_ram")]
     served = [part for work in trial.workloads for part in work.variant.served]
     gpus = len(trial.setup.devices)
     return (
         *(round(math.log(max(value, 1.0), _STEP)) for value in memory),
         sum(count for part in served for count, _ in part.instances(gpus=gpus)),
-        sum(work.load.value * work.load.batch_size for work in trial.workloads),
-        sum(part.max_batch_size for part in served),
     )
+
+
+def _total_load(trial: Trial) -> int:
+    return sum(work.load.value * work.load.batch_size for work in trial.workloads)
+
+
+def needs_more_resources(item: MeasuredTrial, than: MeasuredTrial) -> bool:
+    """Whether a trial takes more memory, or as much of it and more instances. Of the same variants,
+    memory differs by chance only.
+    """
+    if item.trial.content == than.trial.content:
+        return False
+    return _resources(*item[:2]) > _resources(*than[:2])
+
+
+def tie_text(item: MeasuredTrial, best: MeasuredTrial) -> str:
+    """How to introduce a trial that ties with the recommended one: what it takes more of."""
+    if needs_more_resources(item, best):
+        return "Within noise of it, but needs more resources"
+    has_more_load = _total_load(item.trial) > _total_load(best.trial)
+    if has_more_load and _load_kinds(item.trial) == _load_kinds(best.trial):
+        return "Within noise of it, but at a higher load"
+    return "Ties with it"
+
+
+def _load_kinds(trial: Trial) -> Sequence[LoadKind]:
+    return [work.load.kind for work in trial.workloads]
 
 
 def cheapest_first(

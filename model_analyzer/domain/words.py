@@ -8,3 +8,8 @@ from __future__ import annotations
 def counted(number: int, noun: str) -> str:
     """`1 trial`, `2 trials`: of nouns that only take an s."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def whole(number: float) -> float:
+    """The number rounded for display: 0 instead of -0."""
+    return round(number, 0) + 0.0

@@ -10,8 +10,8 @@ from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import ALIASES, METRICS, Source
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.ties import cost
-from model_analyzer.domain.words import counted
+from model_analyzer.domain.ties import tie_text
+from model_analyzer.domain.words import counted, whole
 from model_analyzer.reports.axes import Axes, Quantity
 from model_analyzer.reports.loads import under
 from model_analyzer.reports.tables import percent_text
@@ -169,14 +169,11 @@ def _settings_of(variant: ModelVariant, gpus: int, *, named: bool) -> str:
 def _ties(ranking: Ranking) -> str:
     """The ties: trials within noise of the best."""
     best = ranking.results[0].best
-    by_cost: dict[str, list[str]] = {}
+    by_text: dict[str, list[str]] = {}
     for item in ranking.ties:
-        needs_more = cost(item.trial, item.measurement) > cost(best.trial, best.measurement)
-        kind = "but needs more resources" if needs_more else "and needs no more resources"
-        by_cost.setdefault(kind, []).append(f"{item.trial.variants} {under(item.trial)}")
-    return "".join(
-        f" Within noise of it, {kind}: {', '.join(others)}." for kind, others in by_cost.items()
-    )
+        others = by_text.setdefault(tie_text(item, best), [])
+        others.append(f"{item.trial.variants} {under(item.trial)}")
+    return "".join(f" {text}: {', '.join(others)}." for text, others in by_text.items())
 
 
 def _against_default(answer: Answer) -> str:
@@ -200,7 +197,7 @@ def _against_default(answer: Answer) -> str:
         return f"; the default configuration gives {base}{fails}"
     noise = f" ± {gain.noise:.0f}" if gain.noise is not None else ""
     verdict = (
-        f"no clear gain over the default configuration ({gain.percent:.0f}{noise} %)"
+        f"no clear gain over the default configuration ({whole(gain.percent):.0f}{noise} %)"
         if answer.verdict is AnswerVerdict.EQUAL
         else f"{gain.percent:.0f}{noise} % better {_by_what(ranking.goal)}"
         " than the default configuration"

@@ -10,12 +10,16 @@ from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.near_misses import Miss
+from model_analyzer.domain.trials import LoadKind
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.loads import under
 from model_analyzer.reports.tables import percent_text
 from model_analyzer.results.answer import Answer, Compliance
 from model_analyzer.results.columns import show
 from model_analyzer.results.ranking import Ranking, VariantResult
+
+# A request rate counts as reached if this share of it was answered.
+_REACHED = 0.9
 
 UNFINISHED = "The run ended before the search was complete: run it again to continue."
 
@@ -67,7 +71,9 @@ def remarks_of(answer: Answer) -> Sequence[str]:
         *_compliance(answer),
         *_near_misses(answer),
         *_rivals(answer),
-        *_busy(answer),
+        *_overloaded(answer),
+        *_first_notice(answer, NoticeKind.FEW_REQUESTS),
+        *_first_notice(answer, NoticeKind.BUSY_MACHINE),
         *_unused_conclusion(ranking),
         *([UNFINISHED] if ranking.is_unfinished and ranking.results else []),
         *_unmeasured(ranking),
@@ -143,12 +149,31 @@ def _rivals(answer: Answer) -> Iterator[str]:
             yield f"{measured}, which is within noise."
 
 
-def _busy(answer: Answer) -> Iterator[str]:
-    """The first notice that other programs ran while the recommendation was measured."""
+def _overloaded(answer: Answer) -> Iterator[str]:
+    """Request rates that the recommendation did not reach."""
+    best = answer.best
+    if best is None:
+        return
+    trial, measurement = best.best.trial, best.best.measurement
+    for index, work in enumerate(trial.workloads):
+        throughput = measurement.model_value(index, "perf_throughput")
+        if throughput is None or work.load.kind is not LoadKind.REQUEST_RATE:
+            continue
+        answered = throughput / work.load.batch_size
+        if answered < _REACHED * work.load.value:
+            name = f" to {work.variant.model}" if len(trial.workloads) > 1 else ""
+            yield (
+                f"{best.name}: only {show(answered)} of {work.load.value} requests/sec{name} were"
+                " answered. The server or the client was overloaded, so the latencies depend on"
+                " how long it was measured: use a lower request rate."
+            )
+
+
+def _first_notice(answer: Answer, kind: NoticeKind) -> Sequence[str]:
+    """The first notice of this kind about the measurements of the recommendation."""
     best = answer.best
     notices = () if best is None else best.best.measurement.notices
-    busy = [notice.text for notice in notices if notice.kind is NoticeKind.BUSY_MACHINE]
-    yield from busy[:1]
+    return [notice.text for notice in notices if notice.kind is kind][:1]
 
 
 def _unused_conclusion(ranking: Ranking) -> Iterator[str]:

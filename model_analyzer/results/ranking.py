@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -20,7 +21,7 @@ from model_analyzer.domain.ties import (
     assurance,
     assured_first,
     cheapest_first,
-    cost,
+    needs_more_resources,
     surely_kept,
     tied,
     undefeated,
@@ -370,16 +371,30 @@ def _default_first(
     does not need more resources; otherwise order and ties are unchanged.
     """
     best = next(iter(ordered), None)
-    default = next((item for item in ordered if _is_default(item)), None)
-    if best is None or default is None or default is best:
+    if best is None or _is_default(best):
         return ordered, ties
-    if goal.passes(default.measurement) != goal.passes(best.measurement):
-        return ordered, ties
-    gain = goal.gain_percent(best.measurement, default.measurement)
-    if abs(gain) >= NO_GAIN or cost(*default[:2]) > cost(*best[:2]):
-        return ordered, ties
+    tied_defaults = [item for item in ties if _is_default(item)]
+    default = next((item for item in tied_defaults if _is_enough(item, best, goal)), None)
+    if default is None:
+        default = next((item for item in ordered if _is_default(item)), None)
+        # what is clearly better and no tie has a reason not to be recommended
+        if default is None or not _is_enough(default, best, goal, most_lead=NO_GAIN):
+            return ordered, ties
     others = [item for item in ordered if item is not default]
     return [default, *others], (best, *(item for item in ties if item is not default))
+
+
+def _is_enough(
+    default: MeasuredTrial, best: MeasuredTrial, goal: Goal, most_lead: float = math.inf
+) -> bool:
+    """Whether the gain of `best` over `default` is negligible, and no reason to change anything.
+    The default may be better by less than `most_lead` percent.
+    """
+    return (
+        goal.passes(default.measurement) == goal.passes(best.measurement)
+        and -most_lead < goal.gain_percent(best.measurement, default.measurement) < NO_GAIN
+        and not needs_more_resources(default, best)
+    )
 
 
 def _is_default(item: MeasuredTrial) -> bool:

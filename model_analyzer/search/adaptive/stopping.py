@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from model_analyzer.domain.conclusions import Conclusion, StopReason
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.profiles import MeasuredTrial, TrialRecord
 from model_analyzer.domain.settings import AdaptiveSettings
-from model_analyzer.domain.ties import cost
+from model_analyzer.domain.ties import tie_text
 from model_analyzer.domain.words import counted
 from model_analyzer.search.adaptive.acquisition import Outlook, outlook
 from model_analyzer.search.adaptive.knowledge import Knowledge
@@ -114,11 +114,12 @@ def explanation(knowledge: Knowledge, conclusion: Conclusion) -> Iterator[str]:
             f"Not recommended: {knowledge.trial(other)} measured {gain:.0f}% better, but has only a"
             f" {sure:.0%} chance to meet {bounds}."
         )
-    own = cost(knowledge.trial(best), knowledge.mean(best))
-    for other in equal:
-        is_dearer = cost(knowledge.trial(other), knowledge.mean(other)) > own
-        costs = "but needs more resources" if is_dearer else "and needs no more resources"
-        yield f"Tie: {knowledge.trial(other)} is within noise of it, {costs}."
+    chosen, *ties = (
+        MeasuredTrial(trial=knowledge.trial(each), measurement=knowledge.mean(each))
+        for each in (best, *equal)
+    )
+    for tie in ties:
+        yield f"{tie_text(tie, chosen)}: {tie.trial}."
     yield (
         f"{conclusion.chance:.0%} chance that a configuration more than {conclusion.margin:.0%}"
         f" better was not tried; continuing would gain about {conclusion.gain:.1%}."

@@ -6,21 +6,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.near_misses import near_misses
+from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.ties import (
     Comparison,
     assurance,
     cheapest_first,
+    needs_more_resources,
     score_noise,
     surely_kept,
+    tie_text,
     tied,
     undefeated,
 )
+from model_analyzer.domain.trials import LoadKind
 from tests.unit.builders import at_most, goal, measurement, trial, variant
 
 Runs = Mapping[str, Sequence[Measurement]]
@@ -167,3 +173,28 @@ def test_what_is_no_better_and_what_others_surpass_is_no_near_miss() -> None:
 
 def test_without_constraints_nothing_misses() -> None:
     assert near_misses(goal(), "answer", {"answer": ANSWER, "more": [windows(200)]}) == []
+
+
+def measured(of: ModelVariant, ram: float = 100, **load: Any) -> MeasuredTrial:
+    return MeasuredTrial(trial(of, **load), measurement(100, host={"cpu_used_ram": ram}))
+
+
+def test_a_tie_is_introduced_by_what_it_takes_more_of() -> None:
+    small = variant("m_config_0", max_batch_size=1)
+    best = measured(small, concurrency=2)
+    double = variant("m_config_2", max_batch_size=1, instance_group=[{"count": 2}])
+    dearer, heavier = "Within noise of it, but needs more resources", {"ram": 200}
+    busier, equal = "Within noise of it, but at a higher load", "Ties with it"
+    for item, text in (
+        (measured(double, concurrency=2), dearer),
+        (measured(variant("m_config_1", max_batch_size=8), **heavier), dearer),
+        (measured(small, concurrency=4), busier),
+        (measured(small, concurrency=4, **heavier), busier),  # memory differs by chance
+        (measured(small, concurrency=1, batch_size=8), busier),
+        (measured(variant("m_config_1", max_batch_size=8), concurrency=4), busier),
+        (measured(variant("m_config_1", max_batch_size=8), concurrency=2), equal),
+        (measured(small, concurrency=1), equal),
+        (measured(small, concurrency=100, kind=LoadKind.REQUEST_RATE), equal),
+    ):
+        assert tie_text(item, best) == text
+        assert needs_more_resources(item, best) == (text == dearer)

@@ -12,7 +12,7 @@ import pytest
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.measurements import Measurement, Notice, NoticeKind
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, ServerSetup, Trial
 from model_analyzer.reports.build import (
     Summary,
@@ -22,8 +22,9 @@ from model_analyzer.reports.build import (
 )
 from model_analyzer.reports.figures import figures_of
 from model_analyzer.reports.headline import headline
+from model_analyzer.reports.remarks import remarks_of
 from model_analyzer.results.answer import answer_of
-from model_analyzer.results.ranking import Ranking
+from model_analyzer.results.ranking import Ranking, rank
 from tests.phrases import DEFAULT_IS_BEST
 from tests.unit.builders import (
     at_least,
@@ -407,16 +408,54 @@ def test_objectives_without_measurements_make_a_conclusion_worthless() -> None:
     )
 
 
-def test_other_programs_beside_the_recommendation_are_reported_once() -> None:
+def test_few_requests_and_other_programs_beside_the_recommendation_are_reported_once() -> None:
     notices = [
         Notice(kind=NoticeKind.BUSY_MACHINE, text=f"m at 1: other programs used {share}%")
         for share in (80, 90)
     ]
-    notices.insert(0, Notice(kind=NoticeKind.FEW_REQUESTS, text="p99 rests on 3 requests"))
+    notices += [
+        Notice(kind=NoticeKind.FEW_REQUESTS, text=f"p99 is based on {count} requests")
+        for count in (3, 4)
+    ]
     best = record(variant("m_config_0"), measurement(100, notices=notices))
-    other = record(variant("m_config_1"), measurement(50, notices=notices[:1]))
+    other = record(variant("m_config_1", max_batch_size=4), measurement(50, notices=notices))
 
-    assert summary(ranking(best, other)).remarks == ("m at 1: other programs used 80%",)
+    remarks = ("p99 is based on 3 requests", "m at 1: other programs used 80%")
+    assert summary(ranking(best, other)).remarks == remarks
+    best = record(variant("m_config_0"), measurement(100))
+    assert summary(ranking(best, other)).remarks == ()
+
+
+def test_a_request_rate_that_was_not_reached_is_remarked() -> None:
+    def remarks(throughput: float, **load: Any) -> tuple[str, ...]:
+        return summary(ranking(record(BEST, measurement(throughput), **load))).remarks
+
+    rate: dict[str, Any] = {"concurrency": 5000, "kind": LoadKind.REQUEST_RATE}
+    (remark,) = remarks(91.4, **rate)
+    assert remark.startswith("m_config_4: only 91.4 of 5000 requests/sec were answered. ")
+    (remark,) = remarks(4600, batch_size=2, **rate)
+    assert "only 2300.0 of 5000 requests/sec" in remark
+    assert remarks(4500, **rate) == ()
+    assert remarks(9000, batch_size=2, **rate) == ()
+    assert remarks(91, concurrency=5000) == ()
+    assert remarks(0, kind=LoadKind.REQUEST_INTERVALS, concurrency=0) == ()
+
+
+def test_of_several_models_the_one_whose_request_rate_was_not_reached_is_named() -> None:
+    works = [
+        work
+        for model in ("a", "b")
+        for work in trial(
+            variant(f"{model}_config_0", model=model), concurrency=100, kind=LoadKind.REQUEST_RATE
+        ).workloads
+    ]
+    outcome = together({"perf_throughput": 99.0}, {"perf_throughput": 50.0})
+    both = TrialRecord(trial=Trial(workloads=tuple(works), setup=ServerSetup()), outcome=outcome)
+    found = rank(Profile(records=(both,)), "a,b", Goal(models=(ModelGoal(), ModelGoal())))
+
+    (remark,) = remarks_of(answer_of(found))
+
+    assert "only 50.0 of 100 requests/sec to b were answered" in remark
 
 
 def twice(of: ModelVariant, *values: float) -> list[TrialRecord]:
@@ -456,20 +495,20 @@ def test_what_ties_is_not_trusted_less() -> None:
 
     assert [item.trial.variants for item in found.ties] == ["m_config_1"]
     assert report.remarks == ()
-    assert report.sentence.endswith(
-        " Within noise of it, but needs more resources: m_config_1 with 1 concurrent request."
-    )
+    assert report.sentence.endswith(" Ties with it: m_config_1 with 1 concurrent request.")
 
 
-def test_what_ties_and_costs_the_same_is_not_said_to_cost_more() -> None:
+def test_what_a_tie_takes_more_of_is_said() -> None:
     chosen = twice(variant("m_config_0", max_batch_size=2), 99, 101)
-    other = variant("m_config_1", max_batch_size=2, dynamic_batching={})
-    dearer = variant("m_config_2", max_batch_size=4)
+    larger_batches = variant("m_config_1", max_batch_size=4)
+    dearer = variant("m_config_2", max_batch_size=2, instance_group=[{"count": 2}])
+    more_load = [record(variant("m_config_0", max_batch_size=2), measurement(100), concurrency=4)]
 
-    found = ranking(*chosen, *twice(other, 99, 101), *twice(dearer, 99, 101))
+    found = ranking(*chosen, *twice(larger_batches, 99, 101), *more_load, *twice(dearer, 99, 101))
 
     assert sentence(found).endswith(
-        " Within noise of it, and needs no more resources: m_config_1 with 1 concurrent request."
+        " Ties with it: m_config_1 with 1 concurrent request."
+        " Within noise of it, but at a higher load: m_config_0 with 4 concurrent requests."
         " Within noise of it, but needs more resources: m_config_2 with 1 concurrent request."
     )
 

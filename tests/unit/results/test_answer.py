@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from model_analyzer.domain.conclusions import StopReason
+from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.reports.figures import figures_of
 from model_analyzer.reports.headline import headline
@@ -36,9 +37,37 @@ def test_a_gain_that_rounds_to_nothing_keeps_the_default() -> None:
     found = ranking(record(DEFAULT, measurement(1000)), record(SMALL, measurement(1006)))
     assert answer_of(found).verdict is AnswerVerdict.RECOMMENDED
     # a default that needs more than what is as good is no reason to stay
-    dear = variant("m_config_default", max_batch_size=64)
+    dear = variant("m_config_default", max_batch_size=1, instance_group=[{"count": 2}])
     found = ranking(record(dear, measurement(1000)), record(SMALL, measurement(1004)))
     assert answer_of(found).verdict is AnswerVerdict.EQUAL
+
+
+def noisy(throughput: float) -> Measurement:
+    return measurement(throughput, windows=[throughput * part for part in (0.9, 1, 1.1)])
+
+
+def test_a_higher_load_or_larger_batches_are_no_reason_to_leave_the_default() -> None:
+    default = variant("m_config_default", max_batch_size=8)
+    for gain in (0.4, 0, -0.2, -0.8):
+        answer = answer_of(
+            ranking(
+                record(default, noisy(90.0), concurrency=3),
+                record(default, noisy(100.0), concurrency=4),
+                record(default, noisy(99.9), concurrency=5),
+                record(SMALL, noisy(100.0 + gain), concurrency=3),
+            )
+        )
+        assert answer.verdict is AnswerVerdict.KEEP
+        assert answer.best is not None
+        assert answer.best.best.trial.loads == "concurrency=4"
+        assert "m_config_0" in [item.trial.variants for item in answer.ranking.ties]
+
+
+def test_no_gain_has_no_sign() -> None:
+    dear = variant("m_config_default", max_batch_size=1, instance_group=[{"count": 2}])
+    answer = answer_of(ranking(record(dear, noisy(100)), record(SMALL, noisy(99.8))))
+    assert answer.verdict is AnswerVerdict.EQUAL
+    assert "no clear gain over the default configuration (0 ±" in "".join(headline(answer, gpus=0))
 
 
 def test_no_surface_tells_a_gain_that_rounds_to_nothing() -> None:
