@@ -96,10 +96,7 @@ class Comparison(Generic[T]):
 
     def price(self, a: T, b: T) -> float:
         """How much worse `b` may be than `a` to tie with it: more, if it answers much sooner."""
-        slow, fast = (self.mean(item).value(_LATENCY) for item in (a, b))
-        if slow is None or fast is None:
-            return _MOST
-        return next((price for part, price in _PRICES if fast <= part * slow), _MOST)
+        return _price(self.mean(a), self.mean(b))
 
     def is_better(self, a: T, b: T) -> bool:
         """Whether `a` is better than `b` by more than noise."""
@@ -229,6 +226,19 @@ def assured_first(
         if goal.score(means[best], means[most]) <= _DEVIATIONS * apart:
             best = most
     return [best, *(one for one in ordered if one != best)]
+
+
+def _price(slow: Measurement, fast: Measurement) -> float:
+    latencies = slow.value(_LATENCY), fast.value(_LATENCY)
+    if latencies[0] is None or latencies[1] is None:
+        return _MOST
+    part_of_time = latencies[1] / max(latencies[0], 1e-9)
+    return next((price for part, price in _PRICES if part_of_time <= part), _MOST)
+
+
+def is_much_sooner(fast: Measurement, slow: Measurement) -> bool:
+    """Whether one answers in so much less time that it may be worse in other respects."""
+    return _price(slow, fast) > _MOST
 
 
 def cost(trial: Trial, measurement: Measurement) -> tuple[float, ...]:

@@ -21,6 +21,7 @@ from model_analyzer.domain.ties import (
     assurance,
     assured_first,
     cheapest_first,
+    is_much_sooner,
     needs_more_resources,
     surely_kept,
     tied,
@@ -394,6 +395,7 @@ def _is_enough(
         goal.passes(default.measurement) == goal.passes(best.measurement)
         and -most_lead < goal.gain_percent(best.measurement, default.measurement) < NO_GAIN
         and not needs_more_resources(default, best)
+        and not is_much_sooner(best.measurement, default.measurement)
     )
 
 

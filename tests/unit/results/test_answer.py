@@ -63,6 +63,18 @@ def test_a_higher_load_or_larger_batches_are_no_reason_to_leave_the_default() ->
         assert "m_config_0" in [item.trial.variants for item in answer.ranking.ties]
 
 
+def test_a_default_that_answers_much_later_is_not_kept() -> None:
+    default = variant("m_config_default", max_batch_size=8)
+    answer = answer_of(
+        ranking(
+            record(default, measurement(100.0, 40.0), concurrency=64),
+            record(SMALL, measurement(100.2, 10.0), concurrency=4),
+        )
+    )
+    assert answer.best is not None
+    assert answer.best.best.trial.variants == "m_config_0"
+
+
 def test_no_gain_has_no_sign() -> None:
     dear = variant("m_config_default", max_batch_size=1, instance_group=[{"count": 2}])
     answer = answer_of(ranking(record(dear, noisy(100)), record(SMALL, noisy(99.8))))
