@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 def counted(number: int, noun: str) -> str:
     """`1 trial`, `2 trials`: of nouns that only take an s."""
@@ -13,3 +15,11 @@ def counted(number: int, noun: str) -> str:
 def whole(number: float) -> float:
     """The number rounded for display: 0 instead of -0."""
     return round(number, 0) + 0.0
+
+
+def first_few(names: Sequence[str], most: int = 12) -> str:
+    """The names with commas between; of more than `most`, the number of the others: `a, b and 3
+    more`.
+    """
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
