@@ -25,6 +25,7 @@ from model_analyzer.reading import open_regular
 from model_analyzer.state.contents import (
     Content,
     checkpoint_lines,
+    is_foreign,
     read_checkpoint,
     read_checkpoint_from,
     read_journal,
@@ -222,11 +223,14 @@ def load_existing(directory: Path, prefix: str = "") -> Checkpoint:
 
 
 def read_file(path: Path) -> Checkpoint:
-    """Reads a checkpoint file or a journal. Raises CheckpointError if it is damaged."""
+    """Reads a checkpoint file or a journal. Raises CheckpointError if it is damaged or none."""
     try:
         with open_regular(path) as file:
             read = read_journal_from if is_journal(path) else read_checkpoint_from
             content = read(file, str(path))
+            is_named_as_ours = is_journal(path) or number_of(path) is not None
+            if not (is_named_as_ours or content.intact) and is_foreign(file):
+                raise CheckpointError(f"{path}: is not a checkpoint")
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be read: {error.strerror}") from error
     checkpoint = _intact(assemble([(str(path), path, content)]))
