@@ -45,7 +45,10 @@ def comparison(
         for comparison in comparisons
         if comparison.best is not None
     ]
-    remarks = [text for comparison in comparisons for text in comparison_remarks(comparison)]
+    if base[1].holds_same_as(new[1]):
+        remarks = ["BASE and NEW are the same checkpoint, so they show no change"]
+    else:
+        remarks = [text for comparison in comparisons for text in comparison_remarks(comparison)]
     for rankings, side in ((base_rankings, "BASE"), (new_rankings, "NEW")):
         unmatched = [model for model in rankings if model not in common]
         if unmatched:

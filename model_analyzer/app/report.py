@@ -21,6 +21,7 @@ from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ReportSettings
+from model_analyzer.domain.words import first_few
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.reports.images import Images
 from model_analyzer.reports.write import ExportDirectory
@@ -113,5 +114,5 @@ def _unknown(name: str, profile: Profile) -> Problem:
         message = "was measured before the model changed, or under different circumstances"
         return Problem(where=name, what=message, hint="`model-analyzer checkpoint trials` shows it")
     matches = get_close_matches(name, measured, n=1)
-    hint = f"did you mean {matches[0]!r}?" if matches else f"available: {', '.join(measured[:12])}"
+    hint = f"did you mean {matches[0]!r}?" if matches else f"available: {first_few(measured)}"
     return Problem(where=name, what="the checkpoint has no measurement of this variant", hint=hint)

@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 from model_analyzer.errors import ConfigError, OutputError, Problem
-from model_analyzer.runner.file_trees import copy_writable
+from model_analyzer.runner.file_trees import copy_writable, words_of
 
 STARTER = Path(__file__).parents[1] / "starter"
 
@@ -40,8 +39,8 @@ def write_starter(directory: Path) -> Path:
         text = config.read_text(encoding="utf-8")
         text = text.replace("CONFIG_FILE", str(directory / "config.yaml"))
         config.write_text(_with_directory(text, target), encoding="utf-8")
-    except (OSError, shutil.Error) as error:
-        raise OutputError(f"cannot write {directory}: {error}") from error
+    except OSError as error:
+        raise OutputError(f"cannot write {directory}: {words_of(error)}") from error
     return directory / "config.yaml"
 
 

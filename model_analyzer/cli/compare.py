@@ -14,7 +14,7 @@ import click
 from model_analyzer.cli.complete import complete_metrics
 from model_analyzer.cli.echo import echo
 from model_analyzer.cli.options import directory_options, goal_options, metric, output_option
-from model_analyzer.errors import EXIT_OK, EXIT_REGRESSION, wrong
+from model_analyzer.errors import EXIT_OK, EXIT_REGRESSION, CheckpointError, wrong
 
 if TYPE_CHECKING:
     from model_analyzer.domain.goals import GoalOverride
@@ -124,14 +124,20 @@ def _rule(text: str) -> Rule:
 def _found(which: str, directory: Path, prefix: str) -> Checkpoint:
     """What the user means by BASE or NEW; what is odd about it is told."""
     from model_analyzer.cli.output import open_checkpoint, warn
-    from model_analyzer.state.find import LATEST
+    from model_analyzer.state.find import LATEST, NoSuchCheckpoint
 
     path, at, rest = which.rpartition("@")
     if os.path.isdir(whole := os.path.expanduser(which)):
         directory, which = Path(whole), LATEST
     elif at and os.path.isdir(place := os.path.expanduser(path)):
         directory, which = Path(place), rest
-    checkpoint = open_checkpoint(which, directory, prefix)
+    try:
+        checkpoint = open_checkpoint(which, directory, prefix)
+    except NoSuchCheckpoint as error:
+        raise CheckpointError(
+            f"{which!r} is neither a directory or file nor a checkpoint of {directory}"
+            f" (available: {error.present})"
+        ) from error
     for sentence in checkpoint.remarks:
         warn(sentence)
     return checkpoint

@@ -90,9 +90,11 @@ def _doctor(given: Invocation) -> int:
     resolved = resolve(given.command_line)
     repository = resolved.settings.repository.path
     if repository is not None and not resolved.settings.models:
-        names = tuple(Node(name, str(repository)) for name in model_names(repository))
-        every = Entry("profile_models", str(repository), Node(names, str(repository)))
-        resolved = resolve([*given.command_line, every])
+        where = str(repository)
+        names = tuple(Entry(name, where, Node(None, where)) for name in model_names(repository))
+        if names:
+            every = Entry("profile_models", where, Node(names, where, is_mapping=True))
+            resolved = resolve([*given.command_line, every])
     in_file = given.yaml.entries if given.yaml is not None else ()
     asked = Asked(
         job=Job.of(resolved, os.environ, given.timings),

@@ -70,7 +70,8 @@ OPTIONS: Sequence[Option] = (
     Option(
         key="config_file", flags=("-f", "--config-file"), kind=FilePath(), group=GENERAL,
         commands=(PROFILE, REPORT),
-        help="YAML file with options. The command line overrides it.",
+        help="YAML file with options. The command line overrides it, but models can be given in one"
+        " place only.",
     ),
     Option(
         key="collect_cpu_metrics", flags=("--collect-cpu-metrics",), kind=Boolean(),

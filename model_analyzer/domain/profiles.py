@@ -69,7 +69,7 @@ class Profile:
     of each GPU (by UUID) under a server without any model, `conclusions` what the searches of a
     model, or of several together, came to at last. `bases` are the `ModelFacts.identity` of those
     models as they were in the last run; `unfinished` names those whose search draws a conclusion
-    and has not come to it.
+    and has not come to it. `is_growing` means that a run was still measuring.
     """
 
     records: Collection[TrialRecord] = ()
@@ -80,6 +80,7 @@ class Profile:
     conclusions: Mapping[str, Conclusion] = field(default_factory=empty)
     bases: Mapping[str, tuple[str, ...]] = field(default_factory=empty)
     unfinished: frozenset[str] = frozenset()
+    is_growing: bool = False
 
     @property
     def variants(self) -> tuple[ModelVariant, ...]:

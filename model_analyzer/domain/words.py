@@ -4,6 +4,12 @@
 
 from __future__ import annotations
 
+import json
+from ast import literal_eval
+from collections.abc import Sequence
+
+_LONGEST_SETTING = 10_000  # characters
+
 
 def counted(number: int, noun: str) -> str:
     """`1 trial`, `2 trials`: of nouns that only take an s."""
@@ -13,3 +19,35 @@ def counted(number: int, noun: str) -> str:
 def whole(number: float) -> float:
     """The number rounded for display: 0 instead of -0."""
     return round(number, 0) + 0.0
+
+
+def first_few(names: Sequence[str], most: int = 12) -> str:
+    """The names with commas between; of more than `most`, the number of the others: `a, b and 3
+    more`.
+    """
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def setting_text(setting: object, *, in_brackets: bool = False) -> str:
+    """A setting, which checkpoints keep as text of Python, in words and JSON; a list without
+    brackets, unless they are asked for.
+    """
+    text = str(setting)
+    try:
+        value = literal_eval(text) if len(text) <= _LONGEST_SETTING else text
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text  # plain text
+    match value:
+        case None:
+            return "not set"
+        case True | False:
+            return "yes" if value else "no"
+        case () | []:
+            return "[]" if in_brackets else "none"
+        case tuple() | list() if all(isinstance(item, (str, int, float)) for item in value):
+            items = ", ".join(map(str, value))
+            return f"[{items}]" if in_brackets else items
+        case tuple() | list() | dict():
+            return json.dumps(value, default=str)
+    return text

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 
 from model_analyzer.domain.printable import drawable, drawable_values
-from model_analyzer.domain.words import counted
+from model_analyzer.domain.words import counted, first_few
 from model_analyzer.reports.engines import PDF, PNG, SVG
 from model_analyzer.reports.plots import Chart
 from model_analyzer.reports.renderer import Limits, Order, Picture, Renderer
@@ -74,8 +74,9 @@ class Images:
     def remarks(self) -> Sequence[str]:
         """Which pictures could not be drawn: a sentence for each reason."""
         return [
-            f"{counted(len(names), kind)} not drawn ({_some(names)}): {why}; everything else is"
-            " complete" + (", and pages draw their charts in a browser" if kind == "chart" else "")
+            f"{counted(len(names), kind)} not drawn ({first_few(names, _MOST_NAMES)}): {why};"
+            " everything else is complete"
+            + (", and pages draw their charts in a browser" if kind == "chart" else "")
             for (kind, why), names in self._missing.items()
         ]
 
@@ -111,9 +112,3 @@ class _Drawings(Mapping[str, Picture]):
 
     def __len__(self) -> int:
         return len(self._orders)
-
-
-def _some(names: Sequence[str]) -> str:
-    """The first few names."""
-    more = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -22,6 +22,7 @@ from model_analyzer.results.ranking import Ranking, VariantResult
 _REACHED = 0.9
 
 UNFINISHED = "The run ended before the search was complete: run it again to continue."
+IN_PROGRESS = "A run is in progress: its search is not complete yet."
 
 
 def certainty_text(answer: Answer) -> str:
@@ -75,7 +76,7 @@ def remarks_of(answer: Answer) -> Sequence[str]:
         *_first_notice(answer, NoticeKind.FEW_REQUESTS),
         *_first_notice(answer, NoticeKind.BUSY_MACHINE),
         *_unused_conclusion(ranking),
-        *([UNFINISHED] if ranking.is_unfinished and ranking.results else []),
+        *_unfinished(ranking),
         *_unmeasured(ranking),
         *unchecked_remarks(ranking.results[:1], ranking.goal),
         *_failed_elsewhere(ranking),
@@ -182,6 +183,11 @@ def _unused_conclusion(ranking: Ranking) -> Iterator[str]:
             "The conclusion of the search does not apply to this ranking:"
             f" {ranking.unused_conclusion}."
         )
+
+
+def _unfinished(ranking: Ranking) -> Iterator[str]:
+    if ranking.is_unfinished and ranking.results:
+        yield IN_PROGRESS if ranking.is_growing else UNFINISHED
 
 
 def _unmeasured(ranking: Ranking) -> Iterator[str]:

@@ -88,7 +88,8 @@ class Ranking:
       result is of one model, and there is no default to compare with.
     * `ties` are within noise of the first.
     * `conclusion` is that of the search that chose the first, if any. If there is one that does not
-      apply, `unused_conclusion` says why. `is_unfinished` means that the search did not finish.
+      apply, `unused_conclusion` says why. `is_unfinished` means that the search did not finish,
+      `is_growing` that its run is still in progress.
     * `unmeasured` are objectives without data; `goal` is without them.
     * `left_out` are records that cannot be compared. `groups` are all groups of circumstances,
       `group` is the ranked one.
@@ -103,6 +104,7 @@ class Ranking:
     conclusion: Conclusion | None = None
     unused_conclusion: str = ""
     is_unfinished: bool = False
+    is_growing: bool = False
     unmeasured: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     groups: tuple[Group, ...] = ()
@@ -194,6 +196,7 @@ def rank(
         conclusion=conclusion,
         unused_conclusion=unused,
         is_unfinished=model in profile.unfinished,
+        is_growing=profile.is_growing,
         unmeasured=unmeasured,
         left_out=chosen.left_out,
         groups=chosen.groups,

@@ -18,6 +18,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from model_analyzer.domain.models import ModelConfig, ModelFacts, ModelVariant, step_models
+from model_analyzer.domain.words import first_few
 from model_analyzer.errors import OutputError, RepositoryError
 from model_analyzer.reading import read_regular
 from model_analyzer.runner.file_trees import (
@@ -105,7 +106,7 @@ class ModelRepository:
             models = sorted(path.name for path in self.path.iterdir() if os.path.isdir(path))
         if not exists:
             matches = get_close_matches(name, models, n=1)
-            available = f"available: {', '.join(models[:12])}"
+            available = f"available: {first_few(models)}"
             hint = f"did you mean {matches[0]!r}?" if matches else available
             raise RepositoryError(f"no model {name!r} in {self.path} ({hint})")
         return directory

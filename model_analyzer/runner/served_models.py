@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from model_analyzer.domain.models import ModelConfig, ModelFacts, fingerprint, step_models
+from model_analyzer.domain.words import first_few
 from model_analyzer.errors import RepositoryError, ServerError
 from model_analyzer.runner.client.interface import ServerCallError, ServerClient
 from model_analyzer.runner.file_trees import CONFIG
@@ -71,5 +72,5 @@ def other_models(client: ServerClient, profiled: Iterable[ModelFacts]) -> Sequen
 
 def _hint(name: str, models: Iterable[str]) -> str:
     matches = get_close_matches(name, models, n=1)
-    available = f"available: {', '.join(sorted(models)[:12])}"
+    available = f"available: {first_few(sorted(models))}"
     return f"did you mean {matches[0]!r}?" if matches else available

@@ -25,6 +25,7 @@ from model_analyzer.reading import open_regular
 from model_analyzer.state.contents import (
     Content,
     checkpoint_lines,
+    is_foreign,
     read_checkpoint,
     read_checkpoint_from,
     read_journal,
@@ -46,6 +47,7 @@ from model_analyzer.state.format.header import Header, decode_header, header_ent
 from model_analyzer.state.format.layout import Layout, is_journal, number_of, prefix_of
 from model_analyzer.state.format.lines import Entry, decode, encode, split
 from model_analyzer.state.format.records import Records
+from model_analyzer.state.lock import living_owner
 
 T = TypeVar("T")
 C = TypeVar("C", bound="Checkpoint")
@@ -58,9 +60,10 @@ class Checkpoint:
     """All outcomes, with the user's notes and the searches of the runs.
 
     `path` is the file it came from (of several, the one with the lowest number); None for an empty
-    directory, and for bytes. `base` is the checkpoint before notes were added. `metadata` are the
-    user's notes. `searches` are search settings and `conclusions` the results of searches, both by
-    model group. `damage` has a line for each damaged file; `remarks` are other warnings.
+    directory, and for bytes. `is_growing` means that a run was writing to its directory. `base` is
+    the checkpoint before notes were added. `metadata` are the user's notes. `searches` are search
+    settings and `conclusions` the results of searches, both by model group. `damage` has a line for
+    each damaged file; `remarks` are other warnings.
     """
 
     header: Header = field(default_factory=Header)
@@ -70,6 +73,7 @@ class Checkpoint:
     searches: Mapping[str, Mapping[str, Any]] = field(default_factory=empty)
     conclusions: Mapping[str, Conclusion] = field(default_factory=empty)
     path: Path | None = None
+    is_growing: bool = field(default=False, compare=False)
     damage: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     base: Checkpoint | None = field(default=None, repr=False, compare=False)
@@ -92,6 +96,7 @@ class Checkpoint:
                 for subject, search in self.searches.items()
                 if search.get(MODE) == SearchMode.ADAPTIVE.value and subject not in self.conclusions
             ),
+            is_growing=self.is_growing,
         )
 
     def goal_of(self, subject: str) -> Goal | None:
@@ -214,18 +219,27 @@ def load_existing(directory: Path, prefix: str = "") -> Checkpoint:
             f"{directory}: no checkpoint found: run `model-analyzer profile` first, or give"
             " --checkpoint-directory"
         )
-    return loaded
+    return replace(loaded, is_growing=_is_growing(Layout(directory, prefix)))
 
 
 def read_file(path: Path) -> Checkpoint:
-    """Reads a checkpoint file or a journal. Raises CheckpointError if it is damaged."""
+    """Reads a checkpoint file or a journal. Raises CheckpointError if it is damaged or none."""
     try:
         with open_regular(path) as file:
             read = read_journal_from if is_journal(path) else read_checkpoint_from
             content = read(file, str(path))
+            is_named_as_ours = is_journal(path) or number_of(path) is not None
+            if not (is_named_as_ours or content.intact) and is_foreign(file):
+                raise CheckpointError(f"{path}: is not a checkpoint")
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be read: {error.strerror}") from error
-    return _intact(assemble([(str(path), path, content)]))
+    checkpoint = _intact(assemble([(str(path), path, content)]))
+    return replace(checkpoint, is_growing=_is_growing(Layout(path.parent, prefix_of(path))))
+
+
+def _is_growing(layout: Layout) -> bool:
+    """Whether a run writes to the directory at this moment."""
+    return any(living_owner(layout.lock(node)) for node in ("", *layout.nodes()))
 
 
 def load_chosen(file: Path | None, directory: Path, prefix: str) -> Checkpoint:

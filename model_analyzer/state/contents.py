@@ -169,6 +169,16 @@ def read_checkpoint_from(file: BinaryIO, where: str) -> Content:
         return _repaired(file, where, _read_checkpoint_once)
 
 
+def is_foreign(file: BinaryIO) -> bool:
+    """Whether a file has content, but no line like those of our checkpoints or upstream's."""
+    file.seek(0)
+    beginning = file.read(100)
+    if not beginning or is_upstream(beginning):
+        return False
+    file.seek(0)
+    return not any(b'"entry":"' in line or b',"crc":"' in line for line in split(file))
+
+
 def _read_checkpoint_once(file: BinaryIO, where: str, content: Content) -> Losses:
     digest = hashlib.sha256()
     previous = b""

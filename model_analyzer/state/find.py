@@ -36,6 +36,14 @@ _UUID_DIGITS = 8  # its first group: shorter ones are numbers of checkpoints
 _MOST_LISTED = 12
 
 
+class NoSuchCheckpoint(CheckpointError):
+    """A store has no checkpoint with this number or uuid. `present` says which ones it has."""
+
+    def __init__(self, message: str, present: str) -> None:
+        super().__init__(message)
+        self.present = present
+
+
 def find(which: str, directory: Path, prefix: str = "") -> Checkpoint:
     """The checkpoint that `which` selects.
 
@@ -108,7 +116,8 @@ def _only(matches: Sequence[int], which: str, where: str, present: Sequence[int]
         )
     if not matches:
         are = f"{'is' if len(present) == 1 else 'are'} {_listed(present)}" if present else "is none"
-        raise CheckpointError(f"{where}: no checkpoint {which!r}: there {are}")
+        message = f"{where}: no checkpoint {which!r}: there {are}"
+        raise NoSuchCheckpoint(message, _listed(present) if present else "none")
     return matches[0]
 
 

@@ -26,6 +26,7 @@ _HEARTBEAT_S = 15.0
 # an owner on another machine without a heartbeat for this time counts as dead
 _DEAD_AFTER_S = 60.0
 _MOST_OWNER = 200
+_OWNER = re.compile(r"process ([0-9]{1,10}) on (.+)")
 
 
 class Lock:
@@ -159,10 +160,27 @@ class Lock:
                 pass  # the next write reports the problem of the disk
 
 
+def living_owner(path: Path) -> str:
+    """The owner of a lock file, if it is another process and alive; otherwise ""."""
+    try:
+        owner = path.read_text(errors="replace")[:_MOST_OWNER].strip()
+        age_s = time.time() - path.stat().st_mtime
+    except OSError:
+        return ""
+    match = _OWNER.fullmatch(owner)
+    if match is None or age_s >= _DEAD_AFTER_S:
+        return ""
+    process, machine = match.groups()
+    if machine != socket.gethostname():
+        return owner
+    is_other = int(process) != os.getpid()
+    return owner if is_other and os.path.exists(f"/proc/{process}") else ""
+
+
 def _machine(owner: str) -> str:
     """The machine of an owner; "" if unknown."""
-    match = re.fullmatch(r"process \d+ on (.+)", owner)
-    return match[1] if match else ""
+    match = _OWNER.fullmatch(owner)
+    return match[2] if match else ""
 
 
 def _taken(path: Path, owner: str) -> CheckpointError:

@@ -17,6 +17,7 @@ from model_analyzer.domain.differences import (
 from model_analyzer.domain.models import ModelFacts, ModelVariant, thaw
 from model_analyzer.domain.profiles import Device
 from model_analyzer.domain.trials import Trial
+from model_analyzer.domain.words import setting_text
 from model_analyzer.state.checkpoint import Checkpoint
 
 # The keys of a host description that affect measurements. Others (name, kernel, paths) do not.
@@ -129,6 +130,5 @@ def _searches(known: Checkpoint, searches: Mapping[str, Mapping[str, Any]]) -> I
             continue
         for name in now:
             if name in then and thaw(then[name]) != thaw(now[name]):
-                yield Difference(
-                    what=f"{name} of {subject}", then=str(then[name]), now=str(now[name])
-                )
+                old, new = (setting_text(each[name], in_brackets=True) for each in (then, now))
+                yield Difference(what=f"{name} of {subject}", then=old, now=new)

@@ -652,6 +652,23 @@ def test_a_directory_of_upstream_is_listed_like_ours(run: Run, tmp_path: Path) -
     assert listed["measurements"] > 1
 
 
+@pytest.mark.parametrize("content", [b"profile_models: [m]\n", b"{}", b"\x93\x00\xff\n\x07"])
+def test_a_file_of_another_kind_is_not_a_checkpoint(
+    run: Run, tmp_path: Path, content: bytes
+) -> None:
+    (tmp_path / "e.yaml").write_bytes(content)
+
+    status, _, error = run("checkpoint", "import", "e.yaml", "-s", "new")
+
+    assert (status, error) == (FAILED, "model-analyzer: e.yaml: is not a checkpoint\n")
+
+
+def test_a_file_with_the_beginning_of_a_checkpoint_is_damaged(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "copy").write_bytes(b'{"entry":"header","form')
+
+    assert "is damaged" in run("checkpoint", "import", "copy", "-s", "new")[2]
+
+
 def test_a_file_of_upstream_begins_a_directory(run: Run, tmp_path: Path) -> None:
     sample = UPSTREAM / "ensemble.ckpt"
 

@@ -145,11 +145,23 @@ def test_numbers_are_of_the_checkpoint_directory(run: Run, sides: Path) -> None:
     assert "files of m: old in BASE, next in NEW" in output
 
 
+def test_a_checkpoint_compared_with_itself_is_named(run: Run, sides: Path) -> None:
+    status, output, _ = run("compare", "base", "base")
+
+    assert status == 0
+    assert "BASE and NEW are the same checkpoint, so they show no change" in output
+    assert "resumed" not in output
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
         (("base", "other"), 1, "nothing to compare: base has measurements of m, other has"),
-        (("base", "nowhere"), 1, "no checkpoint 'nowhere'"),
+        (
+            ("base", "nowhere", "--checkpoint-directory", "base"),
+            1,
+            "'nowhere' is neither a directory or file nor a checkpoint of base (available: 0)",
+        ),
         (("base", "slow", "--fail-on", "perf_throughput=3"), 2, "--fail-on: "),
         (("base", "slow", "--fail-on", "perf_thruput<3"), 2, "did you mean 'perf_throughput'"),
         (("base", "slow", "--metrics", "speed"), 2, "--metrics: unknown metric 'speed'"),

@@ -43,6 +43,33 @@ def test_a_run_that_would_work(examine, pretend) -> None:
     assert not [one for one in found.values() if one["level"] == "problem"]
 
 
+def test_a_name_in_the_repository_is_never_split(examine, setting) -> None:
+    del setting.config["profile_models"]
+    (Path(setting.config["model_repository"]) / "a,b;c" / "1").mkdir(parents=True)
+
+    _, found = examine("--no-models")
+
+    models = {name for name in found if name.startswith("model ")} - {"model repository"}
+    assert models <= {"model a,b;c"}
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"), [("none", "does not exist"), ("empty", "contains no model")]
+)
+def test_a_repository_without_a_model_is_a_finding(
+    examine, setting, name: str, sentence: str
+) -> None:
+    del setting.config["profile_models"]
+    repository = setting.directory / name
+    if name == "empty":
+        repository.mkdir()
+
+    status, found = examine("--no-models", model_repository=str(repository))
+
+    assert status == FAILS
+    assert found["model repository"]["found"] == f"{repository} {sentence}"
+
+
 def test_it_tells_a_person_in_80_columns(setting) -> None:
     setting.environment["COLUMNS"] = "80"
 

@@ -46,6 +46,8 @@ def test_the_first_interrupts_let_the_running_trial_finish(setting, pretend, cou
     assert len(pretend.launches) == 2
     assert len(setting.rows) == 2  # the running one was kept
     assert setting.checkpoints == ["0.ckpt"]
+    assert "Profile interrupted. Profiled 1 configurations for models: ['m']" in output
+    assert "Profile complete" not in output
     report = setting.directory / "reports" / "summaries" / "m" / "result_summary.html"
     assert "The run ended before the search was complete" in report.read_text()
 

@@ -128,7 +128,7 @@ def test_the_log_says_what_a_run_starts_from_and_nothing_else(
         (["--resume-from", "nonsense"], "no checkpoint 'nonsense'"),
         (["--checkpoint-load-file", "nowhere"], "nowhere: cannot be read: No such file"),
         (["--checkpoint-load-directory", "nowhere"], "nowhere: no checkpoint found"),
-        (["--checkpoint-load-file", "config.yaml"], "config.yaml is damaged"),
+        (["--checkpoint-load-file", "config.yaml"], "config.yaml: is not a checkpoint"),
     ],
 )
 def test_what_is_not_there_is_one_line(setting, arguments: list[str], said: str) -> None:

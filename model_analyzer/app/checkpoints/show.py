@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-from ast import literal_eval
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -15,6 +14,7 @@ from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.models import thaw
 from model_analyzer.domain.settings import SearchMode
+from model_analyzer.domain.words import setting_text
 from model_analyzer.reports.flat_text import to_table
 from model_analyzer.reports.method import end_of_search
 from model_analyzer.reports.tables import Table, pairs_table
@@ -24,8 +24,6 @@ from model_analyzer.state.format.codec import MODE
 from model_analyzer.state.overview import Overview
 
 TitledTable = tuple[str, Table]
-
-_LONGEST_SETTING = 10_000
 
 
 def content_tables(
@@ -106,24 +104,3 @@ def _settings(search: Mapping[str, Any]) -> Mapping[str, str]:
         for key, value in search.items()
         if key not in ("entry", "subject", "goals", "bases") and key.partition(".")[0] not in others
     }
-
-
-def setting_text(setting: object) -> str:
-    """A setting, which checkpoints keep as text of Python, in words and JSON."""
-    text = str(setting)
-    try:
-        value = literal_eval(text) if len(text) <= _LONGEST_SETTING else text
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return text  # plain text
-    match value:
-        case None:
-            return "not set"
-        case True | False:
-            return "yes" if value else "no"
-        case () | []:
-            return "none"
-        case tuple() | list() if all(isinstance(item, (str, int, float)) for item in value):
-            return ", ".join(map(str, value))
-        case tuple() | list() | dict():
-            return json.dumps(value, default=str)
-    return text

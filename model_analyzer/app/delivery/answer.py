@@ -96,7 +96,8 @@ def deliver(
     measured = sum(len(ranking.results) for ranking in rankings)
     if measured:
         log.info(
-            "Profile complete. Profiled %d configurations for models: %s",
+            "Profile %s. Profiled %d configurations for models: %s",
+            "interrupted" if complete is False else "complete",
             measured,
             [name for ranking in rankings for name in group_members(ranking.model)],
         )

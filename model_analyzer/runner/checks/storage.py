@@ -15,6 +15,7 @@ _MIB = 2**20
 _LEAST_SHM_MIB = 64
 _LEAST_DISK_MIB = 500
 _LEAST_INODES = 1000
+_FIX_REPOSITORY = "check --model-repository"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,10 +109,12 @@ def check_readable(name: str, path: Path, models: Sequence[str] | None) -> Findi
     """Whether every file of these models (None: of all models) is readable."""
     try:
         inside = sorted(entry for entry in os.listdir(path) if not entry.startswith("."))
+    except FileNotFoundError:
+        return problem(name, f"{path} does not exist", _FIX_REPOSITORY)
     except OSError as error:
-        return problem(
-            name, f"{path} cannot be read: {error.strerror}", "check --model-repository"
-        )  # fmt: skip
+        return problem(name, f"{path} cannot be read: {error.strerror}", _FIX_REPOSITORY)
+    if not any(os.path.isdir(path / entry) for entry in inside):
+        return problem(name, f"{path} contains no model", _FIX_REPOSITORY)
     unreadable = [
         file
         for model in (inside if models is None else models)

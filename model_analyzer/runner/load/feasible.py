@@ -20,13 +20,13 @@ from model_analyzer.domain.settings import (
     SearchSettings,
     ServerSettings,
 )
+from model_analyzer.domain.words import first_few
 from model_analyzer.errors import Problem
 from model_analyzer.reading import read_regular
 from model_analyzer.runner.file_trees import why_unreadable
 from model_analyzer.runner.load.command import named_files
 
 _MOST_INTERVALS_BYTES = 16 * 2**20
-_MOST_SHOWN = 12
 
 _SHAPE = re.compile(r"(.+):(\d+(?:,\d+)*)")
 
@@ -140,11 +140,9 @@ def without_effect(
     largest = _largest_batch(model, facts, search)
     left_out = [str(size) for size in model.batch_sizes if size > largest]
     if left_out:
-        shown = ", ".join(left_out[:_MOST_SHOWN])
-        more = len(left_out) - _MOST_SHOWN
         yield (
-            f"model {model.name}: batch_sizes {shown}{f' and {more} more' if more > 0 else ''} left"
-            f" out: no variant accepts more than {largest}"
+            f"model {model.name}: batch_sizes {first_few(left_out)} left out:"
+            f" no variant accepts more than {largest}"
         )
     inputs = _inputs(facts)
     names = {tensor["name"] for tensor in inputs}

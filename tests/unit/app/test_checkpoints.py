@@ -14,7 +14,7 @@ from model_analyzer.app.checkpoints.export import export_checkpoint
 from model_analyzer.app.checkpoints.listing import list_checkpoints
 from model_analyzer.app.checkpoints.merge import merge_into
 from model_analyzer.app.checkpoints.metadata import read_metadata, remove_metadata, set_metadata
-from model_analyzer.app.checkpoints.show import content_tables, setting_text
+from model_analyzer.app.checkpoints.show import content_tables
 from model_analyzer.app.checkpoints.start import start_directory
 from model_analyzer.app.checkpoints.stats import measure
 from model_analyzer.app.checkpoints.transfer import (
@@ -29,6 +29,7 @@ from model_analyzer.app.checkpoints.trials import choose_trials, parse_query
 from model_analyzer.app.checkpoints.verify import verify_files
 from model_analyzer.domain.goals import Constraint, GoalOverride
 from model_analyzer.domain.models import freeze
+from model_analyzer.domain.words import setting_text
 from model_analyzer.errors import CheckpointError, ConfigError
 from model_analyzer.state.checkpoint import load
 from model_analyzer.state.profile_state import ProfileState

@@ -11,7 +11,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.reports.figures import figures_of
 from model_analyzer.reports.headline import headline
-from model_analyzer.reports.remarks import UNFINISHED, remarks_of
+from model_analyzer.reports.remarks import IN_PROGRESS, UNFINISHED, remarks_of
 from model_analyzer.results.answer import Answer, AnswerVerdict, answer_of
 from model_analyzer.results.ranking import rank
 from tests.phrases import DEFAULT_IS_BEST
@@ -183,3 +183,6 @@ def test_what_is_better_and_just_misses_a_bound_is_named() -> None:
 def test_a_search_that_did_not_finish_is_named() -> None:
     profile = Profile(records=[record(SMALL, measurement(1))], unfinished=frozenset({"m"}))
     assert remarks_of(answer_of(rank(profile, "m", goal()))) == [UNFINISHED]
+
+    growing = replace(profile, is_growing=True)
+    assert remarks_of(answer_of(rank(growing, "m", goal()))) == [IN_PROGRESS]

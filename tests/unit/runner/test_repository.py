@@ -174,6 +174,13 @@ def test_an_unknown_model_comes_with_the_nearest_name(make_model) -> None:
         ModelRepository(make_model("resnet50")).facts("resnet5O")
 
 
+def test_of_many_models_the_first_are_named_and_the_others_counted(make_model) -> None:
+    for number in range(19):
+        models = make_model(f"m{number:02}")
+    with pytest.raises(RepositoryError, match=r"\(available: m00, .*, m11 and 7 more\)"):
+        ModelRepository(models).facts("zebra")
+
+
 def test_a_missing_repository_is_distinguished_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(RepositoryError, match="does not exist"):

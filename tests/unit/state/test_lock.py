@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.checkpoint import load
-from model_analyzer.state.lock import Lock
+from model_analyzer.state.checkpoint import load, load_existing
+from model_analyzer.state.lock import Lock, living_owner
 from model_analyzer.state.profile_state import ProfileState
 from tests.unit.state.processes import acknowledged, kill, writer
 from tests.unit.state.samples import failure, measurement, trial
@@ -68,6 +68,23 @@ def test_a_refused_writer_does_not_disturb_the_first(tmp_path: Path) -> None:
 
     assert first == second
     assert len(load(tmp_path).profile.records) == 2
+
+
+def test_a_checkpoint_says_whether_a_run_writes_beside_it(tmp_path: Path) -> None:
+    with writer(tmp_path, first=1) as process:
+        assert process.stdout is not None
+        process.stdout.readline()  # it has recorded a trial
+        assert load_existing(tmp_path).profile.is_growing
+        kill(process)
+    assert not load_existing(tmp_path).profile.is_growing
+
+
+def test_only_a_fresh_heartbeat_shows_an_owner_elsewhere(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    lock.write_text("process 1 on another-machine\n")
+    assert living_owner(lock) == "process 1 on another-machine"
+    os.utime(lock, (0, 0))
+    assert living_owner(lock) == ""
 
 
 def test_a_refused_writer_leaves_nothing_open(tmp_path: Path) -> None:

@@ -129,6 +129,21 @@ def test_what_cannot_be_compared_is_no_difference(
     assert differences(known, replace(RUN, **change)) == []
 
 
+@pytest.mark.parametrize(
+    ("then", "now", "words"),
+    [("None", "20", "was not set, now 20"), ("()", "(1,)", "was [], now [1]")],
+)
+def test_settings_of_the_search_are_in_words(
+    known: Checkpoint, then: str, now: str, words: str
+) -> None:
+    name = "search.max_trials"
+    known = replace(known, searches={"m": {**SEARCH, name: then}})
+
+    (difference,) = differences(known, replace(RUN, searches={"m": {**SEARCH, name: now}}))
+
+    assert str(difference) == f"{name} of m: {words}"
+
+
 def test_what_matters_comes_first(known: Checkpoint) -> None:
     found = differences(known, replace(RUN, server="other", devices=[]))
 
