@@ -7,6 +7,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
+from model_analyzer.app.bench.job import Job
 from model_analyzer.app.delivery.answer import Delivery, deliver
 from model_analyzer.app.delivery.files import check_installed, originals_of
 from model_analyzer.app.selection.circumstances import ranked
@@ -20,8 +21,14 @@ from model_analyzer.state.checkpoint import Checkpoint, load_chosen
 log = logging.getLogger(__name__)
 
 
-def analyze(settings: ProfileSettings) -> Delivery:
-    """The answers for the models of `settings`, by their goals."""
+def analyze(job: Job) -> Delivery:
+    """The answers for the models of the job, by their goals."""
+    settings = job.settings
+    log.warning(
+        "analyze is a legacy command: `profile` on the same checkpoint measures what is missing"
+    )
+    for remark in job.remarks:
+        log.warning("%s", remark)
     if not settings.export.skip_summary:
         check_installed(settings.export.formats)
     checkpoint = settings.checkpoint

@@ -4,17 +4,49 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from model_analyzer.app.selection.subjects import measured_subjects
+from model_analyzer.config.goals import Tag
+from model_analyzer.config.nodes import Node
 from model_analyzer.domain.goals import Goal, ModelGoal
-from model_analyzer.errors import CheckpointError
+from model_analyzer.errors import CheckpointError, wrong
 from model_analyzer.reports.comparison_report import ComparisonReport, Side, comparison_remarks
 from model_analyzer.results.comparison import compare
 from model_analyzer.results.gate import Rule, judge
 from model_analyzer.results.ranking import Ranking, rank
 from model_analyzer.state.checkpoint import Checkpoint
+from model_analyzer.state.find import LATEST
 from model_analyzer.state.mismatch import checkpoint_differences
+
+
+def parse_rule(text: str) -> Rule:
+    """A rule of --fail-on. Raises ConfigError where it is not one."""
+    try:
+        rule = Rule.parse(text)
+    except ValueError as error:
+        raise wrong("--fail-on", str(error)) from error
+    return replace(rule, tag=Tag().parse(Node(rule.tag, "--fail-on")))
+
+
+def parse_metrics(text: str) -> Sequence[str]:
+    """The metrics of --metrics. Raises ConfigError where there is no such metric."""
+    return [Tag().parse(Node(tag.strip(), "--metrics")) for tag in text.split(",")]
+
+
+def checkpoint_place(text: str, directory: Path) -> tuple[str, Path]:
+    """Which checkpoint of which directory BASE or NEW is: a directory, DIR@WHICH, or WHICH in
+    `directory`.
+    """
+    path, at, which = text.rpartition("@")
+    if os.path.isdir(whole := os.path.expanduser(text)):
+        return LATEST, Path(whole)
+    if at and os.path.isdir(part := os.path.expanduser(path)):
+        return which, Path(part)
+    return text, directory
 
 
 def comparison(
@@ -28,9 +60,11 @@ def comparison(
 ) -> ComparisonReport:
     """The changes from one checkpoint to the other; each comes with the name that the user gave.
 
-    `goal` ranks every model, `tags` are the metrics to compare, and `rules` are the regressions to
-    detect. Raises CheckpointError if the checkpoints have no model in common.
+    `goal` ranks every model, `rules` are the regressions to detect, and `tags` are the metrics to
+    compare beside those of the rules. Raises CheckpointError if the checkpoints have no model in
+    common.
     """
+    tags = [*tags, *(rule.tag for rule in rules)]
     base_rankings, new_rankings = (_rankings(checkpoint, goal) for _, checkpoint in (base, new))
     base_rankings = {model: ranking for model, ranking in base_rankings.items() if ranking.results}
     common = [model for model in base_rankings if model in new_rankings]

@@ -18,7 +18,11 @@ from model_analyzer.app.bench.preflight import without_gpus
 from model_analyzer.app.bench.subjects import infeasible
 from model_analyzer.app.conceal import Conceal, concealing
 from model_analyzer.app.starter import STARTER
-from model_analyzer.config.origins import Origin
+from model_analyzer.config.given_options import GivenOptions
+from model_analyzer.config.nodes import Entry, Node
+from model_analyzer.config.options import options_of
+from model_analyzer.config.origins import OptionOrigin
+from model_analyzer.config.table import DOCTOR
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.settings import (
     LaunchMode,
@@ -72,11 +76,12 @@ from model_analyzer.runner.checks.storage import (
 from model_analyzer.runner.client.tls import access_flags
 from model_analyzer.runner.gpus import VISIBLE_DEVICES
 from model_analyzer.runner.output_directory import prepare_output
-from model_analyzer.runner.repository import ModelRepository, stage
+from model_analyzer.runner.repository import ModelRepository, model_names, stage
 from model_analyzer.runner.runtime import Program, installed_runtime
 from model_analyzer.runner.server.local import LocalLauncher
 from model_analyzer.runner.server.log import ServerLog
 from model_analyzer.runner.server.triton import Launcher, TritonServer
+from model_analyzer.runner.timings import Timings
 from model_analyzer.runner.workspace import Workspace
 
 # The doctor waits less for a model to load than a run does by default.
@@ -87,26 +92,44 @@ Findings = Iterator[Finding]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What to look at: a run, remarks about its settings, what was given for them and where; and
-    whether models are loaded.
-    """
+class Examination:
+    """What to examine: a run, with the origins of its options; and whether models are loaded."""
 
     job: Job
-    remarks: Sequence[str]
-    given: Sequence[Origin]
+    origins: Sequence[OptionOrigin]
     with_models: bool
 
-    @property
-    def settings(self) -> ProfileSettings:
-        return self.job.settings
+    @classmethod
+    def of(
+        cls,
+        options: GivenOptions,
+        environment: Mapping[str, str],
+        timings: Timings | None,
+        *,
+        with_models: bool,
+    ) -> Examination:
+        """That of the run, or of all models in the repository if the options name none."""
+        resolved = options.profile(DOCTOR)
+        repository = resolved.settings.repository.path
+        if repository is not None and not resolved.settings.models:
+            where = str(repository)
+            names = tuple(Entry(name, where, Node(None, where)) for name in model_names(repository))
+            if names:
+                every = Entry("profile_models", where, Node(names, where, is_mapping=True))
+                given = [*options.command_line, every]
+                resolved = replace(options, command_line=given).profile(DOCTOR)
+        return cls(
+            job=Job.of(resolved, environment, timings),
+            origins=options.origins(options_of(DOCTOR)),
+            with_models=with_models,
+        )
 
 
-def examine(asked: Asked) -> Iterator[tuple[str, Finding]]:
+def examine(examination: Examination) -> Iterator[tuple[str, Finding]]:
     """Every finding with its subject, as soon as it is known, without secrets."""
-    conceal = concealing(asked.settings)
+    conceal = concealing(examination.job.settings)
     with Workspace() as work:
-        for subject, finding in _Doctor(asked, work).examine():
+        for subject, finding in _Doctor(examination, work).examine():
             yield subject, _concealed(finding, conceal)
 
 
@@ -122,15 +145,16 @@ def _concealed(finding: Finding, conceal: Conceal) -> Finding:
 class _Doctor:
     """One examination. `work` is a directory for what it needs on the way."""
 
-    def __init__(self, asked: Asked, work: Path) -> None:
-        self._asked = asked
-        self._settings = asked.settings
+    def __init__(self, examination: Examination, work: Path) -> None:
+        self._examination = examination
+        self._job = examination.job
+        self._settings = self._job.settings
+        self._environment = self._job.environment
         self._work = work
-        self._environment = asked.job.environment
         self._server: Program | None = None
         self._load: Program | None = None
         self._models_python_works = True
-        self._known = read_models(asked.settings, asked.job.places)
+        self._known = read_models(self._settings, self._job.places)
 
     def examine(self) -> Iterator[tuple[str, Finding]]:
         """Every finding with its subject; the quickest checks come first."""
@@ -148,11 +172,10 @@ class _Doctor:
                 yield subject, finding
 
     def _options(self) -> Findings:
-        variables = [one for one in self._asked.given if one.is_variable]
-        for one in variables:
-            instead = f", instead of {', '.join(one.instead_of)}" if one.instead_of else ""
-            yield ok(one.where, f"{one.text}{instead}")
-        for remark in self._asked.remarks:
+        variables = [origin for origin in self._examination.origins if origin.is_variable]
+        for origin in variables:
+            yield ok(origin.where, f"{origin.text}{origin.replaced}")
+        for remark in self._job.remarks:
             yield warning("option", remark, "remove it or correct it")
         judged = [*self._judged()]
         yield from judged
@@ -165,11 +188,11 @@ class _Doctor:
 
     def _judged(self) -> Findings:
         """Options that the models or the machine cannot satisfy."""
-        facts, places = self._known.facts, self._asked.job.places
+        facts, places = self._known.facts, self._job.places
         problems = [*infeasible(self._settings, facts, places)]
         warnings: Sequence[Problem] = ()
         with ExitStack() as stack:
-            if not _devices(self._asked.job, stack).present:
+            if not _devices(self._job, stack).present:
                 refused, warnings = without_gpus(self._settings, facts, places)
                 problems += refused
         for error in problems:
@@ -242,7 +265,7 @@ class _Doctor:
                 yield python
 
     def _models(self) -> Findings:
-        if not self._asked.with_models:
+        if not self._examination.with_models:
             yield ok("models", "not loaded (--no-models)")
             return
         if self._server is not None and self._models_python_works:
@@ -274,7 +297,7 @@ class _Doctor:
                 yield check_measuring(self._load, server, facts, self._work)
 
     def _triton(self, start: Launcher, settings: ServerSettings, log: ServerLog) -> TritonServer:
-        return TritonServer(start, settings, log, settles=False, timings=self._asked.job.timings)
+        return TritonServer(start, settings, log, settles=False, timings=self._job.timings)
 
     def _own_models(self) -> Findings:
         """The models of the run, each with its server flags and variables."""
@@ -282,7 +305,7 @@ class _Doctor:
         assert path is not None, "only a remote server may have models of its own"
         settings = replace(self._settings, server=_tried(self._settings.server))
         with ExitStack() as stack:
-            devices = _devices(replace(self._asked.job, settings=settings), stack)
+            devices = _devices(replace(self._job, settings=settings), stack)
             environment = {**self._environment, **devices.for_cuda}
             setups = devices.setups
             log = ServerLog(self._work / "server.log")

@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from typing import Any
 
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.preflight import Preflight, preflight
@@ -16,6 +17,7 @@ from model_analyzer.domain.settings import LaunchMode, ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import Problem
 from model_analyzer.forecast.durations import trial_seconds
+from model_analyzer.forecast.plan_document import document_of
 from model_analyzer.forecast.run_plan import Plan, server_starts, within_budget
 from model_analyzer.forecast.searches import Forecast, forecast
 from model_analyzer.search.plan import Subject
@@ -31,6 +33,11 @@ class Preview:
     warnings: Sequence[Problem]
     problems: Sequence[Problem]
     idle_s: float
+
+    @property
+    def document(self) -> Mapping[str, Any]:
+        """The plans for programs."""
+        return document_of(self.plans, self.idle_s)
 
 
 def preview(job: Job) -> Preview:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -16,14 +16,14 @@ from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.preflight import preflight
 from model_analyzer.app.bench.serving import Serving, make_server, serve
 from model_analyzer.app.bench.workplace import Workplace, claim_output, prepare
-from model_analyzer.app.conceal import Conceal
+from model_analyzer.app.conceal import Conceal, conceal_error
 from model_analyzer.app.delivery.answer import Delivery, deliver
 from model_analyzer.app.delivery.files import check_installed, originals_of
 from model_analyzer.app.ports import Interrupts, Questions
 from model_analyzer.app.progress.events import Phase
 from model_analyzer.app.progress.tracker import Tracker
 from model_analyzer.app.resume import log_changed_secrets, open_state, settle_differences
-from model_analyzer.config.resolve import search_settings
+from model_analyzer.config.resolve import described, search_settings
 from model_analyzer.domain.groups import group_members, group_name
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import LaunchMode
@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 class Audience(Protocol):
     """Shows the output of a run."""
 
-    def transcript(self, text: str) -> None:
+    def print(self, text: str) -> None:
         """Shows output of perf_analyzer."""
 
     def deliver(self, delivery: Delivery) -> None:
@@ -56,7 +56,7 @@ class Audience(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Whoever runs it: how it is interrupted, asked and told. `conceal` masks secrets."""
+    """Whoever runs it, and may interrupt it or be asked. `conceal` masks secrets."""
 
     interrupts: Interrupts
     ask: Questions
@@ -76,7 +76,23 @@ class _Session:
 
 
 def profile(job: Job, caller: Caller) -> int:
-    """Profiles all models and writes what came of it; the exit status."""
+    """Profiles all models and writes the results; the exit status."""
+    for line in described(job.settings):
+        log.debug("%s", line)
+    for remark in job.remarks:
+        log.warning("%s", remark)
+    with closing(caller.tracker):
+        try:
+            status = _profile(job, caller)
+        except ModelAnalyzerError as error:
+            conceal_error(error, caller.conceal)
+            caller.tracker.run_finished(error.exit_status)
+            raise
+        caller.tracker.run_finished(status)
+    return status
+
+
+def _profile(job: Job, caller: Caller) -> int:
     interrupts = caller.interrupts
     with ExitStack() as stack:
         with interrupts.interruptible():
@@ -105,10 +121,8 @@ def profile(job: Job, caller: Caller) -> int:
             return EXIT_RUN_FAILED
     if error is not None:
         raise error
-    if is_cut_short or not delivery.is_whole:
-        return EXIT_RUN_FAILED
-    is_missed = job.settings.export.fail_on_miss and not delivery.is_met
-    return EXIT_RUN_FAILED if is_missed else EXIT_OK
+    is_success = delivery.is_success(job.settings.export) and not is_cut_short
+    return EXIT_OK if is_success else EXIT_RUN_FAILED
 
 
 def _prepare(job: Job, caller: Caller, stack: ExitStack) -> _Session:
@@ -140,7 +154,7 @@ def _prepare(job: Job, caller: Caller, stack: ExitStack) -> _Session:
         place,
         serving,
         conceal=caller.conceal,
-        show=caller.audience.transcript,
+        show=caller.audience.print,
         interruptible=caller.interrupts.interruptible,
     )
     return _Session(job=job, place=place, bench=bench, state=state)

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from model_analyzer.app.delivery.files import (
@@ -15,28 +15,130 @@ from model_analyzer.app.delivery.files import (
     origin_of,
     originals_of,
     parts_of,
+    results_text,
     write_best,
 )
-from model_analyzer.app.selection.circumstances import ranked
-from model_analyzer.domain.goals import Goal
+from model_analyzer.app.selection.circumstances import ranked, run_of
+from model_analyzer.app.selection.goals import goals_of
+from model_analyzer.app.selection.subjects import chosen_subjects
+from model_analyzer.config.given_options import GivenOptions
+from model_analyzer.config.kinds import Number
+from model_analyzer.config.nodes import Entry, Node
+from model_analyzer.config.table import BEST
+from model_analyzer.domain.goals import Goal, GoalOverride
 from model_analyzer.domain.models import ModelConfig
-from model_analyzer.domain.settings import ProfileSettings
+from model_analyzer.domain.settings import ProfileSettings, ReportSettings
 from model_analyzer.errors import CheckpointError, wrong
 from model_analyzer.reports.build import ReportOrigin
+from model_analyzer.reports.headline import headline
 from model_analyzer.reports.kubernetes import manifest
+from model_analyzer.reports.remarks import certainty_text, remarks_of
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.answer import Answer, answer_of
 from model_analyzer.results.ranking import Ranking
 from model_analyzer.state.checkpoint import Checkpoint
 
+_NOTHING_TO_CHANGE = (
+    "the configuration in the model repository is the recommended one: nothing to change"
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recommendations:
-    """The answers for some subjects of a checkpoint, and the configurations in its repository."""
+    """The answers for some subjects of a checkpoint, the configurations in its repository, and
+    remarks about the goals.
+    """
 
     answers: Sequence[Answer]
     origin: ReportOrigin
     originals: Mapping[str, ModelConfig]
+    remarks: Sequence[str] = ()
+
+    @property
+    def document(self) -> str:
+        """All results for programs."""
+        return results_text(self.answers, self.origin, complete=None)
+
+    def explanations(self) -> Iterator[tuple[str, Sequence[str]]]:
+        """What is recommended for each subject, and remarks about it."""
+        gpus = len(self.origin.devices)
+        for answer in self.answers:
+            remarks = filter(None, (certainty_text(answer), *remarks_of(answer)))
+            yield "".join(headline(answer, gpus=gpus)), [*remarks]
+
+    def deployable(
+        self, answer: Answer, form: str, model: str | None, throughput: float | None
+    ) -> tuple[str, str]:
+        """The recommendation as `pbtxt`, `diff` or `kubernetes`; and a remark, or ""."""
+        match form:
+            case "kubernetes":
+                return manifest_of(answer, self.origin, throughput), ""
+            case "diff":
+                text = difference(answer, self.originals)
+                return text, "" if text else _NOTHING_TO_CHANGE
+        text, calls = configuration(answer, model)
+        name = answer.ranking.model if model is None else model
+        others = (
+            f"{name} calls {', '.join(calls)}: use --model for one of them, --output-dir for all"
+        )
+        return text, others if calls else ""
+
+    def write(
+        self, directory: Path, answers: Sequence[Answer], throughput: float | None
+    ) -> Iterator[Path]:
+        """Writes configurations, what they change, and a manifest for each answer; the paths."""
+        target = ExportDirectory(directory, "--output-dir")
+        for answer in answers:
+            is_known = not _without_original(answer.ranking, self.originals)
+            changes = configuration_difference(answer.ranking, self.originals) if is_known else None
+            manifest = manifest_of(answer, self.origin, throughput)
+            yield from write_best(target, answer, changes)
+            yield target.write(manifest, answer.ranking.model, "kubernetes.yaml")
+
+
+def best_settings(
+    given: Mapping[str, str], config_file: Path | None, environment: Mapping[str, str]
+) -> ReportSettings:
+    """The flags that are given, then variables, the YAML file, and defaults. Raises ConfigError."""
+    entries = [
+        Entry(flag.removeprefix("--").replace("-", "_"), flag, Node(value, flag))
+        for flag, value in given.items()
+    ]
+    options = GivenOptions.of_file(config_file, environment, Path.cwd(), entries)
+    return options.report(BEST).settings
+
+
+def parse_throughput(text: str | None, *, has_manifest: bool) -> float | None:
+    """The value of --throughput. Raises ConfigError where it is not a positive number, or there is
+    no manifest to use it.
+    """
+    if text is None:
+        return None
+    value = Number(0, above=True).parse(Node(text, "--throughput"))
+    if not has_manifest:
+        raise wrong(
+            "--throughput", "only a Kubernetes manifest has replicas: add --format kubernetes"
+        )
+    return value
+
+
+def recommended(
+    checkpoint: Checkpoint,
+    settings: ReportSettings,
+    config_file: Path | None,
+    model: str | None,
+    asked: GoalOverride,
+    circumstances: int | None,
+    *,
+    several: bool,
+) -> Recommendations:
+    """The recommendations for the model; without one, for all where there may be `several`."""
+    names = chosen_subjects(checkpoint, model, several=several)
+    goals, remarks = goals_of(checkpoint, names, asked, settings)
+    run = run_of(config_file)
+    return replace(
+        recommend(checkpoint, goals, circumstances=circumstances, run=run), remarks=remarks
+    )
 
 
 def recommend(
@@ -98,23 +200,6 @@ def manifest_of(answer: Answer, origin: ReportOrigin, throughput: float | None) 
     """The Kubernetes manifest, with enough replicas for this total `throughput` (inferences/s)."""
     texts = configurations_of(answer.ranking.results[0])
     return manifest(answer, origin, texts, throughput=throughput)
-
-
-def write(
-    directory: ExportDirectory,
-    answer: Answer,
-    recommendations: Recommendations,
-    throughput: float | None,
-) -> Sequence[Path]:
-    """Writes configurations, their diffs and a manifest into the directory; returns the paths."""
-    ranking, originals = answer.ranking, recommendations.originals
-    has_originals = not _without_original(ranking, originals)
-    changes = configuration_difference(ranking, originals) if has_originals else None
-    text = manifest_of(answer, recommendations.origin, throughput)
-    return [
-        *write_best(directory, answer, changes),
-        directory.write(text, ranking.model, "kubernetes.yaml"),
-    ]
 
 
 def _without_original(ranking: Ranking, originals: Mapping[str, ModelConfig]) -> Sequence[str]:

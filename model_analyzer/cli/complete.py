@@ -9,7 +9,7 @@ up is nothing that a shell should hear about.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -20,10 +20,12 @@ from model_analyzer.config.kinds import Choice, FilePath, ListOf
 from model_analyzer.config.table import Option
 from model_analyzer.domain.printable import one_line
 
-# A larger checkpoint takes too long to read between two keys.
-_MOST_BYTES = 4 * 2**20
-
 _PROGRAMS = ("triton_server_path", "perf_analyzer_path")
+
+_WITH_NAMES = (
+    "profile_models", "bls_composing_models", "ensemble_composing_models",
+    "cpu_only_composing_models", "report_model_configs",
+)  # fmt: skip
 
 
 class _Bash(BashComplete):
@@ -50,8 +52,11 @@ def complete_option(
         return _after_comma(incomplete, kind.item.words)
     if isinstance(kind, FilePath) or option.key in _PROGRAMS:
         return [CompletionItem(incomplete, type="file")]
-    find = _NAMES.get(option.key)
-    return _after_comma(incomplete, find(ctx)) if find is not None else []
+    if option.key not in _WITH_NAMES:
+        return []
+    from model_analyzer.app.complete import option_names
+
+    return _after_comma(incomplete, option_names(option.key, ctx.params, os.environ))
 
 
 def complete_checkpoint(
@@ -73,42 +78,18 @@ def complete_checkpoint(
 def complete_model(
     ctx: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem[str]]:
-    """Models of the checkpoint that the command is about, as long as that is small: what was
-    measured, alone or together, and then the models in it.
-    """
-    from model_analyzer.errors import ModelAnalyzerError
-    from model_analyzer.state.find import LATEST, find
-    from model_analyzer.state.format.layout import Layout
+    """Models of the checkpoint that the command is about."""
+    from model_analyzer.app.complete import checkpoint_layout, measured_names
 
     # where the value of an option is still to come, click leaves arguments as they are
-    which = next(iter(ctx.args), None) or str(ctx.params.get("which") or LATEST)
-    directory = Path(_given_in(ctx, "directory", "checkpoint_directory") or "checkpoints")
-    layout = Layout(directory, _given_in(ctx, "prefix", "checkpoint_prefix") or "")
-    try:
-        newest = [layout.checkpoint(index) for index in layout.indices()[-1:]]
-        journals = map(layout.journal, ("", *layout.nodes()))
-        read = [Path(which)] if os.path.isfile(which) else [*newest, *journals]
-        if sum(path.stat().st_size for path in read if path.exists()) > _MOST_BYTES:
-            return []
-        # the models of the best are among those of all, and to find it takes longer
-        which = LATEST if which == "best" else which
-        records = find(which, layout.directory, layout.prefix).records
-    except (ModelAnalyzerError, OSError, ValueError):
-        return []
-    subjects = dict.fromkeys(record.trial.models for record in records)
-    parts = [
-        part.model
-        for record in records
-        for work in record.trial.workloads
-        for part in work.variant.with_parts()
-    ]
-    return _beginning(incomplete, dict.fromkeys((*subjects, *parts)))
-
-
-def _given_in(ctx: click.Context, name: str, key: str) -> str | None:
-    """What was given for an option of the table (`key`) that a command calls `name`."""
-    is_given = ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
-    return str(ctx.params[name]) if is_given else _value(ctx, key)
+    which = next(iter(ctx.args), None) or str(ctx.params.get("which") or "latest")
+    # these commands have names of their own for options of the table
+    typed = ctx.params | {
+        key: ctx.params[name]
+        for name, key in (("directory", "checkpoint_directory"), ("prefix", "checkpoint_prefix"))
+        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    }
+    return _beginning(incomplete, measured_names(which, checkpoint_layout(typed, os.environ)))
 
 
 def complete_metrics(
@@ -138,60 +119,3 @@ def _after_comma(incomplete: str, words: Iterable[str]) -> list[CompletionItem[s
         for word in words
         if word.startswith(last) and word not in named and one_line(word) == word
     ]
-
-
-def _models(ctx: click.Context) -> Sequence[str]:
-    """The directories of the model repository."""
-    from model_analyzer.runner.repository import model_names
-
-    path = _value(ctx, "model_repository")
-    return () if path is None else model_names(Path(path))
-
-
-def _variants(ctx: click.Context) -> Sequence[str]:
-    """The variants in the newest checkpoint, as long as that is small."""
-    from model_analyzer.errors import ModelAnalyzerError
-    from model_analyzer.state.checkpoint import read_file
-    from model_analyzer.state.format.layout import Layout
-
-    directory = Path(_value(ctx, "checkpoint_directory") or "checkpoints")
-    layout = Layout(directory, _value(ctx, "checkpoint_prefix") or "")
-    try:
-        newest = layout.checkpoint(layout.indices()[-1])
-        if newest.stat().st_size > _MOST_BYTES:
-            return ()
-        profile = read_file(newest).profile
-    except (ModelAnalyzerError, OSError, IndexError):
-        return ()
-    return sorted({work.variant.name for one in profile.records for work in one.trial.workloads})
-
-
-_NAMES: dict[str, Callable[[click.Context], Sequence[str]]] = {
-    "profile_models": _models,
-    "bls_composing_models": _models,
-    "ensemble_composing_models": _models,
-    "cpu_only_composing_models": _models,
-    "report_model_configs": _variants,
-}
-
-
-def _value(ctx: click.Context, key: str) -> str | None:
-    """What the command line, the environment or the file has given so far."""
-    from model_analyzer.config.environment import read_environment
-    from model_analyzer.config.sources import read_yaml
-    from model_analyzer.errors import ConfigError
-
-    given: dict[str, str | None] = dict(ctx.params)
-    try:
-        for entry in read_environment(os.environ):
-            if given.get(entry.key) is None and entry.node.is_scalar:
-                given[entry.key] = entry.node.text
-        if given.get(key) is None and given.get("config_file") is not None:
-            yaml = read_yaml(Path(os.path.expanduser(str(given["config_file"]))))
-            for entry in yaml.entries if yaml is not None and yaml.is_mapping else ():
-                if entry.key == key and entry.node.is_scalar and not entry.node.is_null:
-                    given[key] = entry.node.text
-    except ConfigError:
-        pass  # the command itself will say what is wrong
-    value = given.get(key)
-    return None if value is None else os.path.expanduser(value)

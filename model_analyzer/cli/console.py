@@ -32,6 +32,7 @@ from model_analyzer.reports.tables import Table
 from model_analyzer.results.columns import Cell, show
 
 if TYPE_CHECKING:
+    from model_analyzer.app.delivery.answer import Delivery
     from model_analyzer.reports.build import Summary
 
 log = logging.getLogger(__name__)
@@ -146,6 +147,25 @@ class View:
             return mode
         is_wanted = mode is ProgressMode.AUTO and not self.is_verbose and not is_ci(os.environ)
         return ProgressMode.LIVE if is_wanted and is_able else ProgressMode.PLAIN
+
+    def deliver(self, delivery: Delivery) -> None:
+        """Tables if every detail is wanted; then each answer, remarks, and the files."""
+        if self.is_verbose:
+            for title, table in delivery.tables:
+                for line in plain_table(title, table) if table.rows else ():
+                    self.print(line)
+        for summary, table in delivery.summaries:
+            self.answer(summary, table)
+            for remark in summary.remarks:
+                log.warning("%s", remark)
+        for remark in delivery.remarks:
+            log.warning("%s", remark)
+        if delivery.error_log:
+            log.warning("Some trials failed: see %s", delivery.error_log)
+        for path in delivery.paths:
+            self.print(f"wrote {path}")
+        for model, command in delivery.deployments:
+            self.print(f"to deploy {model} on Kubernetes: {command}")
 
     def answer(self, summary: Summary, table: Table) -> None:
         """The result of one model: the sentence, the best configurations, and how sure that is."""

@@ -1,23 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Findings of the doctor, for a person at a terminal and for programs."""
+"""Findings of the doctor on a terminal."""
 
 from __future__ import annotations
 
+import json
 import shutil
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
-from model_analyzer.cli.echo import styled
+from model_analyzer.cli.echo import echo, echo_styled, styled
 from model_analyzer.domain.printable import printable
-from model_analyzer.domain.words import counted
+from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
+from model_analyzer.runner.checks.diagnosis import document_of, has_problem, verdict
 from model_analyzer.runner.checks.finding import Finding, Level
-
-Findings = Sequence[tuple[str, Finding]]
-
-# the layout that docs/doctor.md describes
-_VERSION = 1
 
 _COLOURS = {Level.OK: "green", Level.WARNING: "yellow", Level.PROBLEM: "red"}
 _INDENT = " " * 11
@@ -29,10 +25,30 @@ _MOST_CHARACTERS = 200
 _HARD_BLANK = "\u00a0"
 
 
+def show(findings: Iterable[tuple[str, Finding]], *, as_json: bool, verbosity: int) -> int:
+    """Shows each finding as soon as it is there; the exit status."""
+    shown: list[tuple[str, Finding]] = []
+    columns, heading = min(shutil.get_terminal_size().columns, _MOST_COLUMNS), ""
+    for subject, finding in findings:
+        shown.append((subject, finding))
+        if as_json or (verbosity < 0 and finding.level is Level.OK):
+            continue
+        if subject != heading:
+            echo_styled(("\n" if heading else "") + styled(subject, bold=True))
+            heading = subject
+        for line in lines_of(finding, columns, all_details=verbosity > 0):
+            echo_styled(line)
+    if as_json:
+        echo(json.dumps(document_of(shown), indent=1))
+    else:
+        echo(("\n" if heading else "") + verdict(shown))
+    return EXIT_RUN_FAILED if has_problem(shown) else EXIT_OK
+
+
 def lines_of(finding: Finding, columns: int, *, all_details: bool = False) -> Iterator[str]:
     """The finding in lines of at most `columns`, unless a word or a command is longer.
 
-    Of details only the last are told, as far as they fit, unless `all_details` are wanted.
+    Only the last details are shown, as far as they fit, unless `all_details` are wanted.
     """
     level = styled(f"  {finding.level.value:9}", fg=_COLOURS[finding.level])
     first, *more = _wrapped(f"{finding.check}: {finding.found}", columns)
@@ -72,43 +88,3 @@ def _wrapped(text: str, columns: int) -> Sequence[str]:
         break_on_hyphens=False,
     )
     return [line.replace(_HARD_BLANK, " ") for line in lines] or [""]
-
-
-def columns_here() -> int:
-    return min(shutil.get_terminal_size().columns, _MOST_COLUMNS)
-
-
-def counts(findings: Findings) -> Mapping[Level, int]:
-    return {level: sum(one.level is level for _, one in findings) for level in Level}
-
-
-def verdict(findings: Findings) -> str:
-    """What all of it means, in a line."""
-    number = counts(findings)
-    problems, warnings = number[Level.PROBLEM], number[Level.WARNING]
-    about = counted(warnings, "warning") if warnings else ""
-    if problems:
-        count = counted(problems, "problem")
-        return f"{', '.join(filter(None, (count, about)))}: a run would fail here."
-    return f"Everything that a run needs is in place{'; ' + about if about else ''}."
-
-
-def document_of(findings: Findings) -> Mapping[str, Any]:
-    """The same for programs."""
-    number = counts(findings)
-    return {
-        "version": _VERSION,
-        "works": not number[Level.PROBLEM],
-        "counts": {level.value: number[level] for level in Level},
-        "findings": [
-            {
-                "subject": subject,
-                "check": one.check,
-                "level": one.level.value,
-                "found": one.found,
-                "fix": one.fix or None,
-                "details": list(one.details),
-            }
-            for subject, one in findings
-        ],
-    }

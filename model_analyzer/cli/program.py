@@ -29,31 +29,27 @@ if TYPE_CHECKING:
 
 COMPLETE_VARIABLE = "_MODEL_ANALYZER_COMPLETE"  # the name that click expects
 
-# what it is about -> command -> (module with a function of that name that makes it, its line in
-# the help)
-_SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+# heading -> command -> its line in the help
+_SECTIONS: Mapping[str, Mapping[str, str]] = {
     "Measure": {
-        "profile": ("table_commands", "Measure configurations and recommend the best one."),
+        "profile": "Measure configurations and recommend the best one.",
     },
     "Use results": {
-        "report": ("table_commands", "Write detailed reports of variants, without a server."),
-        "best": ("best", "Print the recommended configuration for deployment."),
-        "checkpoint": ("commands.checkpoint", "Show, check, export and merge checkpoints."),
-        "compare": ("compare", "Compare two checkpoints; fail if results got worse."),
-        "analyze": (
-            "table_commands",
-            "Legacy command: write tables and reports from the checkpoint.",
-        ),
+        "report": "Write detailed reports of variants, without a server.",
+        "best": "Print the recommended configuration for deployment.",
+        "checkpoint": "Show, check, export and merge checkpoints.",
+        "compare": "Compare two checkpoints; fail if results got worse.",
+        "analyze": "Legacy command: write tables and reports from the checkpoint.",
     },
     "Set up": {
-        "init": ("init", "Write a starter directory: example models and a configuration."),
-        "doctor": ("table_commands", "Check that everything a run needs is in place."),
-        "config": ("config", "Check YAML files, show option values, print the JSON Schema."),
-        "runtime": ("runtime", "Install, show or remove a tritonserver and perf_analyzer."),
-        "completion": ("completion", "Print a shell completion script."),
+        "init": "Write a starter directory: example models and a configuration.",
+        "doctor": "Check that everything a run needs is in place.",
+        "config": "Check YAML files, show option values, print the JSON Schema.",
+        "runtime": "Install, show or remove a tritonserver and perf_analyzer.",
+        "completion": "Print a shell completion script.",
     },
 }
-_COMMANDS = {name: about for section in _SECTIONS.values() for name, about in section.items()}
+_COMMANDS = {name: text for section in _SECTIONS.values() for name, text in section.items()}
 
 _EPILOG = """\
 \b
@@ -83,9 +79,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
             return None
-        module = import_module(f"model_analyzer.cli.{_COMMANDS[name][0]}")
-        made = getattr(module, name)
-        command: click.Command = made if isinstance(made, click.Command) else made()
+        module = import_module(f"model_analyzer.cli.commands.{name}")
+        command: click.Command = getattr(module, name)
         return command
 
     def resolve_command(
@@ -103,9 +98,7 @@ class _Commands(click.Group):
         width = max(map(len, _COMMANDS))
         for title, commands in _SECTIONS.items():
             with formatter.section(title):
-                formatter.write_dl(
-                    [(name.ljust(width), text) for name, (_, text) in commands.items()]
-                )
+                formatter.write_dl([(name.ljust(width), text) for name, text in commands.items()])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_paragraph()
@@ -116,7 +109,7 @@ class _Commands(click.Group):
             return click.Command.shell_complete(self, ctx, incomplete)
         return [
             CompletionItem(name, help=text)
-            for name, (_, text) in _COMMANDS.items()
+            for name, text in _COMMANDS.items()
             if name.startswith(incomplete)
         ]
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""click commands made from the option table: options, short and full help, what was given."""
+"""click commands made from the option table: options, short and full help, and the invocation."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ import click
 
 from model_analyzer.cli.complete import complete_option
 from model_analyzer.cli.echo import echo
+from model_analyzer.cli.given import read_options
 from model_analyzer.config.kinds import Boolean
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.options import options_of
 from model_analyzer.config.table import ANALYZE, DOCTOR, PROFILE, Option, plain
 
 if TYPE_CHECKING:
+    from model_analyzer.app.bench.job import Job
+    from model_analyzer.config.given_options import GivenOptions
     from model_analyzer.runner.timings import Timings
 
 # What most people need first, as --help shows it; --help-all shows the other options, too.
@@ -99,31 +102,33 @@ class TableCommand(click.Command):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invocation:
-    """What the user said: options of the command line and of environment variables, the content of
-    the YAML file if there is one, verbosity (-1 quiet, 0, 1 verbose), whether mode offline was
-    chosen, and the switches that the command has beside its options, by name. `timings` are those
-    of a test, if it chose some.
+    """The options that a command gets; verbosity (-1 quiet, 0, 1 verbose); and by name the switches
+    that the command has beside its options. `timings` are those of a test, if it chose some.
     """
 
-    command_line: Sequence[Entry]
-    environment: Sequence[Entry]
-    yaml: Node | None
+    options: GivenOptions
     verbosity: int
-    offline: bool
     switches: Mapping[str, bool]
     timings: Timings | None
+
+    def job(self, command: str = PROFILE) -> Job:
+        """The run that the options describe."""
+        from model_analyzer.app.bench.job import Job
+
+        return Job.of(self.options.profile(command), os.environ, self.timings)
 
 
 Run = Callable[[Invocation], int]
 
 
-def table_command(
-    name: str, run: Run, *, help_text: str, switches: Sequence[click.Option] = ()
-) -> click.Command:
-    """The click command `name` with its options from the table, and `switches` of its own.
-
-    `run` returns the exit status.
+def table_command(name: str, *switches: click.Option) -> Callable[[Run], click.Command]:
+    """Makes a click command of a function that returns the exit status: with the options that the
+    table has for `name`, and `switches` of its own.
     """
+    return functools.partial(_command, name, switches)
+
+
+def _command(name: str, switches: Sequence[click.Option], run: Run) -> click.Command:
     table = options_of(name)
     first = _FIRST.get(name, ())
     parameters: list[click.Parameter] = [_parameter(option) for option in table if option.flags]
@@ -138,27 +143,11 @@ def table_command(
     ]
     if first:
         parameters.append(_help_all())
-
-    def callback(quiet: bool, verbose: bool, **values: Any) -> int:
-        own = {str(switch.name): bool(values.pop(str(switch.name))) for switch in switches}
-        flags = {option.key: option.flags[-1] for option in table if option.flags}
-        return run(
-            _invocation(
-                [
-                    Entry(key, flags[key], Node(value, flags[key]))
-                    for key, value in values.items()
-                    if value is not None
-                ],
-                verbosity=-1 if quiet else int(verbose),
-                switches=own,
-            )
-        )
-
     return TableCommand(
         name,
         params=parameters,
-        callback=callback,
-        help=help_text,
+        callback=_callback(run, table, switches),
+        help=run.__doc__,
         table=table,
         first=first,
         context_settings={
@@ -169,28 +158,28 @@ def table_command(
     )
 
 
-def _invocation(
-    command_line: Sequence[Entry], *, verbosity: int, switches: Mapping[str, bool]
-) -> Invocation:
-    """With what the environment adds, and the file that one of them names."""
-    from model_analyzer.config.environment import misspelled, read_environment
-    from model_analyzer.config.kinds import FilePath
-    from model_analyzer.config.sources import read_yaml
+def _callback(
+    run: Run, table: Sequence[Option], switches: Sequence[click.Option]
+) -> Callable[..., int]:
+    flags = {option.key: option.flags[-1] for option in table if option.flags}
 
-    for remark in misspelled(os.environ):
-        echo(f"model-analyzer: warning: {remark}", err=True)
-    environment = read_environment(os.environ)
-    files = [entry for entry in (*command_line, *environment) if entry.key == "config_file"]
-    context = click.get_current_context().obj or {}
-    return Invocation(
-        command_line=command_line,
-        environment=environment,
-        yaml=read_yaml(FilePath().parse(files[0].node)) if files else None,
-        verbosity=verbosity,
-        offline=context.get("mode") == "offline",
-        switches=switches,
-        timings=context.get("timings"),
-    )
+    def callback(quiet: bool, verbose: bool, **values: Any) -> int:
+        own = {str(switch.name): bool(values.pop(str(switch.name))) for switch in switches}
+        entries = [
+            Entry(key, flags[key], Node(value, flags[key]))
+            for key, value in values.items()
+            if value is not None
+        ]
+        context = click.get_current_context().obj or {}
+        invocation = Invocation(
+            options=read_options(entries, offline=context.get("mode") == "offline"),
+            verbosity=-1 if quiet else int(verbose),
+            switches=own,
+            timings=context.get("timings"),
+        )
+        return run(invocation)
+
+    return callback
 
 
 def _help_all() -> click.Option:

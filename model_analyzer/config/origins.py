@@ -19,7 +19,7 @@ from model_analyzer.domain.secrets import MASK, masked, masked_url
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class OptionOrigin:
     """The value of an option as the user wrote it, with secrets masked. `where` is
     `FILE:LINE:COLUMN`, a variable, or "" for a default. `instead_of` are the places that it
     overrides. `path` is the absolute path of a relative one.
@@ -37,6 +37,22 @@ class Origin:
         return self.value if isinstance(self.value, str) else json.dumps(self.value)
 
     @property
+    def replaced(self) -> str:
+        """The places that it overrides, behind a comma."""
+        return f", instead of {', '.join(self.instead_of)}" if self.instead_of else ""
+
+    @property
+    def document(self) -> Mapping[str, Any]:
+        """The same for programs."""
+        document = {
+            "key": self.key,
+            "value": self.value,
+            "where": self.where or None,
+            "instead_of": list(self.instead_of),
+        }
+        return {**document, "path": self.path} if self.path else document
+
+    @property
     def is_variable(self) -> bool:
         """Whether an environment variable sets it."""
         return self.where.startswith(VARIABLE_PREFIX)
@@ -48,7 +64,7 @@ def origins(
     cwd: Path,
     *,
     with_defaults: bool,
-) -> Sequence[Origin]:
+) -> Sequence[OptionOrigin]:
     """The options that `sources` set, in table order. An earlier source overrides later ones.
     Unknown keys are left out.
     """
@@ -65,7 +81,7 @@ def origins(
         if nodes:
             value = _masked_url(option, _plain(option.key, nodes[0], veil))
             result.append(
-                Origin(
+                OptionOrigin(
                     key=option.key,
                     value=value,
                     where=nodes[0].where,
@@ -74,7 +90,7 @@ def origins(
                 )
             )
         elif with_defaults:
-            result.append(Origin(key=option.key, value=plain(option.default), where=""))
+            result.append(OptionOrigin(key=option.key, value=plain(option.default), where=""))
     return result
 
 

@@ -204,6 +204,15 @@ def resolve_report(
     return Resolved(settings)
 
 
+def entries_of(yaml: Node | None) -> Sequence[Entry]:
+    """The options in a YAML file. Raises ConfigError where it is not a mapping."""
+    if yaml is None:
+        return ()
+    if not yaml.is_mapping:
+        raise yaml.problem(f"expected a mapping of options, found {yaml.describe()}")
+    return yaml.entries
+
+
 def _given(
     command: str,
     sources: tuple[Sequence[Entry], Sequence[Entry], Node | None],
@@ -215,11 +224,8 @@ def _given(
     """
     command_line, environment, yaml = sources
     in_file = Given()
-    if yaml is not None:
-        with problems.collect():
-            if not yaml.is_mapping:
-                raise yaml.problem(f"expected a mapping of options, found {yaml.describe()}")
-            in_file = read(yaml.entries, OPTIONS, problems)
+    with problems.collect():
+        in_file = read(entries_of(yaml), OPTIONS, problems)
     over_file = read(environment, OPTIONS, problems).below(
         read(command_line, options_of(command), problems)
     )

@@ -157,6 +157,18 @@ def comparison_remarks(comparison: Comparison) -> Iterator[str]:
         )
 
 
+def rendered(report: ComparisonReport, form: str) -> str | None:
+    """The report as `md`, `markdown`, `json` or `junit`; None for another form."""
+    match form:
+        case "md" | "markdown":
+            return to_markdown(report)
+        case "json":
+            return to_json(report)
+        case "junit":
+            return to_junit(report)
+    return None
+
+
 def to_markdown(report: ComparisonReport) -> str:
     """The report as a comment for a pull request."""
     lines = ["## Model Analyzer: changes", ""]

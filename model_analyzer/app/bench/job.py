@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from model_analyzer.config.places import Places
@@ -15,14 +15,15 @@ from model_analyzer.runner.timings import Timings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """The settings of a run, where the user gave each of them, environment variables, and how long
-    the runner waits.
+    """The settings of a run, with remarks about them and where the user gave each; environment
+    variables; and how long the runner waits.
     """
 
     settings: ProfileSettings
     places: Places
     environment: Mapping[str, str]
     timings: Timings = field(default_factory=Timings)
+    remarks: Sequence[str] = ()
 
     @classmethod
     def of(
@@ -37,4 +38,5 @@ class Job:
             places=resolved.places,
             environment=dict(environment),
             timings=timings or Timings(),
+            remarks=resolved.remarks,
         )

@@ -24,7 +24,7 @@ from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.profiles import Profile
-from model_analyzer.domain.settings import OutputFormat, ProfileSettings
+from model_analyzer.domain.settings import ExportSettings, OutputFormat, ProfileSettings
 from model_analyzer.reports.build import ReportOrigin, Summary, build_summary
 from model_analyzer.reports.images import Images
 from model_analyzer.reports.tables import (
@@ -63,15 +63,12 @@ class Delivery:
     error_log: Path | None
     deployments: Sequence[tuple[str, str]]
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether something was measured of every model."""
-        return all(answer.ranking.results for answer in self.answers)
-
-    @property
-    def is_met(self) -> bool:
-        """Whether every answer meets the constraints."""
-        return all(answer.is_met for answer in self.answers)
+    def is_success(self, export: ExportSettings) -> bool:
+        """Whether something was measured of every model, and the answers meet the constraints
+        where they have to.
+        """
+        is_missed = export.fail_on_miss and not all(answer.is_met for answer in self.answers)
+        return all(answer.ranking.results for answer in self.answers) and not is_missed
 
 
 def deliver(

@@ -12,9 +12,7 @@ from pathlib import Path
 from model_analyzer.app.bench.setups import server_setups
 from model_analyzer.app.bench.subjects import inputs_of
 from model_analyzer.app.selection.subjects import measured_subjects
-from model_analyzer.config.environment import read_environment
-from model_analyzer.config.resolve import resolve_profile
-from model_analyzer.config.sources import read_yaml
+from model_analyzer.config.given_options import GivenOptions
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.profiles import Profile
@@ -81,9 +79,7 @@ def run_of(config_file: Path | None) -> ProfileSettings | None:
     if config_file is None:
         return None
     try:
-        return resolve_profile(
-            [], read_yaml(config_file), Path.cwd(), environment=read_environment(os.environ)
-        ).settings
+        return GivenOptions.of_file(config_file, os.environ, Path.cwd()).profile().settings
     except ConfigError as error:
         log.debug("%s is not a configuration for profile: %s", config_file, error)
         return None

@@ -1,35 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""A run as lines of JSON, an object for each thing that happens: docs/progress.md tells which."""
+"""A run as lines of JSON, an object for each event."""
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import fields
-from typing import Any
 
-from model_analyzer.app.progress.events import (
-    BestChanged,
-    Event,
-    ModelStarted,
-    PhaseStarted,
-    RunStarted,
-    TrialFailed,
-    TrialFinished,
-    TrialStarted,
-)
-from model_analyzer.domain.measurements import Measurement, Outcome, Values
-from model_analyzer.domain.metrics import METRICS
-from model_analyzer.domain.trials import Trial
-
-# It grows when a field is taken away or gets another meaning, not when one is added.
-SCHEMA = 1
-
-# The others are named as their types.
-_NAMES: Mapping[type, str] = {PhaseStarted: "phase", BestChanged: "best"}
+from model_analyzer.app.progress.document import document_of
+from model_analyzer.app.progress.events import Event
 
 
 class JsonLines:
@@ -39,99 +19,10 @@ class JsonLines:
         self._write = write
 
     def show(self, event: Event) -> None:
-        self._write(json.dumps(_document(event), separators=(",", ":")) + "\n")
+        self._write(json.dumps(document_of(event), separators=(",", ":")) + "\n")
 
     def paused(self) -> AbstractContextManager[None]:
         return nullcontext()
 
     def close(self) -> None:
         """Every line was written whole."""
-
-
-def _document(event: Event) -> Mapping[str, Any]:
-    named = re.sub(r"(?<!^)(?=[A-Z])", "_", type(event).__name__).lower()
-    about: dict[str, Any] = {
-        "event": _NAMES.get(type(event), named),
-        "elapsed_s": event.elapsed_s,
-    }
-    match event:
-        case RunStarted():
-            about["schema"] = SCHEMA
-        case PhaseStarted():
-            return {**about, "phase": event.phase.value, "model": event.model or None}
-        case TrialStarted():
-            return {**about, **_place(event), **_trial(event.trial)}
-        case TrialFinished():
-            outcome = _outcome(event.measurement, event.resumed)
-            measured = _measured(event.trial, event.measurement)
-            notices = [notice.text for notice in event.measurement.notices]
-            return {**about, **_place(event), **outcome, **measured, "notices": notices}
-        case TrialFailed():
-            failure = event.failure
-            return {
-                **about,
-                **_place(event),
-                **_outcome(failure, event.resumed),
-                **_trial(event.trial),
-                "reason": failure.reason.name.lower(),
-                "message": failure.message,
-                "hint": failure.hint or None,
-            }
-        case BestChanged():
-            return {
-                **about,
-                **_measured(event.trial, event.measurement),
-                "times_measured": event.times,
-                "gain_percent": event.gain_percent,
-                "shortfall_percent": event.shortfall_percent,
-            }
-    rest = {field.name: getattr(event, field.name) for field in fields(event)}
-    if isinstance(event, ModelStarted):
-        rest["objectives"] = [one.tag for goal in event.goal.models for one in goal.objectives]
-        del rest["goal"], rest["tags"]
-    return {**about, **rest}
-
-
-def _place(event: TrialStarted | TrialFinished | TrialFailed) -> Mapping[str, Any]:
-    return {
-        "time_left_s": event.time_left_s,
-        "number": event.number,
-        "expected_trials": event.expected_trials,
-    }
-
-
-def _outcome(outcome: Outcome, known: bool) -> Mapping[str, Any]:
-    return {"known": known, "started": outcome.started, "duration_s": round(outcome.duration_s, 3)}
-
-
-def _trial(trial: Trial) -> Mapping[str, Any]:
-    return {
-        "trial": trial.key,
-        "repetition": trial.repetition,
-        "workloads": [
-            {
-                "model": work.variant.model,
-                "variant": work.variant.name,
-                work.load.kind.value: work.load.value,
-                "batch_size": work.load.batch_size,
-            }
-            for work in trial.workloads
-        ],
-    }
-
-
-def _measured(trial: Trial, measurement: Measurement) -> Mapping[str, Any]:
-    """The trial with its metrics, and where there are several models also with those of each."""
-    document = dict(_trial(trial))
-    document["metrics"] = _named(measurement.totals)
-    if len(measurement.models) > 1:
-        document["workloads"] = [
-            {**work, "metrics": _named(model.values)}
-            for work, model in zip(document["workloads"], measurement.models, strict=True)
-        ]
-    return document
-
-
-def _named(values: Values) -> Mapping[str, float]:
-    """The values by tags with units: `perf_latency_p99_ms`."""
-    return {f"{tag}_{METRICS[tag].unit.in_names}": value for tag, value in values.items()}

@@ -7,7 +7,8 @@ from __future__ import annotations
 import click
 import pytest
 
-from model_analyzer.cli.findings import document_of, lines_of, verdict
+from model_analyzer.cli.findings import lines_of
+from model_analyzer.runner.checks.diagnosis import document_of, verdict
 from model_analyzer.runner.checks.finding import Finding, ok, problem, warning
 
 LONG = problem(

@@ -267,10 +267,10 @@ def command_line_resolves_or_tells(given: tuple[str, Sequence[str]]) -> None:
 
     def run(given: Invocation) -> int:
         resolve = resolve_profile if command == PROFILE else resolve_report
-        resolve(given.command_line, given.yaml, CWD)
+        resolve(given.options.command_line, given.options.yaml, CWD)
         return 0
 
-    program = table_command(command, run, help_text="")
+    program = table_command(command)(run)
     try:
         with redirect_stdout(StringIO()):  # for --help
             program.main(list(arguments), standalone_mode=False)

@@ -7,6 +7,7 @@ Shared by the tests, which try some dozens, and tools/fuzz.py, which tries as ma
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
@@ -18,7 +19,8 @@ from google.protobuf.descriptor import FieldDescriptor
 from hypothesis import strategies as st
 
 import model_analyzer
-from model_analyzer.cli.dry_run import run as dry_run
+from model_analyzer.app.bench.job import Job
+from model_analyzer.cli.commands.profile import show_preview
 from model_analyzer.config.resolve import resolve_profile
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.printable import one_line
@@ -173,7 +175,7 @@ def _plan(example: Mapping[str, Any], repository: Path) -> None:
     }
     resolved = resolve_profile([], nodes(options), repository.parent)
     with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
-        dry_run(resolved, as_json=False)
+        show_preview(Job.of(resolved, os.environ), as_json=False)
 
 
 def _read(repository: ModelRepository, name: str, output: Path) -> None:

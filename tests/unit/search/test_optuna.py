@@ -491,7 +491,7 @@ def test_optuna_itself_says_nothing(
 def test_optuna_is_imported_only_where_it_is_used(mode: SearchMode, expected: str) -> None:
     code = f"""
 import sys
-import model_analyzer.cli.profile
+import model_analyzer.app.profile
 from model_analyzer.domain.settings import SearchMode
 from tests.unit.search.surfaces import flat, limits, search, sequence, subject
 sequence(search(subject(loads=(1,)), limits(mode={mode})), flat)

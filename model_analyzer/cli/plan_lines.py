@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a run would do, as text and as JSON."""
+"""What a run would do, as text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from model_analyzer.domain.goals import Objective
 from model_analyzer.domain.metrics import ALIASES, METRICS, Better
@@ -20,18 +19,15 @@ from model_analyzer.forecast.durations import (
     START_S,
     WINDOWS,
 )
-from model_analyzer.forecast.run_plan import Minutes, Plan, duration, in_minutes, total_seconds
+from model_analyzer.forecast.run_plan import Plan, duration
 from model_analyzer.forecast.searches import Forecast, Varied
 
 # A line has no more values of a parameter.
 _MOST_VALUES = 16
 
 
-# -- as text -----------------------------------------------------------------------------------
-
-
 def lines_of(plans: Sequence[Plan], idle_s: float) -> Iterator[str]:
-    """The plans for people; the idle server is observed for `idle_s` seconds."""
+    """The plans; the idle server is observed for `idle_s` seconds before."""
     for plan in plans:
         yield from _plan_lines(plan)
         yield ""
@@ -144,92 +140,3 @@ def _assumptions(idle_s: float) -> Iterator[str]:
     )
     if idle_s:
         yield f"The idle server is measured for {idle_s:g} s first."
-
-
-# -- for programs ------------------------------------------------------------------------------
-
-
-def document_of(plans: Sequence[Plan], idle_s: float) -> Mapping[str, Any]:
-    """The same for programs."""
-    seconds = total_seconds(plans, idle_s)
-    return {
-        "subjects": [_subject(plan) for plan in plans],
-        "minutes": None if seconds is None else in_minutes(seconds),
-        **_range_document(duration(plans, idle_s)),
-        "assumptions": {
-            "windows_per_measurement": WINDOWS,
-            "seconds_of_counted_window": COUNTED_WINDOW_S,
-            "seconds_around_measurement": AROUND_S,
-            "seconds_per_load": LOAD_S,
-            "seconds_per_server_start": START_S,
-            "seconds_idle": idle_s,
-        },
-    }
-
-
-def _subject(plan: Plan) -> Mapping[str, Any]:
-    about = {
-        "models": [*plan.goals],
-        "objectives": {
-            name: {one.tag: one.weight for one in goal.objectives}
-            for name, goal in plan.goals.items()
-        },
-        "constraints": {
-            name: {one.tag: {"min": one.minimum, "max": one.maximum} for one in goal.constraints}
-            for name, goal in plan.goals.items()
-        },
-        "seconds_per_measurement": plan.trial_s,
-    }
-    forecast = plan.forecast
-    if forecast is None:
-        return {**about, "unknown": plan.unknown}
-    return {
-        **about,
-        "mode": forecast.mode.value,
-        "dimensions": [
-            {
-                "model": one.model,
-                "parameter": one.parameter,
-                "values": thaw(one.values),
-                "bounded": one.is_bounded,
-            }
-            for one in forecast.varied
-        ],
-        "size": forecast.size,
-        "exact": forecast.is_exact,
-        "most_measurements": forecast.most_trials,
-        "variants": forecast.variants,
-        "loads": forecast.loads,
-        "server_starts": plan.starts,
-        "minutes": None if plan.seconds is None else in_minutes(plan.seconds),
-        **_range_document(duration([plan])),
-        "trials": None if forecast.trials is None else [_trial(trial) for trial in forecast.trials],
-    }
-
-
-def _range_document(minutes: Minutes | None) -> Mapping[str, Any]:
-    return {
-        "minutes_low": None if minutes is None else minutes.low,
-        "minutes_high": None if minutes is None else minutes.high,
-    }
-
-
-def _trial(trial: Trial) -> Sequence[Mapping[str, Any]]:
-    return [
-        {
-            "model": work.variant.model,
-            "variant": work.variant.name,
-            "served": [_served(part) for part in work.variant.served],
-            work.load.kind.value: work.load.value,
-            "batch_size": work.load.batch_size,
-        }
-        for work in trial.workloads
-    ]
-
-
-def _served(part: ModelVariant) -> Mapping[str, Any]:
-    return {
-        "model": part.model,
-        "instances": {kind: count for count, kind in part.instances(gpus=0)},
-        "max_batch_size": part.max_batch_size,
-    }

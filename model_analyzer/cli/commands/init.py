@@ -8,18 +8,13 @@ from pathlib import Path
 
 import click
 
-from model_analyzer.app.starter import write_starter
 from model_analyzer.cli.echo import echo
 from model_analyzer.errors import EXIT_OK
 
 
-def init() -> click.Command:
-    return _init
-
-
 @click.command("init", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("directory", type=click.Path(path_type=Path))
-def _init(directory: Path) -> int:
+def init(directory: Path) -> int:
     """Write example models and a commented configuration into a new DIRECTORY.
 
     Nothing is overwritten: the directory must be new or empty.
@@ -28,6 +23,8 @@ def _init(directory: Path) -> int:
     Example:
       model-analyzer init start && model-analyzer profile -f start/config.yaml
     """
+    from model_analyzer.app.starter import write_starter
+
     config = write_starter(directory)
     echo(f"Wrote {directory}. Next: model-analyzer profile -f {config}")
     return EXIT_OK

@@ -14,14 +14,10 @@ from model_analyzer.errors import EXIT_OK
 PROGRAM = "model-analyzer"
 
 
-def completion() -> click.Command:
-    return _completion
-
-
 @click.command("completion", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
-def _completion(ctx: click.Context, shell: str) -> int:
+def completion(ctx: click.Context, shell: str) -> int:
     """Print the script that completes commands, options and values in a shell.
 
     Completed values are choices, paths, models of the repository, checkpoints and variants.

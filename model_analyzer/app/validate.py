@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks a YAML file, and the models that it names, without running anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.preflight import preflight
+from model_analyzer.config.environment import misspelled, read_environment
+from model_analyzer.config.resolve import check_file
+from model_analyzer.config.sources import read_yaml
+from model_analyzer.errors import ConfigError, Problem
+
+_LINE_AND_COLUMN = re.compile(r":(\d+):(\d+)$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedFile:
+    """A file with its problems, remarks about it, and its relative paths by option."""
+
+    name: str
+    problems: Sequence[Problem] = ()
+    remarks: Sequence[str] = ()
+    paths: Mapping[str, Path] = field(default_factory=dict)
+
+    @property
+    def document(self) -> Mapping[str, Any]:
+        """The same for programs."""
+        return {
+            "file": self.name,
+            "valid": not self.problems,
+            "problems": [_document(problem) for problem in self.problems],
+            "remarks": list(self.remarks),
+            "paths": {option: str(path) for option, path in self.paths.items()},
+        }
+
+
+def validate(name: str, environment: Mapping[str, str], *, with_models: bool) -> CheckedFile:
+    """Checks the file `name`; `with_models`, also the models and GPUs that it names."""
+    cwd = Path.cwd()
+    try:
+        yaml = read_yaml(Path(name))
+        resolved = check_file(yaml, cwd, environment=read_environment(environment))
+    except ConfigError as error:
+        return CheckedFile(name=name, problems=sorted(error.problems, key=_place))
+    problems: Sequence[Problem] = ()
+    remarks = [*resolved.remarks, *misspelled(environment)]
+    if with_models:
+        with ExitStack() as stack:
+            checked = preflight(Job.of(resolved, environment), stack)
+        problems = sorted(checked.problems, key=_place)
+        remarks += map(str, checked.warnings)
+    return CheckedFile(
+        name=name,
+        problems=problems,
+        remarks=remarks,
+        paths=resolved.places.relative_paths(cwd),
+    )
+
+
+def _place(problem: Problem) -> tuple[int, ...]:
+    """Line and column of a problem; () for a problem of the whole file."""
+    match = _LINE_AND_COLUMN.search(problem.where)
+    return tuple(map(int, match.groups())) if match else ()
+
+
+def _document(problem: Problem) -> Mapping[str, Any]:
+    line, column = _place(problem) or (None, None)
+    return {
+        "where": problem.where,
+        "line": line,
+        "column": column,
+        "what": problem.what,
+        "hint": problem.hint or None,
+    }

@@ -1,0 +1,156 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""`model-analyzer best`: what was recommended, in the form in which it is deployed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from click.core import ParameterSource
+
+from model_analyzer.cli.circumstances import circumstances_option
+from model_analyzer.cli.complete import complete_model
+from model_analyzer.cli.echo import complain, echo, echo_data
+from model_analyzer.cli.miss import allow_miss_option, is_shown
+from model_analyzer.cli.options import (
+    checkpoint_argument,
+    directory_options,
+    goal_options,
+    path_option,
+)
+from model_analyzer.cli.output import open_checkpoint, warn_all
+from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, wrong
+
+if TYPE_CHECKING:
+    from model_analyzer.app.recommend import Recommendations
+    from model_analyzer.domain.goals import GoalOverride
+
+_PBTXT, _DIFF, _KUBERNETES, _JSON = "pbtxt", "diff", "kubernetes", "json"
+
+
+@click.command("best", context_settings={"help_option_names": ["-h", "--help"]})
+@checkpoint_argument
+@directory_options
+@path_option(
+    "-f",
+    "--config-file",
+    "config_file",
+    metavar="FILE",
+    help="YAML file of the run, for its goals and checkpoint directory.",
+)
+@click.option(
+    "-m",
+    "--model",
+    metavar="MODEL",
+    shell_complete=complete_model,
+    help="Model to use. Needed if the checkpoint has several.",
+)
+@goal_options("those of the run, otherwise perf_throughput")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice([_PBTXT, _DIFF, _KUBERNETES, _JSON]),
+    default=_PBTXT,
+    show_default=True,
+    help="Output format: config.pbtxt, its changes, a Kubernetes manifest, or all results.",
+)
+@click.option("--diff", is_flag=True, help="The same as --format diff.")
+@click.option(
+    "--throughput",
+    metavar="NUMBER",
+    help="Inferences per second that all replicas of the manifest must serve together.",
+)
+@circumstances_option
+@allow_miss_option
+@path_option(
+    "--output-dir",
+    metavar="DIR",
+    help="Write config.pbtxt, config.diff and kubernetes.yaml below DIR/MODEL instead.",
+)
+@click.pass_context
+def best(
+    ctx: click.Context,
+    which: str,
+    directory: Path,
+    prefix: str,
+    config_file: Path | None,
+    model: str | None,
+    asked: GoalOverride,
+    form: str,
+    diff: bool,
+    throughput: str | None,
+    circumstances: int | None,
+    allow_miss: bool,
+    output_dir: Path | None,
+) -> int:
+    """Print the recommended configuration for deployment.
+
+    CHECKPOINT is a number, a uuid or a file. Without it, all results of the checkpoint directory
+    are used. Nothing is measured. The recommendation is explained on standard error.
+
+    \b
+    Examples:
+      model-analyzer best -f start/config.yaml > config.pbtxt
+      model-analyzer best -m sim_gpu --constraint 'perf_latency_p99<20' --diff
+      model-analyzer best --format kubernetes --throughput 5000 | kubectl apply -f -
+    """
+    form = _form(ctx, form, diff=diff)
+
+    from model_analyzer.app.recommend import best_settings, parse_throughput, recommended
+
+    has_files = output_dir is not None
+    needed = parse_throughput(throughput, has_manifest=has_files or form == _KUBERNETES)
+    settings = best_settings(_checkpoint_options(ctx, directory, prefix), config_file, os.environ)
+    checkpoint = open_checkpoint(which, settings.checkpoint_directory, settings.checkpoint_prefix)
+    several = has_files or form == _JSON
+    recommendations = recommended(
+        checkpoint, settings, config_file, model, asked, circumstances, several=several
+    )
+    _explain(recommendations)
+    every = recommendations.answers
+    answers = [answer for answer in every if is_shown(answer, allow_miss=allow_miss)]
+    if output_dir is not None:
+        for path in recommendations.write(output_dir, answers, needed):
+            echo(f"wrote {path}")
+    elif form == _JSON:
+        echo(recommendations.document, nl=False)
+    elif answers:
+        _print(*recommendations.deployable(answers[0], form, model, needed))
+    return EXIT_OK if len(answers) == len(every) else EXIT_RUN_FAILED
+
+
+def _explain(recommendations: Recommendations) -> None:
+    """Says on standard error what is recommended and why."""
+    warn_all(recommendations.remarks)
+    for headline, remarks in recommendations.explanations():
+        echo(headline, err=True)
+        warn_all(remarks)
+
+
+def _print(text: str, remark: str) -> None:
+    if remark:
+        complain(remark)
+    echo_data(text)
+
+
+def _is_given(ctx: click.Context, name: str) -> bool:
+    return ctx.get_parameter_source(name) is not ParameterSource.DEFAULT
+
+
+def _form(ctx: click.Context, form: str, *, diff: bool) -> str:
+    if not diff:
+        return form
+    if _is_given(ctx, "form") and form != _DIFF:
+        raise wrong("--diff", f"means --format diff, but --format {form} is given: choose one")
+    return _DIFF
+
+
+def _checkpoint_options(ctx: click.Context, directory: Path, prefix: str) -> Mapping[str, str]:
+    """The flags that say where the checkpoints are, as far as they are given."""
+    flags = {"directory": "--checkpoint-directory", "prefix": "--checkpoint-prefix"}
+    values = {"directory": str(directory), "prefix": prefix}
+    return {flag: values[name] for name, flag in flags.items() if _is_given(ctx, name)}

@@ -1,0 +1,100 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""`model-analyzer runtime`: a real tritonserver and perf_analyzer without root or Docker."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from model_analyzer.cli.echo import echo
+from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
+
+
+@click.group("runtime", context_settings={"help_option_names": ["-h", "--help"]})
+def runtime() -> None:
+    """Install, show or remove a tritonserver and perf_analyzer in your cache directory.
+
+    Needs Linux on x86_64 with glibc 2.34 or newer (Debian 12, Ubuntu 22.04); no root, no Docker
+    and no GPU.
+    """
+
+
+@runtime.command()
+@click.option(
+    "--python",
+    metavar="PYTHON",
+    help="Interpreter for models of the Python backend: a version, name or path. Python 3.8 to"
+    " 3.12; 3.13 must compile numpy. Default: the first suitable one.",
+)
+@click.option(
+    "--with",
+    "packages",
+    multiple=True,
+    metavar="PACKAGE",
+    help="Package that models import, for example onnxruntime. Needs --unverified. Can be"
+    " repeated.",
+)
+@click.option(
+    "--unverified",
+    is_flag=True,
+    help="Install the packages of --with and their dependencies without checking hashes.",
+)
+@click.option(
+    "--requirements",
+    "locks",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="File with packages that models import, pinned with hashes, as `pip-compile"
+    " --generate-hashes` writes it. Can be repeated.",
+)
+def install(
+    python: str | None, packages: tuple[str, ...], unverified: bool, locks: tuple[Path, ...]
+) -> int:
+    """Install the runtime, or packages for the models into it.
+
+    Every file is checked against a hash, except for the packages of --with.
+
+    \b
+    Examples:
+      model-analyzer runtime install
+      model-analyzer runtime install --requirements models.txt
+      model-analyzer runtime install --with onnxruntime --with pillow --unverified
+    """
+    from model_analyzer.app.runtime import install as install_runtime
+
+    install_runtime(
+        os.environ,
+        python=python,
+        locks=locks,
+        packages=packages,
+        unverified=unverified,
+        say=echo,
+    )
+    return EXIT_OK
+
+
+@runtime.command()
+def show() -> int:
+    """Show what is installed, and whether it starts."""
+    from model_analyzer.app.runtime import inventory
+    from model_analyzer.runner.runtime import INSTALL
+
+    installed = inventory(os.environ)
+    if not installed.parts:
+        echo(f"No runtime in {installed.root}: run `{INSTALL}`")
+    for name, text in installed.parts.items():
+        echo(f"{name:14} {text}")
+    return EXIT_OK if installed.works else EXIT_RUN_FAILED
+
+
+@runtime.command()
+def remove() -> int:
+    """Remove the runtime from the cache directory."""
+    from model_analyzer.app.runtime import remove as remove_runtime
+
+    remove_runtime(os.environ, echo)
+    return EXIT_OK
