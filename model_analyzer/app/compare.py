@@ -12,7 +12,7 @@ from pathlib import Path
 from model_analyzer.app.selection.subjects import measured_subjects
 from model_analyzer.config.goals import Tag
 from model_analyzer.config.nodes import Node
-from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.goals import Goal, GoalOverride, ModelGoal
 from model_analyzer.errors import CheckpointError, wrong
 from model_analyzer.reports.comparison_report import ComparisonReport, Side, comparison_remarks
 from model_analyzer.results.comparison import compare
@@ -52,7 +52,7 @@ def checkpoint_place(text: str, directory: Path) -> tuple[str, Path]:
 def comparison(
     base: tuple[str, Checkpoint],
     new: tuple[str, Checkpoint],
-    goal: ModelGoal,
+    asked: GoalOverride,
     tags: Sequence[str],
     rules: Sequence[Rule],
     *,
@@ -60,10 +60,11 @@ def comparison(
 ) -> ComparisonReport:
     """The changes from one checkpoint to the other; each comes with the name that the user gave.
 
-    `goal` ranks every model, `rules` are the regressions to detect, and `tags` are the metrics to
-    compare beside those of the rules. Raises CheckpointError if the checkpoints have no model in
-    common.
+    The goal that is `asked` for ranks every model, `rules` are the regressions to detect, and
+    `tags` are the metrics to compare beside those of the rules. Raises CheckpointError if the
+    checkpoints have no model in common.
     """
+    goal = asked.over(ModelGoal())
     tags = [*tags, *(rule.tag for rule in rules)]
     base_rankings, new_rankings = (_rankings(checkpoint, goal) for _, checkpoint in (base, new))
     base_rankings = {model: ranking for model, ranking in base_rankings.items() if ranking.results}

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from model_analyzer.app.delivery.files import (
@@ -25,9 +25,9 @@ from model_analyzer.config.given_options import GivenOptions
 from model_analyzer.config.kinds import Number
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.table import BEST
-from model_analyzer.domain.goals import Goal, GoalOverride
+from model_analyzer.domain.goals import GoalOverride
 from model_analyzer.domain.models import ModelConfig
-from model_analyzer.domain.settings import ProfileSettings, ReportSettings
+from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.errors import CheckpointError, wrong
 from model_analyzer.reports.build import ReportOrigin
 from model_analyzer.reports.headline import headline
@@ -52,7 +52,7 @@ class Recommendations:
     answers: Sequence[Answer]
     origin: ReportOrigin
     originals: Mapping[str, ModelConfig]
-    remarks: Sequence[str] = ()
+    remarks: Sequence[str]
 
     @property
     def document(self) -> str:
@@ -72,7 +72,7 @@ class Recommendations:
         """The recommendation as `pbtxt`, `diff` or `kubernetes`; and a remark, or ""."""
         match form:
             case "kubernetes":
-                return manifest_of(answer, self.origin, throughput), ""
+                return self._manifest(answer, throughput), ""
             case "diff":
                 text = difference(answer, self.originals)
                 return text, "" if text else _NOTHING_TO_CHANGE
@@ -91,9 +91,13 @@ class Recommendations:
         for answer in answers:
             is_known = not _without_original(answer.ranking, self.originals)
             changes = configuration_difference(answer.ranking, self.originals) if is_known else None
-            manifest = manifest_of(answer, self.origin, throughput)
+            text = self._manifest(answer, throughput)
             yield from write_best(target, answer, changes)
-            yield target.write(manifest, answer.ranking.model, "kubernetes.yaml")
+            yield target.write(text, answer.ranking.model, "kubernetes.yaml")
+
+    def _manifest(self, answer: Answer, throughput: float | None) -> str:
+        texts = configurations_of(answer.ranking.results[0])
+        return manifest(answer, self.origin, texts, throughput=throughput)
 
 
 def best_settings(
@@ -122,36 +126,25 @@ def parse_throughput(text: str | None, *, has_manifest: bool) -> float | None:
     return value
 
 
-def recommended(
+def recommend(
     checkpoint: Checkpoint,
-    settings: ReportSettings,
-    config_file: Path | None,
-    model: str | None,
     asked: GoalOverride,
-    circumstances: int | None,
     *,
-    several: bool,
+    model: str | None = None,
+    several: bool = False,
+    settings: ReportSettings | None = None,
+    config_file: Path | None = None,
+    circumstances: int | None = None,
 ) -> Recommendations:
-    """The recommendations for the model; without one, for all where there may be `several`."""
+    """An answer for the model; without one, for the only subject, or all if there may be `several`.
+
+    The goals are those that are `asked` for, then those of `settings` and of the run.
+    `circumstances` is the number of the group to rank; None means that of the `config_file`.
+    """
+    profile = checkpoint.profile
     names = chosen_subjects(checkpoint, model, several=several)
     goals, remarks = goals_of(checkpoint, names, asked, settings)
     run = run_of(config_file)
-    return replace(
-        recommend(checkpoint, goals, circumstances=circumstances, run=run), remarks=remarks
-    )
-
-
-def recommend(
-    checkpoint: Checkpoint,
-    goals: Mapping[str, Goal],
-    *,
-    circumstances: int | None,
-    run: ProfileSettings | None = None,
-) -> Recommendations:
-    """An answer for each subject, by its goal. `circumstances` is the number of the group of
-    circumstances to rank; None means those of the `run`.
-    """
-    profile = checkpoint.profile
     return Recommendations(
         answers=[
             answer_of(ranked(profile, name, goal, circumstances, run))
@@ -159,6 +152,7 @@ def recommend(
         ],
         origin=origin_of(profile, checkpoint.path),
         originals=originals_of(profile),
+        remarks=remarks,
     )
 
 
@@ -194,12 +188,6 @@ def difference(answer: Answer, originals: Mapping[str, ModelConfig]) -> str:
         )
     text = configuration_difference(answer.ranking, originals)
     return f"{head_of(answer)}{text}\n" if text else ""
-
-
-def manifest_of(answer: Answer, origin: ReportOrigin, throughput: float | None) -> str:
-    """The Kubernetes manifest, with enough replicas for this total `throughput` (inferences/s)."""
-    texts = configurations_of(answer.ranking.results[0])
-    return manifest(answer, origin, texts, throughput=throughput)
 
 
 def _without_original(ranking: Ranking, originals: Mapping[str, ModelConfig]) -> Sequence[str]:

@@ -63,11 +63,6 @@ def install(
     installation.install(environment, python=python, locks=locks, unverified=packages, say=say)
 
 
-def remove(environment: Mapping[str, str], say: Say) -> None:
-    """Removes the runtime, if there is one."""
-    installation.remove(environment, say)
-
-
 def _problems(locks: Sequence[Path], without_hash: Sequence[str]) -> Iterator[Problem]:
     for path in locks:
         if not path.is_file():

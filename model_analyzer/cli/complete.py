@@ -1,10 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a shell may offer while a command line is typed.
-
-It runs at each press of Tab: what takes long to look up is not offered, and what cannot be looked
-up is nothing that a shell should hear about.
-"""
+"""Completes command lines in a shell. `app.complete` looks up names at each press of Tab."""
 
 from __future__ import annotations
 
@@ -101,21 +97,19 @@ def complete_metrics(
     return _after_comma(incomplete, METRICS)
 
 
-def _beginning(incomplete: str, words: Iterable[str]) -> list[CompletionItem[str]]:
-    """What is not for printing is offered to no shell."""
+def _beginning(
+    incomplete: str, words: Iterable[str], before: str = ""
+) -> list[CompletionItem[str]]:
+    """The words that begin so, behind `before`, but for those that are not printable."""
     return [
-        CompletionItem(word)
+        CompletionItem(before + word)
         for word in words
         if word.startswith(incomplete) and one_line(word) == word
     ]
 
 
 def _after_comma(incomplete: str, words: Iterable[str]) -> list[CompletionItem[str]]:
-    """Words for the last place of a list that have not been named before."""
+    """Words for the last place of a list, but for those that are in it."""
     before, comma, last = incomplete.rpartition(",")
-    named = before.split(",")
-    return [
-        CompletionItem(before + comma + word)
-        for word in words
-        if word.startswith(last) and word not in named and one_line(word) == word
-    ]
+    listed = before.split(",")
+    return _beginning(last, (word for word in words if word not in listed), before + comma)

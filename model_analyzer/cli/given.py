@@ -7,20 +7,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from model_analyzer.cli.echo import echo
-
-if TYPE_CHECKING:
-    from model_analyzer.config.given_options import GivenOptions
-    from model_analyzer.config.nodes import Entry
+from model_analyzer.config.environment import misspelled
+from model_analyzer.config.given_options import GivenOptions
+from model_analyzer.config.nodes import Entry
 
 
 def read_options(command_line: Sequence[Entry], *, offline: bool = False) -> GivenOptions:
     """All options that are given, with a warning about misspelled variables. Raises ConfigError."""
-    from model_analyzer.config.environment import misspelled
-    from model_analyzer.config.given_options import GivenOptions
-
     warn_about(misspelled(os.environ))
     return GivenOptions.read(command_line, os.environ, Path.cwd(), offline=offline)
 

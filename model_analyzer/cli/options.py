@@ -100,6 +100,27 @@ def output_option(command: F) -> F:
     return path_option(*flags, metavar="FILE", help="File to write instead of printing.")(command)
 
 
+def circumstances_option(command: F) -> F:
+    """`circumstances`: the number of a group, or None."""
+    return click.option(
+        "--circumstances",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Rank the measurements of this group of circumstances; `checkpoint show` lists the"
+        " groups.  [default: the group of the configuration file, otherwise the one with the"
+        " most measurements]",
+    )(command)
+
+
+def allow_miss_option(command: F) -> F:
+    """`allow_miss`, for `output.is_shown`."""
+    return click.option(
+        "--allow-miss",
+        is_flag=True,
+        help="If no configuration meets the constraints, use the closest one.",
+    )(command)
+
+
 def metric(name: str, flag: str) -> str:
     """The tag of the metric that `flag` names. Raises ConfigError where there is none."""
     from model_analyzer.config.goals import Tag

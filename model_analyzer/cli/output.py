@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterable
@@ -18,6 +17,7 @@ from model_analyzer.errors import wrong
 
 if TYPE_CHECKING:
     from model_analyzer.reports.tables import Table
+    from model_analyzer.results.answer import Answer
     from model_analyzer.results.columns import Cell
     from model_analyzer.state.checkpoint import Checkpoint
 
@@ -53,7 +53,22 @@ def warn_all(texts: Iterable[str]) -> None:
         complain(text)
 
 
+def is_shown(answer: Answer, *, allow_miss: bool) -> bool:
+    """Whether there is a configuration to use; if it may not miss the constraints, with a warning."""
+    if answer.best is None:
+        return False
+    if not answer.is_met and not allow_miss:
+        warn(
+            f"{answer.ranking.model}: no configuration meets the constraints, so there is none to"
+            " use: --allow-miss uses the closest one"
+        )
+        return False
+    return True
+
+
 def print_json(document: Any) -> None:
+    import json  # few commands need it
+
     echo(json.dumps(document, indent=1))
 
 

@@ -15,7 +15,6 @@ import click
 
 from model_analyzer.cli.complete import complete_option
 from model_analyzer.cli.echo import echo
-from model_analyzer.cli.given import read_options
 from model_analyzer.config.kinds import Boolean
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.options import options_of
@@ -164,6 +163,8 @@ def _callback(
     flags = {option.key: option.flags[-1] for option in table if option.flags}
 
     def callback(quiet: bool, verbose: bool, **values: Any) -> int:
+        from model_analyzer.cli.given import read_options
+
         own = {str(switch.name): bool(values.pop(str(switch.name))) for switch in switches}
         entries = [
             Entry(key, flags[key], Node(value, flags[key]))

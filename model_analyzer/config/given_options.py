@@ -41,7 +41,9 @@ class GivenOptions:
     ) -> GivenOptions:
         """Reads the variables, and the file that an option names. Raises ConfigError."""
         environment = read_environment(variables)
-        files = [entry.node for entry in (*command_line, *environment) if entry.key == _FILE]
+        files = [
+            entry.node for entry in (*command_line, *environment) if entry.key == "config_file"
+        ]
         return cls(
             command_line=command_line,
             environment=environment,
@@ -66,24 +68,16 @@ class GivenOptions:
     def profile(self, command: str = PROFILE) -> Resolved[ProfileSettings]:
         """The settings of `profile`, or of a command with the same options."""
         return resolve_profile(
-            self.command_line,
-            self.yaml,
-            self.cwd,
-            environment=self.environment,
-            command=command,
-            offline=self.offline,
-        )
+            self.command_line, self.yaml, self.cwd,
+            environment=self.environment, command=command, offline=self.offline,
+        )  # fmt: skip
 
     def report(self, command: str = REPORT) -> Resolved[ReportSettings]:
         """The settings of `report`, or of a command with the same options."""
         return resolve_report(
-            self.command_line,
-            self.yaml,
-            self.cwd,
-            environment=self.environment,
-            command=command,
-            offline=self.offline,
-        )
+            self.command_line, self.yaml, self.cwd,
+            environment=self.environment, command=command, offline=self.offline,
+        )  # fmt: skip
 
     def origins(
         self, options: Sequence[Option], *, with_defaults: bool = False
@@ -91,6 +85,3 @@ class GivenOptions:
         """Where variables and the file set these options."""
         sources = (self.environment, entries_of(self.yaml))
         return origins(sources, options, self.cwd, with_defaults=with_defaults)
-
-
-_FILE = "config_file"

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from model_analyzer.cli.circumstances import circumstances_option
 from model_analyzer.cli.complete import complete_model
 from model_analyzer.cli.echo import complain, echo, echo_data
-from model_analyzer.cli.miss import allow_miss_option, is_shown
 from model_analyzer.cli.options import (
+    allow_miss_option,
     checkpoint_argument,
+    circumstances_option,
     directory_options,
     goal_options,
     path_option,
 )
-from model_analyzer.cli.output import open_checkpoint, warn_all
+from model_analyzer.cli.output import is_shown, open_checkpoint, warn_all
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, wrong
 
 if TYPE_CHECKING:
@@ -100,15 +100,19 @@ def best(
     """
     form = _form(ctx, form, diff=diff)
 
-    from model_analyzer.app.recommend import best_settings, parse_throughput, recommended
+    from model_analyzer.app.recommend import best_settings, parse_throughput, recommend
 
     has_files = output_dir is not None
     needed = parse_throughput(throughput, has_manifest=has_files or form == _KUBERNETES)
     settings = best_settings(_checkpoint_options(ctx, directory, prefix), config_file, os.environ)
-    checkpoint = open_checkpoint(which, settings.checkpoint_directory, settings.checkpoint_prefix)
-    several = has_files or form == _JSON
-    recommendations = recommended(
-        checkpoint, settings, config_file, model, asked, circumstances, several=several
+    recommendations = recommend(
+        open_checkpoint(which, settings.checkpoint_directory, settings.checkpoint_prefix),
+        asked,
+        model=model,
+        several=has_files or form == _JSON,
+        settings=settings,
+        config_file=config_file,
+        circumstances=circumstances,
     )
     _explain(recommendations)
     every = recommendations.answers

@@ -13,6 +13,7 @@ import click
 from model_analyzer.cli.complete import complete_metrics
 from model_analyzer.cli.echo import echo
 from model_analyzer.cli.options import directory_options, goal_options, output_option
+from model_analyzer.cli.output import open_checkpoint, print_tables, put, warn_all
 from model_analyzer.errors import EXIT_OK, EXIT_REGRESSION, CheckpointError
 
 if TYPE_CHECKING:
@@ -84,21 +85,17 @@ def compare(
         parse_metrics,
         parse_rule,
     )
-    from model_analyzer.domain.goals import ModelGoal
 
     broken_by = [parse_rule(text) for text in rules]
     tags = parse_metrics(shown)
     first, second = (_opened(*checkpoint_place(name, directory), prefix) for name in (base, new))
-    report = comparison(
-        (base, first), (new, second), asked.over(ModelGoal()), tags, broken_by, strict=strict
-    )
+    report = comparison((base, first), (new, second), asked, tags, broken_by, strict=strict)
     _show(report, form, output)
     return EXIT_REGRESSION if report.is_regression else EXIT_OK
 
 
 def _opened(which: str, directory: Path, prefix: str) -> Checkpoint:
     """The checkpoint, with warnings about it."""
-    from model_analyzer.cli.output import open_checkpoint, warn_all
     from model_analyzer.state.find import NoSuchCheckpoint
 
     try:
@@ -113,7 +110,6 @@ def _opened(which: str, directory: Path, prefix: str) -> Checkpoint:
 
 
 def _show(report: ComparisonReport, form: str, output: Path | None) -> None:
-    from model_analyzer.cli.output import print_table, put, warn_all
     from model_analyzer.cli.console import plain_table
     from model_analyzer.reports.comparison_report import (
         rendered,
@@ -128,8 +124,7 @@ def _show(report: ComparisonReport, form: str, output: Path | None) -> None:
     if content is None and output is None:
         for line in lines:
             echo(line)
-        for title, table in titled_tables(report):
-            print_table(title, table)
+        print_tables(titled_tables(report))
         for line in verdict_lines(report):
             echo(line)
         return

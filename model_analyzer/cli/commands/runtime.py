@@ -94,7 +94,7 @@ def show() -> int:
 @runtime.command()
 def remove() -> int:
     """Remove the runtime from the cache directory."""
-    from model_analyzer.app.runtime import remove as remove_runtime
+    from model_analyzer.runner.install import remove as remove_runtime
 
     remove_runtime(os.environ, echo)
     return EXIT_OK

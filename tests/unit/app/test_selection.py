@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.app.recommend import recommend
-from model_analyzer.app.selection.goals import goals_of
 from model_analyzer.app.selection.subjects import chosen_subjects, measured_subjects, subject_of
 from model_analyzer.domain.goals import Constraint, GoalOverride
 from model_analyzer.errors import CheckpointError, ConfigError
@@ -63,7 +62,7 @@ def test_a_given_goal_decides_the_recommendation(
     bound = Constraint(tag="perf_latency_p99", maximum=1.0)
 
     for constraints, is_met in (((), True), ((bound,), False)):
-        goals, remarks = goals_of(measured, ["m"], GoalOverride(constraints=constraints))
-        (answer,) = recommend(measured, goals, circumstances=None).answers
+        recommendations = recommend(measured, GoalOverride(constraints=constraints))
+        (answer,) = recommendations.answers
         assert answer.is_met is is_met
-        assert remarks == []
+        assert recommendations.remarks == []

@@ -8,8 +8,7 @@ import click
 import pytest
 
 from model_analyzer.cli.findings import lines_of
-from model_analyzer.runner.checks.diagnosis import document_of, verdict
-from model_analyzer.runner.checks.finding import Finding, ok, problem, warning
+from model_analyzer.runner.checks.finding import Finding, document_of, ok, problem, verdict, warning
 
 LONG = problem(
     "packages of the models",

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from model_analyzer.cli.circumstances import circumstances_option
 from model_analyzer.cli.complete import complete_model
-from model_analyzer.cli.miss import allow_miss_option, is_shown
 from model_analyzer.cli.options import (
+    allow_miss_option,
     checkpoint_argument,
+    circumstances_option,
     directory_options,
     goal_options,
     path_option,
 )
-from model_analyzer.cli.output import open_checkpoint, warn_all
+from model_analyzer.cli.output import is_shown, open_checkpoint, warn_all
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
 
 if TYPE_CHECKING:
