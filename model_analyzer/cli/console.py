@@ -69,7 +69,7 @@ class _LogHandler(logging.Handler):
         )
 
 
-class View:
+class TerminalView:
     """The terminal, or whatever takes its place: log lines and results.
 
     `verbosity` is -1 (quiet), 0 or 1 (verbose). What programs read goes to standard output: with

@@ -54,7 +54,7 @@ def warn_all(texts: Iterable[str]) -> None:
 
 
 def is_shown(answer: Answer, *, allow_miss: bool) -> bool:
-    """Whether there is a configuration to use; if it may not miss the constraints, with a warning."""
+    """Whether there is a configuration to use; a warning says if it misses the constraints."""
     if answer.best is None:
         return False
     if not answer.is_met and not allow_miss:

@@ -18,10 +18,10 @@ def analyze(invocation: Invocation) -> int:
       model-analyzer analyze -f my.yaml
     """
     from model_analyzer.app.analyze import analyze as rank_again
-    from model_analyzer.cli.console import View
+    from model_analyzer.cli.console import TerminalView
 
     job = invocation.job(ANALYZE)
-    view = View(invocation.verbosity)
+    view = TerminalView(invocation.verbosity)
     delivery = rank_again(job)
     view.deliver(delivery)
     return EXIT_OK if delivery.is_success(job.settings.export) else EXIT_RUN_FAILED

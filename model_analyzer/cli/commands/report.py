@@ -18,10 +18,10 @@ def report(invocation: Invocation) -> int:
       model-analyzer report -n resnet_config_4,resnet_config_7 -e reports
     """
     from model_analyzer.app.report import report as write_reports
-    from model_analyzer.cli.console import View
+    from model_analyzer.cli.console import TerminalView
 
     settings = invocation.options.report().settings
-    view = View(invocation.verbosity)
+    view = TerminalView(invocation.verbosity)
     for path in write_reports(settings):
         view.print(f"wrote {path}")
     return EXIT_OK

@@ -9,7 +9,7 @@ import time
 from model_analyzer.app.conceal import concealing
 from model_analyzer.app.profile import Caller
 from model_analyzer.app.progress.tracker import Tracker
-from model_analyzer.cli.console import View
+from model_analyzer.cli.console import TerminalView
 from model_analyzer.cli.questions import Terminal
 from model_analyzer.cli.signals import Interrupts
 from model_analyzer.domain.settings import ProfileSettings, ProgressMode
@@ -19,7 +19,7 @@ def caller_at_terminal(settings: ProfileSettings, verbosity: int) -> Caller:
     """Takes over log lines and signals, until the program ends."""
     mode = settings.display.progress
     conceal = concealing(settings)
-    view = View(verbosity, on_stderr=mode is ProgressMode.JSON, conceal=conceal)
+    view = TerminalView(verbosity, on_stderr=mode is ProgressMode.JSON, conceal=conceal)
     interrupts = Interrupts(view.say)
     interrupts.install()
     sink = view.progress(mode, clock=time.monotonic, stopping=lambda: interrupts.requested)

@@ -130,7 +130,7 @@ class AdaptiveSearch:
         """Whether trials and time remain beside those reserved for the end of the search."""
         if not knowledge.is_answered:
             return True
-        noise = knowledge.view().prospect.noise
+        noise = knowledge.assessment().prospect.noise
         reserved = next(count for level, count in _REPETITIONS if noise >= level)
         reserved += len(knowledge.lower_loads)
         done = len(knowledge.records)
@@ -157,7 +157,7 @@ class AdaptiveSearch:
 def _confirmation(knowledge: Knowledge) -> Coordinate | None:
     """The recommended coordinate, if a repetition is useful and does not put the answer at risk."""
     best = knowledge.recommended[0]
-    is_safe = knowledge.view().feasibility_of(best) >= SAFE
+    is_safe = knowledge.assessment().feasibility_of(best) >= SAFE
     return best if is_safe and knowledge.attempts(best) < MAX_ATTEMPTS else None
 
 

@@ -33,8 +33,8 @@ def next_repetition(knowledge: Knowledge) -> Coordinate | None:
 
     None once the winner is clear, or if a repetition would not make it clearer.
     """
-    view = knowledge.view()
-    leader = view.leader
+    assessment = knowledge.assessment()
+    leader = assessment.leader
     attempts = knowledge.attempts(leader)
     expected_gains = knowledge.expected_gains()
     promising = [
@@ -55,7 +55,7 @@ def next_repetition(knowledge: Knowledge) -> Coordinate | None:
     for rival in rivals:
         if knowledge.attempts(rival) < attempts:
             return rival
-    is_unsafe = knowledge.is_feasible and view.feasibility_of(leader) < SAFE
+    is_unsafe = knowledge.is_feasible and assessment.feasibility_of(leader) < SAFE
     if (
         attempts < _MAX_ATTEMPTS
         and (rivals or is_unsafe)
@@ -74,12 +74,12 @@ def _risks_the_answer(knowledge: Knowledge, coordinate: Coordinate) -> bool:
     feasible = knowledge.feasible
     if coordinate not in feasible:
         return False
-    view = knowledge.view()
-    row = view.rows[coordinate]
-    violates, feasibility = view.prospect.risk_of_repeating(
+    assessment = knowledge.assessment()
+    row = assessment.rows[coordinate]
+    violates, feasibility = assessment.prospect.risk_of_repeating(
         row, knowledge.mean(coordinate), len(knowledge.measured[coordinate])
     )
     if violates < _RISK:
         return False
-    alternatives = [view.utility(other) for other in feasible if other != coordinate]
-    return utility(float(view.score[row]), feasibility) > max(alternatives, default=-math.inf)
+    alternatives = [assessment.utility(other) for other in feasible if other != coordinate]
+    return utility(float(assessment.score[row]), feasibility) > max(alternatives, default=-math.inf)

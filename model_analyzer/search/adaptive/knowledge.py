@@ -80,7 +80,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class Assessment:
     """The predictions for all candidates and all measured trials.
 
     `rows` maps each coordinate to its column in `prospect`, whose scores are relative to the
@@ -150,7 +150,7 @@ class Knowledge:
         self._legal: dict[Coordinate, bool] = {}
         self._random_draw: tuple[int, Sequence[Coordinate]] = (-1, ())
         self._loaded = DEFAULT
-        self._view: View | None = None
+        self._assessment: Assessment | None = None
         self._recommended: Sequence[Coordinate] = ()
 
     # -- trials ------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ class Knowledge:
         self._attempts[coordinate] = trial.repetition + 1
         outcome = yield trial
         self.records.append(TrialRecord(trial=trial, outcome=outcome))
-        self._view, self._recommended = None, ()
+        self._assessment, self._recommended = None, ()
         self._loaded = coordinate
         if isinstance(outcome, Failure):
             self._failed[coordinate] = outcome
@@ -201,9 +201,9 @@ class Knowledge:
     def _recommend(self) -> Sequence[Coordinate]:
         if not self.feasible:
             return self.ranked[:1]
-        view, comparison = self.view(), self.comparison
+        assessment, comparison = self.assessment(), self.comparison
         best = undefeated(comparison, self.feasible, self._is_credible)
-        order = sorted(best, key=lambda coordinate: -view.utility(coordinate))
+        order = sorted(best, key=lambda coordinate: -assessment.utility(coordinate))
 
         def lead(a: Coordinate, b: Coordinate) -> float:
             """The lead of `a` over `b`, from the predictions and from their own measurements.
@@ -211,16 +211,16 @@ class Knowledge:
             The smaller one counts for trials of one variant: they differ in the load only, which
             is cheap to change, and a lower load waits less for sure. Otherwise their mean counts.
             """
-            leads = view.lead(a, b), comparison.lead(a, b)
+            leads = assessment.lead(a, b), comparison.lead(a, b)
             is_same = self._variant_of(a) == self._variant_of(b)
             return min(leads, key=abs) if is_same else sum(leads) / 2
 
-        ties = tied(comparison, order, view.feasibility_of, lead)
+        ties = tied(comparison, order, assessment.feasibility_of, lead)
         cheapest, *_ = cheapest_first(ties, self._trials.__getitem__, comparison)
         # a tie of the first under another load may also tie under an even lower load
         variant = self._variant_of(cheapest)
         same_variant = [c for c in best if c != cheapest and self._variant_of(c) == variant]
-        lower = tied(comparison, [cheapest, *same_variant], view.feasibility_of, lead)
+        lower = tied(comparison, [cheapest, *same_variant], assessment.feasibility_of, lead)
         all_ties = list(dict.fromkeys([*ties, *lower]))
         return cheapest_first(all_ties, self._trials.__getitem__, comparison)
 
@@ -229,7 +229,7 @@ class Knowledge:
         them, or it has the maximum number of measurements.
         """
         return (
-            self.view().feasibility_of(coordinate) >= _CREDIBLE
+            self.assessment().feasibility_of(coordinate) >= _CREDIBLE
             or len(self.measured[coordinate]) >= MAX_ATTEMPTS
         )
 
@@ -268,10 +268,12 @@ class Knowledge:
 
     def _may_tie(self, coordinate: Coordinate) -> bool:
         """Whether a trial may be feasible and within the tie margin of the recommended one."""
-        view = self.view()
-        score, best = view.prospect.score, view.rows[self.recommended[0]]
-        row = view.rows[coordinate]
-        as_good = view.prospect.passes[:, row] & (score[:, row] >= score[:, best] - _TIE_MARGIN)
+        assessment = self.assessment()
+        score, best = assessment.prospect.score, assessment.rows[self.recommended[0]]
+        row = assessment.rows[coordinate]
+        as_good = assessment.prospect.passes[:, row] & (
+            score[:, row] >= score[:, best] - _TIE_MARGIN
+        )
         return float(as_good.mean()) >= _TIE_CHANCE
 
     def _lower_loads(self, coordinate: Coordinate) -> list[Coordinate]:
@@ -311,47 +313,53 @@ class Knowledge:
     @property
     def is_answered(self) -> bool:
         """Whether a measured trial meets the constraints and is credible."""
-        return self.is_feasible and max(map(self.view().feasibility_of, self.feasible)) >= _CREDIBLE
+        return (
+            self.is_feasible
+            and max(map(self.assessment().feasibility_of, self.feasible)) >= _CREDIBLE
+        )
 
     def best_candidate(self) -> Candidate | None:
         """The candidate with the highest expected gain for its cost; None if none gains."""
-        view = self.view()
-        gain = self._gains(view) * view.chance
-        tried = [view.rows[coordinate] for coordinate in self._trials]
-        gain[tried] *= self._remaining_information(view, tried)
-        best = int(np.argmax(gain / view.cost))
+        assessment = self.assessment()
+        gain = self._gains(assessment) * assessment.chance
+        tried = [assessment.rows[coordinate] for coordinate in self._trials]
+        gain[tried] *= self._remaining_information(assessment, tried)
+        best = int(np.argmax(gain / assessment.cost))
         if gain[best] <= 0:
             return None
-        return Candidate(list(view.rows)[best], float(gain[best]))
+        return Candidate(list(assessment.rows)[best], float(gain[best]))
 
     def expected_gains(self) -> Mapping[Coordinate, float]:
         """The expected gain of each measured trial over the leader, which is not among them."""
-        view = self.view()
-        gains = self._gains(view)
-        return {c: float(gains[view.rows[c]]) for c in self.ranked if c != view.leader}
+        assessment = self.assessment()
+        gains = self._gains(assessment)
+        return {c: float(gains[assessment.rows[c]]) for c in self.ranked if c != assessment.leader}
 
-    def _gains(self, view: View) -> Floats:
-        """The expected gain of each trial of the view over the leader."""
+    def _gains(self, assessment: Assessment) -> Floats:
+        """The expected gain of each trial over the leader."""
         return expected_improvement(
-            view.prospect, view.rows[view.leader], is_answered=self.is_answered
+            assessment.prospect, assessment.rows[assessment.leader], is_answered=self.is_answered
         )
 
-    def _remaining_information(self, view: View, tried: Sequence[int]) -> Floats:
+    def _remaining_information(self, assessment: Assessment, tried: Sequence[int]) -> Floats:
         """For each measured trial, the share (0 to 1) of its uncertainty that a repetition removes.
 
         0 for failed trials and for those at the limit of attempts.
         """
-        score, shortfall = view.prospect.score[:, tried], view.prospect.shortfall[:, tried]
+        score, shortfall = (
+            assessment.prospect.score[:, tried],
+            assessment.prospect.shortfall[:, tried],
+        )
         spread = np.hypot(score.std(axis=0), shortfall.std(axis=0) / 100)
-        share = spread / np.maximum(np.hypot(spread, view.prospect.noise), 1e-12)
+        share = spread / np.maximum(np.hypot(spread, assessment.prospect.noise), 1e-12)
         is_over = [c in self._failed or self.attempts(c) >= MAX_ATTEMPTS for c in self._trials]
         return np.where(is_over, 0.0, share)
 
-    def view(self) -> View:
+    def assessment(self) -> Assessment:
         """The predictions, computed once after each outcome."""
-        if self._view is None:
-            self._view = self._assess()
-        return self._view
+        if self._assessment is None:
+            self._assessment = self._assess()
+        return self._assessment
 
     def _most_credible(
         self, predictions: Sequence[Predictions], rows: Mapping[Coordinate, int]
@@ -368,7 +376,7 @@ class Knowledge:
         value = prospect.passes.mean(axis=0) * np.exp(prospect.score.mean(axis=0))
         return feasible[int(np.argmax(value))]
 
-    def _assess(self) -> View:
+    def _assess(self) -> Assessment:
         """Updates the surrogates, and predicts all candidates and measured trials."""
         rows = {coordinate: row for row, coordinate in enumerate(dict.fromkeys(self._candidates()))}
         candidates = list(rows)[1:]
@@ -401,7 +409,7 @@ class Knowledge:
             loading_cost(self._loading_s(), measuring),
         )
         score, feasibility = evaluation.score.mean(axis=0), evaluation.passes.mean(axis=0)
-        return View(rows, leader, evaluation, score, feasibility, chance, costs)
+        return Assessment(rows, leader, evaluation, score, feasibility, chance, costs)
 
     def _values(self, index: int, measured: Sequence[Measurement]) -> dict[str, Floats]:
         """The measured values of one model by metric tag. NaN where a measurement lacks the metric;

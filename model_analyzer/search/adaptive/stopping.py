@@ -52,10 +52,12 @@ def is_settled(knowledge: Knowledge) -> bool:
 
 def _outlook(knowledge: Knowledge) -> Outlook:
     """The chance and the gain of a better configuration that is not measured yet."""
-    view = knowledge.view()
-    row = view.rows[knowledge.recommended[0]]
+    assessment = knowledge.assessment()
+    row = assessment.rows[knowledge.recommended[0]]
     is_feasible = knowledge.is_feasible
-    return outlook(view.prospect, view.chance, row, is_feasible=is_feasible, margin=_BETTER)
+    return outlook(
+        assessment.prospect, assessment.chance, row, is_feasible=is_feasible, margin=_BETTER
+    )
 
 
 def conclude(
@@ -101,14 +103,14 @@ def explanation(knowledge: Knowledge, conclusion: Conclusion) -> Iterator[str]:
     times = "once" if count == 1 else f"{count} times"
     yield f"Recommended: {knowledge.trial(best)}, measured {times}."
     if not knowledge.is_answered:
-        sure = knowledge.view().feasibility_of(best)
+        sure = knowledge.assessment().feasibility_of(best)
         yield (
             "It probably met the constraints by luck: all measurements together give it a"
             f" {sure:.0%} chance to meet them."
         )
     for other in knowledge.doubtful:
         gain = knowledge.goal.gain_percent(knowledge.mean(other), knowledge.mean(best))
-        sure = knowledge.view().feasibility_of(other)
+        sure = knowledge.assessment().feasibility_of(other)
         bounds = " and ".join(_nearest(knowledge, other))
         yield (
             f"Not recommended: {knowledge.trial(other)} measured {gain:.0f}% better, but has only a"
@@ -128,10 +130,10 @@ def explanation(knowledge: Knowledge, conclusion: Conclusion) -> Iterator[str]:
 
 def _nearest(knowledge: Knowledge, coordinate: Coordinate) -> Iterator[str]:
     """The constraints that a trial most likely violates, as text."""
-    view = knowledge.view()
+    assessment = knowledge.assessment()
     chances = {
-        str(slack.constraint): float((slack.margin[:, view.rows[coordinate]] >= 0).mean())
-        for slack in view.prospect.slacks
+        str(slack.constraint): float((slack.margin[:, assessment.rows[coordinate]] >= 0).mean())
+        for slack in assessment.prospect.slacks
     }
     lowest = min(chances.values(), default=1.0)
     return (text for text, chance in chances.items() if chance == lowest)

@@ -635,7 +635,7 @@ def test_of_long_lists_a_part_is_thought_about_at_a_time() -> None:
             step.send(saturating(trial))
 
     assert known.best_candidate() is not None
-    assert len(known.view().rows) < 10_000
+    assert len(known.assessment().rows) < 10_000
 
 
 def test_values_without_an_order_have_a_limit() -> None:

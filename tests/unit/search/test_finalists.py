@@ -14,7 +14,7 @@ from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.search.adaptive.acquisition import Prospect, Slack
 from model_analyzer.search.adaptive.finalists import next_repetition
-from model_analyzer.search.adaptive.knowledge import Knowledge, View
+from model_analyzer.search.adaptive.knowledge import Assessment, Knowledge
 from model_analyzer.search.space import Coordinate
 
 LEADER, OTHER = (0,), (1,)
@@ -34,7 +34,7 @@ def known(*, margin: float, other: float, times: int = 1) -> Knowledge:
     score = np.stack([np.zeros(96), np.full(96, other)], axis=1)
     shortfall = 100 * np.maximum(-slack.margin, 0)
     of = Prospect(score, shortfall, 0.03, (slack,))
-    view = View(
+    assessment = Assessment(
         rows={LEADER: 0, OTHER: 1},
         leader=LEADER,
         prospect=of,
@@ -57,7 +57,7 @@ def known(*, margin: float, other: float, times: int = 1) -> Knowledge:
         measured={at: count * [means[at]] for at, count in asked.items()},
         mean=means.__getitem__,
         attempts=asked.__getitem__,
-        view=lambda: view,
+        assessment=lambda: assessment,
         expected_gains=lambda: {OTHER: 0.0},
     )
     return cast(Knowledge, found)

@@ -63,7 +63,7 @@ def best(
       model-analyzer checkpoint best --constraint 'perf_latency_p99<20' --output-dir deploy
     """
     from model_analyzer.app.checkpoints.best import best_variants
-    from model_analyzer.cli.console import View
+    from model_analyzer.cli.console import TerminalView
 
     variants = best_variants(
         open_checkpoint(which, directory, prefix),
@@ -74,7 +74,7 @@ def best(
         directory=output_dir,
     )
     warn_all(variants.remarks)
-    view = View(0)
+    view = TerminalView(0)
     has_all = True
     paths: list[Path] = []
     for answer in variants.answers:

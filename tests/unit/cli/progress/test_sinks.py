@@ -16,7 +16,7 @@ from rich.console import Console
 
 from model_analyzer.app.progress.events import Silence
 from model_analyzer.app.progress.tags import shown_tags
-from model_analyzer.cli.console import View, is_ci
+from model_analyzer.cli.console import TerminalView, is_ci
 from model_analyzer.cli.progress.jsonlines import JsonLines
 from model_analyzer.cli.progress.live import LiveView
 from model_analyzer.cli.progress.plain import Lines
@@ -247,7 +247,7 @@ def logger() -> Iterator[logging.Logger]:
 def test_without_a_terminal_nothing_is_live(
     logger: logging.Logger, mode: ProgressMode, verbosity: int, kind: type
 ) -> None:
-    sink = View(verbosity).progress(mode, clock=Clock(), stopping=lambda: False)
+    sink = TerminalView(verbosity).progress(mode, clock=Clock(), stopping=lambda: False)
 
     assert type(sink) is kind
 
@@ -277,7 +277,7 @@ def test_on_a_terminal(
     monkeypatch.setenv("TERM", terminal)
     monkeypatch.setenv("CI", ci)
 
-    sink = View(verbosity).progress(mode, clock=Clock(), stopping=lambda: False)
+    sink = TerminalView(verbosity).progress(mode, clock=Clock(), stopping=lambda: False)
 
     assert type(sink) is kind
 
@@ -285,7 +285,7 @@ def test_on_a_terminal(
 def test_what_searches_log_hypothetically_is_not_shown(
     logger: logging.Logger, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    view = View(0)
+    view = TerminalView(0)
 
     with view.hypothetically():
         logging.getLogger("model_analyzer.search.brute").info("Starting brute search")
@@ -304,7 +304,7 @@ def test_above_the_live_view_is_what_it_does_not_show_itself(
     def shown(mode: ProgressMode, verbosity: int) -> str:
         terminal = _Unsteady()
         monkeypatch.setattr("sys.stdout", terminal)
-        View(verbosity).progress(mode, clock=Clock(), stopping=lambda: False)
+        TerminalView(verbosity).progress(mode, clock=Clock(), stopping=lambda: False)
         logging.getLogger("model_analyzer.search.variants").info("Creating it")
         logging.getLogger("model_analyzer.search.variants").info("")
         logging.getLogger("model_analyzer.runner.load.perf_analyzer").info("Window increased")
