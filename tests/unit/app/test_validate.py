@@ -1,0 +1,53 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checking a YAML file without running anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from model_analyzer.app.validate import validate
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "my.yaml"
+
+
+def test_problems_come_in_the_order_of_the_file_with_their_places(file: Path) -> None:
+    file.write_text("concurrency: many\nbatch_sizes: 1\nno_such_option: 1\n")
+
+    checked = validate(str(file), {}, with_models=False)
+
+    problems = checked.document["problems"]
+    assert not checked.document["valid"]
+    assert [problem["line"] for problem in problems] == [1, 3]
+    assert "many" in problems[0]["what"]
+
+
+def test_relative_paths_of_a_valid_file_are_absolute(file: Path) -> None:
+    file.write_text("model_repository: models\nprofile_models: m\n")
+
+    checked = validate(str(file), {}, with_models=False)
+
+    assert checked.document["valid"]
+    assert checked.document["paths"]["model_repository"] == str(file.parent / "models")
+
+
+def test_a_misspelled_variable_is_a_remark(file: Path) -> None:
+    file.write_text("profile_models: m\n")
+
+    checked = validate(str(file), {"MODEL_ANALYZER_CONCURENCY": "1"}, with_models=False)
+
+    assert not checked.problems
+    assert any("MODEL_ANALYZER_CONCURENCY" in remark for remark in checked.remarks)
+
+
+def test_models_are_checked_only_if_asked_for(file: Path) -> None:
+    file.write_text("model_repository: nowhere\nprofile_models: m\n")
+
+    assert not validate(str(file), {}, with_models=False).problems
+    assert validate(str(file), {"PATH": ""}, with_models=True).problems
