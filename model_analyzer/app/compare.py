@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -80,14 +80,12 @@ def comparison(
         for comparison in comparisons
         if comparison.best is not None
     ]
-    if base[1].holds_same_as(new[1]):
-        remarks = ["BASE and NEW are the same checkpoint, so they show no change"]
-    else:
-        remarks = [text for comparison in comparisons for text in comparison_remarks(comparison)]
-    for rankings, side in ((base_rankings, "BASE"), (new_rankings, "NEW")):
-        unmatched = [model for model in rankings if model not in common]
-        if unmatched:
-            remarks.append(f"only in {side}, so not compared: {', '.join(unmatched)}")
+    remarks = (
+        ["BASE and NEW are the same checkpoint, so they show no change"]
+        if base[1].holds_same_as(new[1])
+        else [text for comparison in comparisons for text in comparison_remarks(comparison)]
+    )
+    remarks += _unmatched({"BASE": base_rankings, "NEW": new_rankings}, common)
     return ComparisonReport(
         base=_side(*base),
         new=_side(*new),
@@ -101,6 +99,13 @@ def comparison(
             judge(rule, comparison, strict=strict) for comparison in comparisons for rule in rules
         ),
     )
+
+
+def _unmatched(sides: Mapping[str, Iterable[str]], common: Sequence[str]) -> Iterator[str]:
+    for side, models in sides.items():
+        unmatched = [model for model in models if model not in common]
+        if unmatched:
+            yield f"only in {side}, so not compared: {', '.join(unmatched)}"
 
 
 def _rankings(checkpoint: Checkpoint, goal: ModelGoal) -> dict[str, Ranking]:

@@ -90,14 +90,7 @@ def deliver(
     """
     origin = origin_of(profile, checkpoint)
     tables = _tables(profile, rankings, settings)
-    measured = sum(len(ranking.results) for ranking in rankings)
-    if measured:
-        log.info(
-            "Profile %s. Profiled %d configurations for models: %s",
-            "interrupted" if complete is False else "complete",
-            measured,
-            [name for ranking in rankings for name in group_members(ranking.model)],
-        )
+    _log_count(rankings, is_cut_short=complete is False)
     every = answers_of(_with_best_of_all(rankings, settings))
     answers = [answer for answer in every if not answer.ranking.is_across_models]
     summaries = [
@@ -166,6 +159,17 @@ def _answer_table(answer: Answer, settings: ProfileSettings, *, gpus: int) -> Ta
         else top_with_default(ranking, export.best)
     )
     return answer_table(shown, ranking.goal, gpus=gpus)
+
+
+def _log_count(rankings: Sequence[Ranking], *, is_cut_short: bool) -> None:
+    measured = sum(len(ranking.results) for ranking in rankings)
+    if measured:
+        log.info(
+            "Profile %s. Profiled %d configurations for models: %s",
+            "interrupted" if is_cut_short else "complete",
+            measured,
+            [name for ranking in rankings for name in group_members(ranking.model)],
+        )
 
 
 def _write_reports(
