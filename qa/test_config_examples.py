@@ -41,8 +41,9 @@ def test_an_example_runs(scene, remote, certificates, path: Path, request) -> No
     output = follow(scene, path)
 
     assert scene.rows
-    # ignore the warning about other programs on this machine
-    lines = [line for line in output.splitlines() if "other programs use" not in line.lower()]
+    # short windows on a busy machine give these
+    expected = ("other programs use", "p99 is based on")
+    lines = [line for line in output.splitlines() if not any(e in line.lower() for e in expected)]
     assert "WARNING" not in "\n".join(lines), output
 
 
