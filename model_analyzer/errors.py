@@ -35,18 +35,18 @@ class ModelAnalyzerError(Exception):
 class Problem:
     """One problem of the configuration.
 
-    `where` is `FILE:LINE:COLUMN` or the flag. `what` is the message, without a full stop. `hint`
+    `where` is `FILE:LINE:COLUMN` or the flag. `message` has no full stop. `hint`
     says what to do, or is "".
     """
 
     where: str
-    what: str
+    message: str
     hint: str = ""
 
     def __str__(self) -> str:
         hint = f" ({self.hint})" if self.hint else ""
         where = f"{self.where}: " if self.where else ""
-        return f"{where}{self.what}{hint}"
+        return f"{where}{self.message}{hint}"
 
 
 class ConfigError(ModelAnalyzerError):
@@ -62,14 +62,14 @@ class ConfigError(ModelAnalyzerError):
 class RepositoryError(ModelAnalyzerError):
     """A model or its configuration is missing or cannot be read.
 
-    `what` is the message; `hint` says what to do, or is "".
+    `hint` says what to do, or is "".
     """
 
     exit_status = EXIT_USAGE
 
-    def __init__(self, what: str, hint: str = "") -> None:
-        super().__init__(f"{what}: {hint}" if hint else what)
-        self.what, self.hint = what, hint
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(f"{message}: {hint}" if hint else message)
+        self.message, self.hint = message, hint
 
 
 class RuntimeNotFound(ModelAnalyzerError):
@@ -94,4 +94,4 @@ class Interrupted(ModelAnalyzerError):
 
 def wrong(where: str, message: str) -> ConfigError:
     """An error about one invalid option or argument."""
-    return ConfigError(Problem(where=where, what=message))
+    return ConfigError(Problem(where=where, message=message))

@@ -90,7 +90,7 @@ def comparison(
         base=_side(*base),
         new=_side(*new),
         differences=tuple(
-            (difference.what, difference.then, difference.now)
+            (difference.subject, difference.then, difference.now)
             for difference in checkpoint_differences(base[1], new[1], trials)
         ),
         remarks=tuple(remarks),

@@ -196,11 +196,11 @@ class _Doctor:
                 refused, warnings = without_gpus(self._settings, facts, places)
                 problems += refused
         for error in problems:
-            yield problem("option", f"{error.where}: {error.what}", error.hint or "correct it")
+            yield problem("option", f"{error.where}: {error.message}", error.hint or "correct it")
         for caution in warnings:
-            yield warning("option", f"{caution.where}: {caution.what}", caution.hint)
+            yield warning("option", f"{caution.where}: {caution.message}", caution.hint)
         for name, error in self._known.broken.items():
-            text = f"{error.where}: {error.what}"
+            text = f"{error.where}: {error.message}"
             yield problem(f"model {name}", text, "correct the model's name or its directory")
 
     def _machine(self) -> Findings:
@@ -357,7 +357,7 @@ def _in_the_way(path: Path, *, override: bool) -> Finding | None:
         prepare_output(path, override=override, protected=())
     except RepositoryError as error:
         hint = error.hint or "choose another --output-model-repository-path"
-        return problem("variants", error.what, hint)
+        return problem("variants", error.message, hint)
     return None
 
 

@@ -112,7 +112,11 @@ def _unknown(name: str, profile: Profile) -> Problem:
     measured = list(dict.fromkeys(item.trial.variants for item in profile.measured))
     if name in measured:
         message = "was measured before the model changed, or under different circumstances"
-        return Problem(where=name, what=message, hint="`model-analyzer checkpoint trials` shows it")
+        return Problem(
+            where=name, message=message, hint="`model-analyzer checkpoint trials` shows it"
+        )
     matches = get_close_matches(name, measured, n=1)
     hint = f"did you mean {matches[0]!r}?" if matches else f"available: {first_few(measured)}"
-    return Problem(where=name, what="the checkpoint has no measurement of this variant", hint=hint)
+    return Problem(
+        where=name, message="the checkpoint has no measurement of this variant", hint=hint
+    )

@@ -149,14 +149,14 @@ def _confirm_removal(layout: Layout, ask: Questions) -> None:
 
 
 def _mismatch(source: Path, serious: list[Difference]) -> str:
-    has_gpus = any(difference.what == "GPUs" for difference in serious)
+    has_gpus = any(difference.subject == "GPUs" for difference in serious)
     problem = (
         "GPU devices do not match checkpoint"
         if has_gpus
         else "The machine does not match the checkpoint"
     )
     details = "; ".join(
-        f"{'' if difference.what == 'GPUs' else 'a '}different {difference}"
+        f"{'' if difference.subject == 'GPUs' else 'a '}different {difference}"
         for difference in serious
     )
     return f"{problem}: {source} was measured on {details}"

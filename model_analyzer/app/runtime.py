@@ -66,10 +66,10 @@ def install(
 def _problems(locks: Sequence[Path], without_hash: Sequence[str]) -> Iterator[Problem]:
     for path in locks:
         if not path.is_file():
-            yield Problem(where=f"--requirements {path}", what="file not found")
+            yield Problem(where=f"--requirements {path}", message="file not found")
     for package in without_hash:
         yield Problem(
             where=f"--with {package}",
-            what="its files cannot be verified without hashes",
+            message="its files cannot be verified without hashes",
             hint="--unverified installs it anyway; --requirements FILE takes a file with hashes",
         )

@@ -29,7 +29,7 @@ def write_starter(directory: Path) -> Path:
         raise ConfigError(
             Problem(
                 where=str(directory),
-                what="exists and is not empty" if target.is_dir() else "is a file",
+                message="exists and is not empty" if target.is_dir() else "is a file",
                 hint="choose a new directory: nothing is overwritten",
             )
         )

@@ -77,6 +77,6 @@ def _document(problem: Problem) -> Mapping[str, Any]:
         "where": problem.where,
         "line": line,
         "column": column,
-        "what": problem.what,
+        "what": problem.message,
         "hint": problem.hint or None,
     }

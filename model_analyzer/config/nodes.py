@@ -83,7 +83,7 @@ class Node:
 
     def problem(self, message: str, hint: str = "") -> ConfigError:
         """An error that points at this value."""
-        return ConfigError(Problem(where=self.where, what=message, hint=hint))
+        return ConfigError(Problem(where=self.where, message=message, hint=hint))
 
 
 class Problems:

@@ -66,7 +66,7 @@ def _needs_models(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     if "profile_models" not in given.where:
         yield Problem(
             where="profile_models",
-            what="no model is given",
+            message="no model is given",
             hint="give --profile-models, or profile_models in the YAML file",
         )
 
@@ -75,7 +75,7 @@ def _needs_repository(given: Given, values: Mapping[str, Any]) -> Iterator[Probl
     if "model_repository" not in given.where and not _is_remote(values):
         yield Problem(
             where="model_repository",
-            what="no model repository is given",
+            message="no model repository is given",
             hint="give -m/--model-repository, or model_repository in the YAML file",
         )
 
@@ -97,7 +97,7 @@ def _minimum_below_maximum(given: Given, values: Mapping[str, Any]) -> Iterator[
     for low, high in _crossed(values):
         yield Problem(
             where=given.where.get(low, low),
-            what=f"{low} ({values[low]}) is above {high} ({values[high]})",
+            message=f"{low} ({values[low]}) is above {high} ({values[high]})",
         )
 
 
@@ -117,7 +117,9 @@ def _different_ports(given: Given, values: Mapping[str, Any]) -> Iterator[Proble
             continue
         port = values[key].split("://")[-1].split("/")[0].rpartition(":")[2]
         if port in seen:
-            yield Problem(where=given.where[key], what=f"{key} and {seen[port]} share port {port}")
+            yield Problem(
+                where=given.where[key], message=f"{key} and {seen[port]} share port {port}"
+            )
         seen[port] = key
 
 
@@ -129,11 +131,11 @@ def _file_names(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
         if "/" in name or name in ("", ".", ".."):
             yield Problem(
                 where=where,
-                what=f"expected the name of a file, found {name!r}",
+                message=f"expected the name of a file, found {name!r}",
                 hint="set the directory with export_path",
             )
         elif name in seen:
-            yield Problem(where=where, what=f"{key} and {seen[name]} are the same file {name!r}")
+            yield Problem(where=where, message=f"{key} and {seen[name]} are the same file {name!r}")
         seen[name] = key
 
 
@@ -151,7 +153,7 @@ def _one_kind_of_load(given: Given, values: Mapping[str, Any]) -> Iterator[Probl
     if rates and concurrencies:
         yield Problem(
             where=given.where[concurrencies[0]],
-            what=f"{concurrencies[0]} and {rates[0]} cannot be combined",
+            message=f"{concurrencies[0]} and {rates[0]} cannot be combined",
             hint="the load is either a concurrency or a request rate",
         )
 
@@ -162,14 +164,14 @@ def _quick_searches_by_itself(given: Given, values: Mapping[str, Any]) -> Iterat
     if values["run_config_search_disable"]:
         yield Problem(
             where=given.where["run_config_search_disable"],
-            what="run_config_search_disable cannot be combined with search mode quick",
+            message="run_config_search_disable cannot be combined with search mode quick",
             hint="remove one of them",
         )
     for key in ("concurrency", "batch_sizes", *_REQUEST_RATE):
         if given.values.get(key):
             yield Problem(
                 where=given.where[key],
-                what=f"search mode quick does not support {key}",
+                message=f"search mode quick does not support {key}",
                 hint=f"{_ADAPTIVE} does",
             )
     called = {entry.name for key in _COMPOSING for entry in values[key]}
@@ -183,14 +185,14 @@ def _adaptive(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     if is_adaptive and values["run_config_search_disable"]:
         yield Problem(
             where=given.where["run_config_search_disable"],
-            what="run_config_search_disable cannot be combined with search mode adaptive",
+            message="run_config_search_disable cannot be combined with search mode adaptive",
             hint="remove one of them",
         )
     for key in ("budget", "max_trials"):
         if values[key] is not None and not is_adaptive:
             yield Problem(
                 where=given.where[key],
-                what=f"{key} needs search mode adaptive",
+                message=f"{key} needs search mode adaptive",
                 hint=_ADAPTIVE,
             )
 
@@ -206,8 +208,8 @@ def _instance_counts(given: Given, values: Mapping[str, Any]) -> Iterator[Proble
         if values[key] > _MOST_INSTANCES:
             yield Problem(
                 where=given.where.get(key, key),
-                what=f"search mode {mode.value} may try any instance count, so it must be at most"
-                f" {_MOST_INSTANCES}, found {values[key]}",
+                message=f"search mode {mode.value} may try any instance count, so it must be at"
+                f" most {_MOST_INSTANCES}, found {values[key]}",
                 hint="each instance needs a thread of the server; brute and quick start from the"
                 " smallest count",
             )
@@ -219,7 +221,7 @@ def _quick_model(model: ModelEntry, *, is_called: bool) -> Iterator[Problem]:
         if parameters.values.get(key):
             yield Problem(
                 where=where,
-                what=f"search mode quick does not support {key} of {model.name}",
+                message=f"search mode quick does not support {key} of {model.name}",
                 hint=f"{_ADAPTIVE} does",
             )
     fields = model.given.values.get("model_config_parameters", {})
@@ -230,7 +232,7 @@ def _quick_model(model: ModelEntry, *, is_called: bool) -> Iterator[Problem]:
         if field in fields:
             yield Problem(
                 where=where,
-                what=f"search mode quick does not support {field} of {model.name}",
+                message=f"search mode quick does not support {field} of {model.name}",
                 hint=f"{_ADAPTIVE} does",
             )
     yield from _several_values(model)
@@ -243,7 +245,7 @@ def _several_values(model: ModelEntry) -> Iterator[Problem]:
     if math.prod(counts) > 1:
         yield Problem(
             where=model.given.where.get("model_config_parameters", model.where),
-            what=f"search mode quick supports one value for each field of {model.name}",
+            message=f"search mode quick supports one value for each field of {model.name}",
             hint=f"{_ADAPTIVE} supports several",
         )
 
@@ -260,7 +262,7 @@ def _composing_in_quick(given: Given, values: Mapping[str, Any]) -> Iterator[Pro
         if not _are_steps(counts):
             yield Problem(
                 where=where,
-                what=f"search mode quick does not support the instance counts of {model.name}",
+                message=f"search mode quick does not support the instance counts of {model.name}",
                 hint=f"list consecutive numbers or powers of two; {_ADAPTIVE} supports any",
             )
 
@@ -278,14 +280,14 @@ def _bls(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     if values["run_config_search_mode"] is SearchMode.BRUTE:
         yield Problem(
             where=given.where["run_config_search_mode"],
-            what="search mode brute cannot search bls_composing_models",
+            message="search mode brute cannot search bls_composing_models",
             hint="remove run_config_search_mode, or give --search quick or --search adaptive",
         )
     if len(values["profile_models"] or ()) > 1:
-        yield Problem(where=where, what="bls_composing_models needs exactly one profiled model")
+        yield Problem(where=where, message="bls_composing_models needs exactly one profiled model")
     if values[_TOGETHER]:
         yield Problem(
-            where=where, what="bls_composing_models cannot be profiled concurrently with others"
+            where=where, message="bls_composing_models cannot be profiled concurrently with others"
         )
 
 
@@ -296,13 +298,13 @@ def _together(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
         if model.earlier:
             yield Problem(
                 where=model.where,
-                what=f"model {model.name!r} cannot be profiled concurrently with itself",
+                message=f"model {model.name!r} cannot be profiled concurrently with itself",
                 hint="for several copies of it, set the count of its instance_group",
             )
     if values["run_config_search_mode"] is SearchMode.BRUTE:
         yield Problem(
             where=given.where["run_config_search_mode"],
-            what="search mode brute does not support models that are profiled concurrently",
+            message="search mode brute does not support models that are profiled concurrently",
             hint="remove run_config_search_mode, or give --search quick or --search adaptive",
         )
 
@@ -310,13 +312,13 @@ def _together(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
 def _remote_only(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     for key in ("dcgm_disable", "reload_model_disable"):
         if values[key] and not _is_remote(values):
-            yield Problem(where=given.where[key], what=f"{key} needs triton_launch_mode: remote")
+            yield Problem(where=given.where[key], message=f"{key} needs triton_launch_mode: remote")
 
 
 def _docker_image(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     is_docker = values["triton_launch_mode"] is LaunchMode.DOCKER
     if is_docker and not values["triton_docker_image"].strip():
-        yield Problem(where=given.where["triton_docker_image"], what="the image name is empty")
+        yield Problem(where=given.where["triton_docker_image"], message="the image name is empty")
 
 
 def _constraints_for_best_of_all(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -324,7 +326,7 @@ def _constraints_for_best_of_all(given: Given, values: Mapping[str, Any]) -> Ite
     if values["num_top_model_configs"] and not any(bounds):
         yield Problem(
             where=given.where["num_top_model_configs"],
-            what="num_top_model_configs needs global constraints to compare all models",
+            message="num_top_model_configs needs global constraints to compare all models",
             hint="give constraints, latency_budget or min_throughput",
         )
 
@@ -340,7 +342,7 @@ def _weighting(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     if without:
         yield Problem(
             where=given.where["weighting"],
-            what=f"a global weighting has no effect, and model {without[0]} has no weighting",
+            message=f"a global weighting has no effect, and model {without[0]} has no weighting",
             hint="give each model of profile_models a weighting",
         )
 
@@ -352,22 +354,23 @@ _STARTING_POINTS = ("resume_from", "checkpoint_load_file", "fresh", "no_checkpoi
 def _one_starting_point(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     first, *more = [key for key in _STARTING_POINTS if values.get(key)] or [""]
     for key in more:
-        yield Problem(where=given.where[key], what=f"{first} and {key} cannot be combined")
+        yield Problem(where=given.where[key], message=f"{first} and {key} cannot be combined")
     if values.get("no_checkpoint") and values.get("checkpoint_storage"):
         yield Problem(
             where=given.where["checkpoint_storage"],
-            what="no_checkpoint and checkpoint_storage cannot be combined",
+            message="no_checkpoint and checkpoint_storage cannot be combined",
         )
     load_directory = values.get("checkpoint_load_directory")
     if load_directory and first in ("checkpoint_load_file", "no_checkpoint"):
         yield Problem(
             where=given.where["checkpoint_load_directory"],
-            what=f"{first} and checkpoint_load_directory cannot be combined",
+            message=f"{first} and checkpoint_load_directory cannot be combined",
         )
     if load_directory and values.get("fresh") and load_directory == values["checkpoint_directory"]:
         yield Problem(
             where=given.where["checkpoint_load_directory"],
-            what="fresh would remove the checkpoints that checkpoint_load_directory resumes from",
+            message="fresh would remove the checkpoints that checkpoint_load_directory resumes"
+            " from",
             hint="choose another checkpoint_directory",
         )
 
@@ -395,7 +398,7 @@ def _needs_variants(given: Given, values: Mapping[str, Any]) -> Iterator[Problem
     if "report_model_configs" not in given.where:
         yield Problem(
             where="report_model_configs",
-            what="no variant is given",
+            message="no variant is given",
             hint="give -n/--report-model-configs, for example add_sub_config_default",
         )
 
@@ -421,7 +424,7 @@ def check_models(
         names = [m.name for m in models if m.load_kind is not LoadKind.REQUEST_RATE]
         yield Problem(
             where=where,
-            what=f"some models have a request_rate, but model {names[0]} has none",
+            message=f"some models have a request_rate, but model {names[0]} has none",
             hint="a table shows one kind of load: give all models a request_rate, or none",
         )
     yield from _tls_on_both_sides(models, given, values)
@@ -430,7 +433,7 @@ def check_models(
             if any(getattr(model, field) != getattr(models[0], field) for model in models[1:]):
                 yield Problem(
                     where=where,
-                    what=f"models profiled concurrently share one server, but their"
+                    message=f"models profiled concurrently share one server, but their"
                     f" triton_{field} differ",
                 )
 
@@ -448,7 +451,7 @@ def _tls_on_both_sides(
             has, lacks = ("the server", "the client") if server else ("the client", "the server")
             yield Problem(
                 where=given.where.get("profile_models", "profile_models"),
-                what=f"{model.name}: {has} uses TLS, but {lacks} does not",
+                message=f"{model.name}: {has} uses TLS, but {lacks} does not",
                 hint="set both grpc-use-ssl in triton_server_flags and ssl-grpc-use-ssl in"
                 " perf_analyzer_flags",
             )

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,20 +24,20 @@ class Difference:
     trials have different keys and are measured again.
     """
 
-    what: str
+    subject: str
     then: str
     now: str
     matters: bool = False
 
     def __str__(self) -> str:
         if not self.then and not self.now:
-            return f"{self.what} has changed since the checkpoint"
-        return f"{self.what}: was {self.then or 'none'}, now {self.now or 'none'}"
+            return f"{self.subject} has changed since the checkpoint"
+        return f"{self.subject}: was {self.then or 'none'}, now {self.now or 'none'}"
 
 
 def files_difference(name: str, then: str, now: str) -> Iterator[Difference]:
     if then != now:
-        yield Difference(what=f"files of {name}", then=then[:8], now=now[:8])
+        yield Difference(subject=f"files of {name}", then=then[:8], now=now[:8])
 
 
 def trial_differences(one: Trial, other: Trial) -> Iterator[Difference]:
@@ -50,7 +51,7 @@ def trial_differences(one: Trial, other: Trial) -> Iterator[Difference]:
         yield from condition_differences(old, work)
         if old.load.kind is not work.load.kind:
             yield Difference(
-                what=f"kind of load of {work.variant.model}",
+                subject=f"kind of load of {work.variant.model}",
                 then=old.load.kind.value,
                 now=work.load.kind.value,
             )
@@ -61,7 +62,7 @@ def setup_differences(one: ServerSetup, other: ServerSetup) -> Iterator[Differen
     then, now = one.meaning, other.meaning
     for name in ("launch", "protocol"):
         if then[name] != now[name]:
-            yield Difference(what=f"{name} mode", then=then[name], now=now[name])
+            yield Difference(subject=f"{name} mode", then=then[name], now=now[name])
     for name in ("flags", "environment", "container"):
         yield from settings_differences(f"server {name}", then[name], now[name])
 
@@ -76,7 +77,7 @@ def secret_differences(one: ServerSetup, other: ServerSetup) -> Iterator[Differe
         are_known = setting_of(then[name]) != then[name] and setting_of(now[name]) != now[name]
         if is_same_setting and are_known and then[name] != now[name]:
             yield Difference(
-                what=f"server environment: {name}", then=MASK, now=f"a different {MASK}"
+                subject=f"server environment: {name}", then=MASK, now=f"a different {MASK}"
             )
 
 
@@ -87,11 +88,13 @@ def condition_differences(one: Workload, other: Workload) -> Iterator[Difference
         f"perf_analyzer flags of {model}", one.telling_flags, other.telling_flags
     )
     if one.inputs != other.inputs:
-        yield Difference(what=f"input data of {model}", then=one.inputs[:8], now=other.inputs[:8])
+        yield Difference(
+            subject=f"input data of {model}", then=one.inputs[:8], now=other.inputs[:8]
+        )
 
 
 def settings_differences(
-    what: str, then: Mapping[str, Any], now: Mapping[str, Any]
+    subject: str, then: Mapping[str, Any], now: Mapping[str, Any]
 ) -> Iterator[Difference]:
     """One difference for each name that is set otherwise, inside of mappings, too; secrets are
     masked.
@@ -100,10 +103,13 @@ def settings_differences(
     for name in sorted({*then, *now}):
         old, new = then.get(name), now.get(name)
         if isinstance(old, Mapping) and isinstance(new, Mapping):
-            yield from settings_differences(f"{what}: {name}", old, new)
+            yield from settings_differences(f"{subject}: {name}", old, new)
         elif thaw(old) != thaw(new):
-            yield Difference(what=f"{what}: {name}", then=_text(old), now=_text(new))
+            yield Difference(subject=f"{subject}: {name}", then=_text(old), now=_text(new))
 
 
 def _text(value: Any) -> str:
-    return "" if value is None else str(thaw(value))
+    value = thaw(value)
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value)

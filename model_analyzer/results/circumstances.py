@@ -233,7 +233,7 @@ def differences(then: Trial, now: Trial) -> Sequence[Difference]:
         ("server version", then.setup.version, now.setup.version),
         ("GPUs", ", ".join(then.setup.devices), ", ".join(now.setup.devices)),
     ]
-    result = [Difference(what=name, then=a, now=b) for name, a, b in texts if a != b]
+    result = [Difference(subject=name, then=a, now=b) for name, a, b in texts if a != b]
     result += setup_differences(then.setup, now.setup)
     for old, work in zip(then.workloads, now.workloads, strict=True):
         result += condition_differences(old, work)
@@ -242,7 +242,7 @@ def differences(then: Trial, now: Trial) -> Sequence[Difference]:
 
 def _why_elsewhere(then: Trial, now: Trial) -> str:
     texts = [
-        f"{each.what} {each.then or 'not set'} instead of {each.now or 'not set'}"
+        f"{each.subject} {each.then or 'not set'} instead of {each.now or 'not set'}"
         for each in differences(then, now)
     ]
     return f"measured under different circumstances{f' ({_listed(texts)})' if texts else ''}"

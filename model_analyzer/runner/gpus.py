@@ -97,7 +97,7 @@ def select(devices: Sequence[Device], requested: Sequence[str]) -> Mapping[int, 
         index = _index(word, devices)
         if index is None:
             problems.append(
-                Problem(where="gpus", what=f"there is no GPU {word} here", hint=_listed(devices))
+                Problem(where="gpus", message=f"there is no GPU {word} here", hint=_listed(devices))
             )
         else:
             chosen[index] = devices[index]
@@ -107,7 +107,7 @@ def select(devices: Sequence[Device], requested: Sequence[str]) -> Mapping[int, 
         raise ConfigError(
             Problem(
                 where="gpus",
-                what="a server can use one MIG device, or several GPUs without MIG",
+                message="a server can use one MIG device, or several GPUs without MIG",
                 hint=f"name only one of {', '.join(device.uuid for device in chosen.values())}",
             )
         )

@@ -214,7 +214,7 @@ def find_server_library(path: Path | None, environment: Mapping[str, str], work:
             raise ConfigError(
                 Problem(
                     where="triton_install_path",
-                    what=f"{path} {reason}",
+                    message=f"{path} {reason}",
                     hint=f"correct it, or remove it and run `{INSTALL}`",
                 )
             )
@@ -341,7 +341,7 @@ def _executable(option: str, name: str, environment: Mapping[str, str]) -> Path:
     else:
         reason = f"{name} is not executable"
     hint = f"correct it, or remove it and run `{INSTALL}`"
-    raise ConfigError(Problem(where=option, what=reason, hint=hint))
+    raise ConfigError(Problem(where=option, message=reason, hint=hint))
 
 
 def _not_found(name: str, places: str, reasons: list[str]) -> ModelAnalyzerError:

@@ -175,14 +175,14 @@ def _kinds(subject: Subject, settings: SearchSettings, mode: SearchMode) -> Iter
     if ensembles and len(subject.models) > 1:
         yield Problem(
             where=ensembles[0],
-            what="an ensemble cannot be profiled concurrently with other models",
+            message="an ensemble cannot be profiled concurrently with other models",
             hint="remove run_config_profile_models_concurrently_enable",
         )
     lists = settings.disable or subject.lists_loads
     if ensembles and mode is SearchMode.BRUTE and not lists:
         yield Problem(
             where=_MODE,
-            what=f"search mode brute does not support ensembles such as {ensembles[0]}",
+            message=f"search mode brute does not support ensembles such as {ensembles[0]}",
             hint="remove run_config_search_mode, or give --search quick or --search adaptive",
         )
 
@@ -207,14 +207,14 @@ def _one_load(subject: Subject) -> Iterator[Problem]:
         if settings.load_kind is LoadKind.REQUEST_RATE and not settings.loads:
             yield Problem(
                 where=settings.name,
-                what="search mode quick searches concurrencies, not request rates",
+                message="search mode quick searches concurrencies, not request rates",
                 hint=f"remove the request rates, or give {_MODE} adaptive",
             )
         for kind, values in (("load", settings.loads), ("batch size", settings.batch_sizes)):
             if len(values) > 1:
                 yield Problem(
                     where=settings.name,
-                    what=f"search mode quick supports one {kind}, not {len(values)}",
+                    message=f"search mode quick supports one {kind}, not {len(values)}",
                     hint=f"{_MODE} adaptive supports several",
                 )
 
@@ -230,7 +230,7 @@ def _composing(subjects: Sequence[Subject]) -> Sequence[str]:
         raise ConfigError(
             Problem(
                 where="cpu_only_composing_models",
-                what=f"{cpu_only[0]} is not called by any model of this run",
+                message=f"{cpu_only[0]} is not called by any model of this run",
                 hint="the option is for models of ensembles and for bls_composing_models",
             )
         )

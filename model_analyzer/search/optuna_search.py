@@ -43,7 +43,7 @@ def require_optuna() -> ModuleType:
         raise ConfigError(
             Problem(
                 where="--search",
-                what=f"search mode optuna needs the package optuna: {error}",
+                message=f"search mode optuna needs the package optuna: {error}",
                 hint="pip install optuna",
             )
         ) from error

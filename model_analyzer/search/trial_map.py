@@ -196,7 +196,7 @@ class TrialMap:
                     raise ConfigError(
                         Problem(
                             where=f"model_config_parameters of {name}",
-                            what=f"{field} has {len(values)} values, but this search supports at"
+                            message=f"{field} has {len(values)} values, but this search supports at"
                             f" most {_MAX_CHOICES}",
                             hint="list fewer values, or use --search brute",
                         )
@@ -211,7 +211,7 @@ class TrialMap:
                 raise ConfigError(
                     Problem(
                         where=name,
-                        what=f"all batch_sizes are above the model's batch limit ({limit})",
+                        message=f"all batch_sizes are above the model's batch limit ({limit})",
                         hint="raise it with run_config_search_max_model_batch_size",
                     )
                 )
@@ -352,7 +352,7 @@ def _usable_batching(model: VariedModel, limit: int) -> Sequence[Mapping[str, An
         raise ConfigError(
             Problem(
                 where=model.facts.name,
-                what=f"preferred_batch_size is above every max_batch_size (up to {limit})",
+                message=f"preferred_batch_size is above every max_batch_size (up to {limit})",
                 hint="raise run_config_search_max_model_batch_size",
             )
         )

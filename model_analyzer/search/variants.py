@@ -127,7 +127,7 @@ def listed_instances(model: VariedModel) -> Mapping[int, Sequence[Mapping[str, A
         raise ConfigError(
             Problem(
                 where=f"model_config_parameters of {model.facts.name}",
-                what="several values of instance_group have the same number of instances",
+                message="several values of instance_group have the same number of instances",
                 hint="this search varies only the number of instances",
             )
         )
@@ -147,7 +147,7 @@ def single_parameters(model: VariedModel) -> Mapping[str, Any]:
             raise ConfigError(
                 Problem(
                     where=f"model_config_parameters of {model.facts.name}",
-                    what=f"{field} has {len(values)} values, but this search supports one",
+                    message=f"{field} has {len(values)} values, but this search supports one",
                     hint="--search adaptive supports several",
                 )
             )

@@ -97,7 +97,7 @@ def _check_hardware(first: Checkpoint, other: Checkpoint) -> None:
     for difference in hardware_differences(first, other.header.devices, other.header.host):
         raise CheckpointError(
             f"{first.path} and {other.path} were measured on different hardware and cannot be"
-            f" compared: {difference.what}: {difference.then or 'none'} in the first,"
+            f" compared: {difference.subject}: {difference.then or 'none'} in the first,"
             f" {difference.now or 'none'} in the other"
         )
 

@@ -62,10 +62,10 @@ def hardware_differences(
         then = ", ".join(sorted(device.uuid for device in known.header.devices))
         now = ", ".join(sorted(device.uuid for device in devices))
         if then != now:
-            yield Difference(what="GPUs", then=then, now=now, matters=True)
+            yield Difference(subject="GPUs", then=then, now=now, matters=True)
     machine, own = known.header.host.get(_MACHINE), host.get(_MACHINE)
     if machine and own and machine != own:
-        yield Difference(what="processor", then=machine, now=own, matters=True)
+        yield Difference(subject="processor", then=machine, now=own, matters=True)
 
 
 def checkpoint_differences(
@@ -81,7 +81,7 @@ def checkpoint_differences(
     for name in (_MACHINE, _SERVER, _LOAD_GENERATOR):
         then, now = base.header.host.get(name, ""), host.get(name, "")
         if then != now and not (name == _MACHINE and then and now):
-            result.append(Difference(what=name.lower(), then=then, now=now))
+            result.append(Difference(subject=name.lower(), then=then, now=now))
     base_defaults, new_defaults = _defaults(base), _defaults(new)
     for model in sorted(base_defaults.keys() & new_defaults.keys()):
         result += settings_differences(
@@ -95,7 +95,7 @@ def checkpoint_differences(
 def _server(known: Checkpoint, run: Run) -> Iterator[Difference]:
     then = known.header.host.get(_SERVER)
     if then and then != run.server:
-        yield Difference(what="server", then=then, now=run.server)
+        yield Difference(subject="server", then=then, now=run.server)
 
 
 def _models(known: Checkpoint, models: Iterable[ModelFacts]) -> Iterator[Difference]:
@@ -109,7 +109,7 @@ def _models(known: Checkpoint, models: Iterable[ModelFacts]) -> Iterator[Differe
             if then.files:
                 yield from files_difference(part.name, then.files, part.files)
             if thaw(then.config) != thaw(part.config):
-                yield Difference(what=f"config.pbtxt of {part.name}", then="", now="")
+                yield Difference(subject=f"config.pbtxt of {part.name}", then="", now="")
 
 
 def _defaults(known: Checkpoint) -> Mapping[str, ModelVariant]:
@@ -131,4 +131,4 @@ def _searches(known: Checkpoint, searches: Mapping[str, Mapping[str, Any]]) -> I
         for name in now:
             if name in then and thaw(then[name]) != thaw(now[name]):
                 old, new = (setting_text(each[name], in_brackets=True) for each in (then, now))
-                yield Difference(what=f"{name} of {subject}", then=old, now=new)
+                yield Difference(subject=f"{name} of {subject}", then=old, now=new)

@@ -68,7 +68,7 @@ def read_models(settings: ProfileSettings, places: Places) -> Models:
                 " none"
             )
         except RepositoryError as error:
-            broken[name] = Problem(where=places.for_model("", name), what=str(error))
+            broken[name] = Problem(where=places.for_model("", name), message=str(error))
     return Models(facts=facts, unknown=unknown, broken=broken)
 
 
@@ -76,7 +76,7 @@ def _of_repository(error: RepositoryError, places: Places) -> Problem:
     option = "model_repository"
     is_relative = option in places.relative_paths(Path.cwd())
     hint = "relative paths start at the current directory" if is_relative else ""
-    return Problem(where=places.for_all(option), what=str(error), hint=hint)
+    return Problem(where=places.for_all(option), message=str(error), hint=hint)
 
 
 def _incomplete(name: str, config: ModelConfig) -> ModelConfig:

@@ -64,7 +64,7 @@ def circumstances_tables(checkpoint: Checkpoint) -> Iterator[tuple[str, Table]]:
                         "ranked by default"
                         if group is chosen
                         else ", ".join(
-                            f"{part.what} {part.then or 'not set'}"
+                            f"{part.subject} {part.then or 'not set'}"
                             for part in differences(group.sample, chosen.sample)
                         ),
                     )

@@ -128,7 +128,7 @@ def _chosen(present: Sequence[Gpu], requested: Sequence[str], variable: str | No
         chosen = select(visible(present, variable), requested)
     except ConfigError as error:
         (first, *_) = error.problems
-        return problem(name, first.what, first.hint)
+        return problem(name, first.message, first.hint)
     if chosen:
         return ok(name, ", ".join(device.uuid for device in chosen.values()))
     if requested and any(gpu.usable for gpu in present) and variable is not None:

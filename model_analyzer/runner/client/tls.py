@@ -131,7 +131,7 @@ def _unusable(flag: str, path: str, error: OSError, content: str) -> ConfigError
 
 
 def _problem(flag: str, message: str, hint: str) -> ConfigError:
-    return ConfigError(Problem(where=f"perf_analyzer flag {flag}", what=message, hint=hint))
+    return ConfigError(Problem(where=f"perf_analyzer flag {flag}", message=message, hint=hint))
 
 
 def _number(flags: Mapping[str, Any], name: str, default: int) -> int:

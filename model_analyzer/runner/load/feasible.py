@@ -47,7 +47,7 @@ def impossible(
     if is_decoupled(facts.config) and is_http:
         yield Problem(
             where=place("client_protocol"),
-            what=f"model {model.name}: it streams its responses, which HTTP does not support",
+            message=f"model {model.name}: it streams its responses, which HTTP does not support",
             hint="use client_protocol: grpc",
         )
     yield from _batch_sizes(place("batch_sizes"), model, facts, search)
@@ -56,7 +56,7 @@ def impossible(
         *_files(where, model.perf_analyzer_flags, user_directory),
         *_shapes(where, model.perf_analyzer_flags, facts),
     ):
-        yield replace(problem, what=f"model {model.name}: {problem.what}")
+        yield replace(problem, message=f"model {model.name}: {problem.message}")
 
 
 def _batch_sizes(
@@ -68,7 +68,7 @@ def _batch_sizes(
     if smallest > largest:
         yield Problem(
             where=where,
-            what=f"model {model.name}: the client batch size {smallest} is above the largest"
+            message=f"model {model.name}: the client batch size {smallest} is above the largest"
             f" that a variant accepts ({largest})",
             hint="lower batch_sizes, or try a larger max_batch_size",
         )
@@ -90,13 +90,13 @@ def _files(where: str, flags: Mapping[str, Flag], user_directory: Path) -> Itera
     for name, path in named_files(flags):
         file = user_directory / path
         if not os.path.exists(file):
-            yield Problem(where=where, what=f"perf_analyzer flag {name}: {file} does not exist")
+            yield Problem(where=where, message=f"perf_analyzer flag {name}: {file} does not exist")
         elif reason := why_unreadable(file):
-            yield Problem(where=where, what=f"perf_analyzer flag {name}: {reason}")
+            yield Problem(where=where, message=f"perf_analyzer flag {name}: {reason}")
         elif name == "request-intervals" and not _are_intervals(file):
             yield Problem(
                 where=where,
-                what=f"perf_analyzer flag {name}: {file} is not a list of times",
+                message=f"perf_analyzer flag {name}: {file} is not a list of times",
                 hint="each line is a time between two requests, in microseconds",
             )
 
@@ -115,7 +115,7 @@ def _shapes(where: str, flags: Mapping[str, Flag], facts: ModelFacts) -> Iterato
         if not _SHAPE.fullmatch(text):
             yield Problem(
                 where=where,
-                what=f"perf_analyzer flag shape: {text!r} is not NAME:SIZE,SIZE,…",
+                message=f"perf_analyzer flag shape: {text!r} is not NAME:SIZE,SIZE,…",
                 hint=f"inputs are {_names(inputs)}",
             )
     if any(name == "input-data" for name, _ in named_files(flags)):
@@ -126,7 +126,7 @@ def _shapes(where: str, flags: Mapping[str, Flag], facts: ModelFacts) -> Iterato
         if is_free and not tensor.get("optional") and tensor["name"] not in shaped:
             yield Problem(
                 where=where,
-                what=f"input {tensor['name']} has a variable dimension",
+                message=f"input {tensor['name']} has a variable dimension",
                 hint=f"give perf_analyzer_flags: {{shape: ['{tensor['name']}:SIZE,…']}}",
             )
 

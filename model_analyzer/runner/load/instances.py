@@ -33,7 +33,8 @@ def without_any(
     if all(_on_gpu(original if groups is None else groups) for groups in listed):
         yield Problem(
             where=place(_PARAMETERS),
-            what=f"model {model.name}: all its instances are KIND_GPU, and this machine has no GPU",
+            message=f"model {model.name}: all its instances are KIND_GPU, and this machine has no"
+            " GPU",
             hint=_HINT,
         )
 
@@ -45,15 +46,15 @@ def without_some(model: ModelSettings, facts: ModelFacts, *, place: Place) -> It
     if refused:
         yield Problem(
             where=place(_PARAMETERS),
-            what=f"model {model.name}: {refused} of {counted(len(listed), 'instance_group')} to try"
-            " have KIND_GPU, and this machine has no GPU: the server will refuse them",
+            message=f"model {model.name}: {refused} of {counted(len(listed), 'instance_group')} to"
+            " try have KIND_GPU, and this machine has no GPU: the server will refuse them",
             hint=_HINT,
         )
     for part in facts.with_parts():
         if _on_gpu(part.config.get(_GROUPS)):
             yield Problem(
                 where=place(""),
-                what=f"model {part.name}: its config.pbtxt has instances of KIND_GPU, and this"
+                message=f"model {part.name}: its config.pbtxt has instances of KIND_GPU, and this"
                 " machine has no GPU: the server will refuse this configuration",
                 hint=_HINT,
             )

@@ -41,7 +41,7 @@ def _expanded(text: str) -> Path:
     try:
         return Path(text).expanduser()
     except RuntimeError as error:
-        problem = Problem(where="", what=f"cannot expand {text!r}: {error}")
+        problem = Problem(where="", message=f"cannot expand {text!r}: {error}")
         raise ConfigError(problem) from error
 
 
@@ -52,7 +52,7 @@ def _factory(point: EntryPoint) -> Factory:
         raise ConfigError(
             Problem(
                 where=f"{point.name}://",
-                what=f"the entry point {point.value!r} for such URLs cannot be loaded: {error}",
+                message=f"the entry point {point.value!r} for such URLs cannot be loaded: {error}",
                 hint="fix or remove the package that provides it",
             )
         ) from error

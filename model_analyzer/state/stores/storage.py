@@ -117,4 +117,4 @@ def _reason(error: Exception, url: str) -> str:
 
 
 def _unusable(url: str, what: str, hint: str) -> ConfigError:
-    return ConfigError(Problem(where=masked_url(url), what=what, hint=hint))
+    return ConfigError(Problem(where=masked_url(url), message=what, hint=hint))

@@ -227,7 +227,7 @@ def assert_that_problems_are_told(error: ConfigError, *, in_file_only: bool = Fa
     """Each in one line, with its place in the file or the name of a flag or option."""
     assert error.problems
     for problem in error.problems:
-        assert problem.what.strip()
+        assert problem.message.strip()
         assert str(problem).isprintable(), problem
         assert _IN_FILE.fullmatch(problem.where) or (
             not in_file_only and _ELSEWHERE.fullmatch(problem.where)

@@ -68,7 +68,7 @@ def test_different_values_under_both_names_are_an_error_that_names_both(
     with pytest.raises(ConfigError) as caught:
         mode(flag(first, "quick"), flag(second, "brute"))
     (problem,) = caught.value.problems
-    assert {SHORT, LONG} <= set(problem.what.replace(",", "").split())
+    assert {SHORT, LONG} <= set(problem.message.replace(",", "").split())
     assert problem.where == flag(second, "").where
     assert flag(first, "").where in problem.hint
 

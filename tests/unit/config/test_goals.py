@@ -43,7 +43,7 @@ def test_the_old_name_of_a_metric_means_the_metric() -> None:
 def test_an_unknown_metric_names_the_nearest() -> None:
     problem = parse_problem(Objectives(), yaml("{perf_trougput: 1}"))
     assert problem.where == "f.yaml:1:2"
-    assert problem.what == "unknown metric 'perf_trougput'"
+    assert problem.message == "unknown metric 'perf_trougput'"
     assert problem.hint == "did you mean 'perf_throughput'?"
 
 
@@ -64,7 +64,7 @@ def test_an_unknown_metric_in_a_list_is_refused_too() -> None:
     ],
 )
 def test_wrong_weights(written: str, what: str) -> None:
-    assert parse_problem(Objectives(), yaml(written)).what == what
+    assert parse_problem(Objectives(), yaml(written)).message == what
 
 
 def test_no_objectives_are_none() -> None:
@@ -90,7 +90,7 @@ def test_every_metric_has_one_kind_of_limit(metric: Metric) -> None:
     bounds = {"min": constraint.minimum, "max": constraint.maximum}
     assert (bounds[right], bounds[wrong]) == (2, None)
     problem = parse_problem(Constraints(), yaml(f"{{{metric.tag}: {{{wrong}: 2}}}}"))
-    assert problem.what == wrong_limit(metric.tag, right=right, wrong=wrong)
+    assert problem.message == wrong_limit(metric.tag, right=right, wrong=wrong)
 
 
 def test_fractions_are_bounds_and_so_is_zero() -> None:
@@ -116,7 +116,7 @@ def test_the_old_name_of_a_constrained_metric_means_the_metric() -> None:
 )
 def test_wrong_constraints(written: str, where: str, what: str) -> None:
     problem = parse_problem(Constraints(), yaml(written))
-    assert (problem.where, problem.what) == (where, what)
+    assert (problem.where, problem.message) == (where, what)
 
 
 def test_a_missing_bound_is_shown_how_to_write_it() -> None:

@@ -77,7 +77,7 @@ def test_an_empty_file_passes() -> None:
 def test_values_that_the_schema_accepts_are_accepted(tree: Any) -> None:
     assume(VALIDATOR.is_valid(tree))
     for problem in problems_of(tree):
-        assert any(words in problem.what for words in BEYOND_A_SCHEMA), (problem, tree)
+        assert any(words in problem.message for words in BEYOND_A_SCHEMA), (problem, tree)
 
 
 @bounded
@@ -86,7 +86,7 @@ def test_schema_and_parser_refuse_the_same_values(tree: Any) -> None:
     problems = problems_of(tree)
     if VALIDATOR.is_valid(tree):
         for problem in problems:
-            assert any(words in problem.what for words in BEYOND_A_SCHEMA), (problem, tree)
+            assert any(words in problem.message for words in BEYOND_A_SCHEMA), (problem, tree)
     else:
         assert problems, next(iter(VALIDATOR.iter_errors(tree)))
 

@@ -59,12 +59,12 @@ def test_an_invalid_value_is_reported_with_its_place(kind: Kind) -> None:
     nowhere_accepted = Node((Node((Node(None, "f.yaml:3:9"),), "f.yaml:3:8"),), "f.yaml:3:7")
     for problem in parse_problems(kind, nowhere_accepted):
         assert problem.where in ("f.yaml:3:7", "f.yaml:3:8")
-        assert problem.what
+        assert problem.message
 
 
 @pytest.mark.parametrize("kind", EVERY_KIND, ids=ids)
 def test_null_is_not_a_value_of_any_kind(kind: Kind) -> None:
-    assert "found nothing" in parse_problem(kind, Node(None, "f.yaml:1:1")).what
+    assert "found nothing" in parse_problem(kind, Node(None, "f.yaml:1:1")).message
 
 
 # ---------------------------------------------------------------------------------------- text
@@ -83,7 +83,7 @@ def test_any_scalar_is_text(written: str, meant: str) -> None:
 )
 def test_text_refuses_lists_and_mappings(written: str, found: str) -> None:
     problem = parse_problem(Text(), yaml(written))
-    assert problem.what == f"expected text, found {found}"
+    assert problem.message == f"expected text, found {found}"
     assert problem.where == "f.yaml:1:1"
 
 
@@ -131,7 +131,7 @@ def test_a_value_that_is_not_a_whole_number_is_refused_not_truncated(
     written: str, found: str
 ) -> None:
     problem = parse_problem(Integer(), yaml(written))
-    assert problem.what == f"{NOT_AN_INTEGER}, found {found}"
+    assert problem.message == f"{NOT_AN_INTEGER}, found {found}"
 
 
 def test_bounds_of_a_whole_number_belong_to_it() -> None:
@@ -140,8 +140,8 @@ def test_bounds_of_a_whole_number_belong_to_it() -> None:
 
 
 def test_a_whole_number_outside_its_bounds_is_refused_with_the_bound() -> None:
-    assert parse_problem(Integer(1), flag("0")).what == "must be at least 1, found 0"
-    assert parse_problem(Integer(1, 5), flag("6")).what == "must be at most 5, found 6"
+    assert parse_problem(Integer(1), flag("0")).message == "must be at least 1, found 0"
+    assert parse_problem(Integer(1, 5), flag("6")).message == "must be at most 5, found 6"
 
 
 # -------------------------------------------------------------------------------------- number
@@ -156,18 +156,18 @@ def test_a_number_in_any_writing(written: str, meant: float) -> None:
 
 @pytest.mark.parametrize("written", ["true", "x", "''", "[1]", "{a: 1}", "0x10x"])
 def test_a_value_that_is_not_a_number_is_refused(written: str) -> None:
-    assert parse_problem(Number(), yaml(written)).what.startswith("expected a number, found ")
+    assert parse_problem(Number(), yaml(written)).message.startswith("expected a number, found ")
 
 
 @pytest.mark.parametrize("written", [".nan", ".inf", "-.inf", "nan", "inf", "1e999"])
 def test_a_number_is_finite(written: str) -> None:
-    assert parse_problem(Number(), yaml(written)).what.startswith("expected a finite number")
+    assert parse_problem(Number(), yaml(written)).message.startswith("expected a finite number")
 
 
 def test_the_least_number_is_accepted_unless_only_more_is() -> None:
     assert Number(0).parse(flag("0")) == 0
-    assert parse_problem(Number(0), flag("-0.5")).what == "must be at least 0, found -0.5"
-    assert parse_problem(Number(0, above=True), flag("0")).what == "must be above 0, found 0"
+    assert parse_problem(Number(0), flag("-0.5")).message == "must be at least 0, found -0.5"
+    assert parse_problem(Number(0, above=True), flag("0")).message == "must be above 0, found 0"
 
 
 # ------------------------------------------------------------------------------------- boolean
@@ -185,7 +185,9 @@ def test_words_for_false_are_false_even_as_text(written: str) -> None:
 
 @pytest.mark.parametrize("written", ["maybe", "''", "2", "1.0", "[true]", "{a: true}"])
 def test_other_words_are_neither_true_nor_false(written: str) -> None:
-    assert parse_problem(Boolean(), yaml(written)).what.startswith("expected true or false, found")
+    assert parse_problem(Boolean(), yaml(written)).message.startswith(
+        "expected true or false, found"
+    )
 
 
 # -------------------------------------------------------------------------------------- choice
@@ -201,20 +203,20 @@ def test_a_choice_may_have_further_names() -> None:
     assert colours.parse(flag("Vert")) is colours.parse(yaml("green")) is Colour.GREEN
     assert (colours.metavar, colours.words) == ("[red|green]", ("red", "green"))
     assert ListOf(colours, "COLOURS").parse(flag("red,vert")) == (Colour.RED, Colour.GREEN)
-    assert "vert" not in parse_problem(colours, yaml("bleu")).what
+    assert "vert" not in parse_problem(colours, yaml("bleu")).message
     jsonschema.validate("vert", ListOf(colours, "COLOURS").schema())
     jsonschema.validate(["red,vert"], ListOf(colours, "COLOURS").schema())
 
 
 def test_a_wrong_choice_names_the_choices_and_the_nearest() -> None:
     problem = parse_problem(Choice(Colour), yaml("gren"))
-    assert problem.what == "expected one of red, green, found 'gren'"
+    assert problem.message == "expected one of red, green, found 'gren'"
     assert problem.hint == "did you mean 'green'?"
 
 
 @pytest.mark.parametrize("written", ["[red]", "{red: 1}", "''"])
 def test_a_choice_refuses(written: str) -> None:
-    assert parse_problem(Choice(Colour), yaml(written)).what.startswith("expected one of")
+    assert parse_problem(Choice(Colour), yaml(written)).message.startswith("expected one of")
 
 
 # --------------------------------------------------------------------------------------- lists
@@ -247,7 +249,7 @@ def test_every_wrong_item_of_a_list_is_reported_with_its_place() -> None:
 
 
 def test_a_mapping_is_not_a_list() -> None:
-    assert parse_problem(NAMES, yaml("{a: b}")).what == "expected text, found a mapping"
+    assert parse_problem(NAMES, yaml("{a: b}")).message == "expected text, found a mapping"
 
 
 # ------------------------------------------------------------------------- lists of whole numbers
@@ -293,7 +295,7 @@ def test_whole_numbers_on_the_command_line(written: str, meant: tuple[int, ...])
 
 @pytest.mark.parametrize("written", ["5:1", "1:5:0", "1:5:-1"])
 def test_a_range_without_numbers_is_refused(written: str) -> None:
-    assert parse_problem(Integers(1), flag(written)).what.endswith(EMPTY_RANGE)
+    assert parse_problem(Integers(1), flag(written)).message.endswith(EMPTY_RANGE)
 
 
 @pytest.mark.parametrize(
@@ -301,7 +303,7 @@ def test_a_range_without_numbers_is_refused(written: str) -> None:
 )
 def test_a_range_has_start_and_stop_and_nothing_else_but_step(written: str) -> None:
     problem = parse_problem(Integers(1), yaml(written))
-    assert problem.what == "a range has start, stop and (if not 1) step"
+    assert problem.message == "a range has start, stop and (if not 1) step"
 
 
 @pytest.mark.parametrize(
@@ -319,7 +321,7 @@ def test_a_range_has_start_and_stop_and_nothing_else_but_step(written: str) -> N
 )
 def test_wrong_whole_numbers_on_the_command_line(written: str, what: str) -> None:
     problem = parse_problem(Integers(1), flag(written))
-    assert (problem.where, problem.what) == ("--flag", what)
+    assert (problem.where, problem.message) == ("--flag", what)
 
 
 def test_an_endless_looking_range_ends_where_it_is_allowed_to() -> None:
@@ -337,18 +339,18 @@ def test_an_endless_looking_range_ends_where_it_is_allowed_to() -> None:
     ids=["list", "ranges", "range and number", "text"],
 )
 def test_a_list_has_a_limit_too(node: Node) -> None:
-    assert parse_problem(Integers(1), node).what == "more than 10000 numbers"
+    assert parse_problem(Integers(1), node).message == "more than 10000 numbers"
 
 
 def test_text_with_commas_has_a_limit() -> None:
-    assert parse_problem(Integers(1), flag("1," * 10_001)).what == (
+    assert parse_problem(Integers(1), flag("1," * 10_001)).message == (
         "more than 10000 values between commas"
     )
 
 
 def test_every_wrong_number_is_reported_with_its_place() -> None:
     problems = parse_problems(Integers(1), yaml("[1, 0, 4, x, [2]]"))
-    assert [(problem.where, problem.what) for problem in problems] == [
+    assert [(problem.where, problem.message) for problem in problems] == [
         ("f.yaml:1:5", "must be at least 1, found 0"),
         ("f.yaml:1:11", f"{NOT_AN_INTEGER}, found 'x'"),
         ("f.yaml:1:14", f"{NOT_AN_INTEGER}, found a list"),
@@ -375,20 +377,20 @@ def test_a_url_may_have_a_scheme_and_a_path(written: str) -> None:
 )
 def test_an_endpoint_refuses(written: str) -> None:
     problem = parse_problem(Endpoint(), flag(written))
-    assert problem.what == f"expected HOST:PORT with a port from 1 to 65535, found {written!r}"
+    assert problem.message == f"expected HOST:PORT with a port from 1 to 65535, found {written!r}"
 
 
 @pytest.mark.parametrize("written", ["https://me:s3cr3t@host:443", "me:s3cr3t@host:8000"])
 def test_a_password_in_an_endpoint_is_refused_without_showing_it(written: str) -> None:
     problem = parse_problem(Endpoint(), flag(written))
-    assert NO_PASSWORD in problem.what
+    assert NO_PASSWORD in problem.message
     assert "http-header" in problem.hint
     assert "s3cr3t" not in str(problem)
 
 
 def test_a_url_needs_a_port() -> None:
     problem = parse_problem(Endpoint(url=True), flag("http://localhost/metrics"))
-    assert problem.what.startswith("expected URL with a port from 1 to 65535")
+    assert problem.message.startswith("expected URL with a port from 1 to 65535")
 
 
 # --------------------------------------------------------------------------------------- flags
@@ -408,7 +410,7 @@ def test_a_flag_that_repeats_takes_a_list() -> None:
 
 def test_a_flag_that_does_not_repeat_takes_no_list() -> None:
     problem = parse_problem(KEBAB, yaml("{verbose: [true]}"))
-    assert (problem.where, problem.what) == ("f.yaml:1:11", "expected text, found a list")
+    assert (problem.where, problem.message) == ("f.yaml:1:11", "expected text, found a list")
 
 
 def test_a_flag_without_a_value_is_not_given() -> None:
@@ -422,7 +424,7 @@ def test_underscores_in_flags_become_dashes_for_some_programs() -> None:
     assert EITHER.parse(yaml("{log_level: 1}")) == {"log-level": "1"}
     assert EITHER.parse(yaml("{log-level: 1}")) == {"log-level": "1"}
     problem = parse_problem(KEBAB, yaml("{log_level: 1}"))
-    assert problem.what == "tool has no flag 'log_level'"
+    assert problem.message == "tool has no flag 'log_level'"
     assert problem.hint == "did you mean 'log-level'?"
 
 
@@ -436,7 +438,7 @@ def test_all_unknown_flags_are_reported_with_their_places() -> None:
 
 @pytest.mark.parametrize("written", ["verbose", "[verbose]", "true"])
 def test_flags_are_a_mapping(written: str) -> None:
-    what = parse_problem(KEBAB, yaml(written)).what
+    what = parse_problem(KEBAB, yaml(written)).message
     assert what.startswith("expected a mapping of tool flags, found")
 
 
@@ -454,7 +456,7 @@ def test_values_of_variables_become_text() -> None:
 
 def test_names_of_variables_that_no_system_takes_are_refused() -> None:
     problems = parse_problems(Environment(), yaml("GOOD: 1\n'A=B': 2\n'': 3"))
-    assert [(problem.where, problem.what) for problem in problems] == [
+    assert [(problem.where, problem.message) for problem in problems] == [
         ("f.yaml:2:1", "not a valid variable name"),
         ("f.yaml:3:1", "not a valid variable name"),
     ]
@@ -462,7 +464,7 @@ def test_names_of_variables_that_no_system_takes_are_refused() -> None:
 
 def test_a_variable_holds_no_list() -> None:
     problem = parse_problem(Environment(), yaml("A: [1, 2]"))
-    assert (problem.where, problem.what) == ("f.yaml:1:4", "expected text, found a list")
+    assert (problem.where, problem.message) == ("f.yaml:1:4", "expected text, found a list")
 
 
 # --------------------------------------------------------------------------------- GPUs, fields
@@ -486,7 +488,7 @@ def test_gpus_are_all_or_some_or_none(written: str, meant: tuple[str, ...]) -> N
 
 def test_all_gpus_cannot_be_part_of_a_list() -> None:
     problem = parse_problem(Gpus(), yaml("[all, 1]"))
-    assert (problem.what, problem.where) == (
+    assert (problem.message, problem.where) == (
         "'all' cannot be combined with other GPUs",
         "f.yaml:1:1",
     )
@@ -501,7 +503,7 @@ def test_each_field_is_read_by_its_kind_and_null_is_not_given() -> None:
 
 def test_all_wrong_fields_are_reported() -> None:
     problems = parse_problems(FIELDS, yaml("{siz: 3, size: 0, name: []}"))
-    assert [(problem.where, problem.what, problem.hint) for problem in problems] == [
+    assert [(problem.where, problem.message, problem.hint) for problem in problems] == [
         ("f.yaml:1:2", "'siz' is not one of the fields of a thing", "did you mean 'size'?"),
         ("f.yaml:1:16", "must be at least 1, found 0", ""),
         ("f.yaml:1:25", "expected text, found a list", ""),
@@ -516,7 +518,7 @@ def test_commas_within_whole_items_belong_to_them() -> None:
 
 def test_only_commas_are_not_a_list() -> None:
     problem = parse_problem(NAMES, yaml("', ,'"))
-    assert problem.what == "expected values between commas, found ', ,'"
+    assert problem.message == "expected values between commas, found ', ,'"
 
 
 def test_words_of_a_flag_stay_as_they_were_written() -> None:
@@ -527,7 +529,7 @@ def test_words_of_a_flag_stay_as_they_were_written() -> None:
 @pytest.mark.parametrize("written", ["http://me:secret@h:80", "me@h:80"])
 def test_an_endpoint_holds_no_password_and_does_not_show_one(written: str) -> None:
     problem = parse_problem(Endpoint(), flag(written))
-    assert NO_PASSWORD in problem.what
+    assert NO_PASSWORD in problem.message
     assert "secret" not in str(problem)
 
 
@@ -538,7 +540,7 @@ def test_more_endpoints(written: str) -> None:
 
 @pytest.mark.parametrize("written", ["1_000", "\u0663", "0x10"])
 def test_a_whole_number_as_text_is_written_with_digits(written: str) -> None:
-    assert parse_problem(Integer(), flag(written)).what.startswith(NOT_AN_INTEGER)
+    assert parse_problem(Integer(), flag(written)).message.startswith(NOT_AN_INTEGER)
 
 
 @pytest.mark.parametrize(
@@ -552,4 +554,4 @@ def test_a_duration_is_read_in_seconds(written: str, seconds: float) -> None:
 
 @pytest.mark.parametrize("written", ["20 minutes", "-5", "true", "null", "[1]", "m", "1d"])
 def test_a_value_that_is_not_a_duration_is_refused(written: str) -> None:
-    assert parse_problem(Duration(), yaml(written)).what
+    assert parse_problem(Duration(), yaml(written)).message

@@ -51,18 +51,18 @@ def test_odd_names_are_names(name: str) -> None:
 def test_a_name_that_cannot_be_a_directory_is_refused(name: str) -> None:
     problem = parse_problem(Models(), yaml(f"{{'{name}': {{}}}}"))
     assert problem.where == "f.yaml:1:2"
-    assert problem.what == f"{name!r} is not a valid model name"
+    assert problem.message == f"{name!r} is not a valid model name"
 
 
 @pytest.mark.parametrize("written", ["[]", "{}"])
 def test_at_least_one_model_is_named(written: str) -> None:
-    assert parse_problem(Models(), yaml(written)).what == "contains no model name"
+    assert parse_problem(Models(), yaml(written)).message == "contains no model name"
 
 
 def test_the_options_of_a_model_are_a_mapping() -> None:
     problem = parse_problem(Models(), yaml("a: 3"))
     assert problem.where == "f.yaml:1:4"
-    assert problem.what == "expected the options of model 'a', found 3"
+    assert problem.message == "expected the options of model 'a', found 3"
 
 
 def test_the_place_of_a_model_is_the_place_of_its_name() -> None:
@@ -82,7 +82,7 @@ def test_problems_of_all_models_are_reported_together() -> None:
             "  objectives: {perf_throughputt: 1}\n"
         ),
     )
-    assert [(problem.where, problem.what, problem.hint) for problem in problems] == [
+    assert [(problem.where, problem.message, problem.hint) for problem in problems] == [
         ("f.yaml:2:3", "unknown option 'cpu_onyl'", "did you mean 'cpu_only'?"),
         ("f.yaml:3:16", "unknown option 'batch_size'", "did you mean 'batch_sizes'?"),
         ("f.yaml:3:48", f"{NOT_AN_INTEGER}, found 'x'", ""),
@@ -104,14 +104,14 @@ def test_an_unknown_option_of_a_model_lists_those_there_are_if_none_is_near() ->
 def test_parameters_are_a_mapping(written: str) -> None:
     problem = parse_problem(Models(), yaml(f"a: {{parameters: {written}}}"))
     assert problem.where == "f.yaml:1:17"
-    assert problem.what.startswith("expected a mapping, found")
+    assert problem.message.startswith("expected a mapping, found")
 
 
 def test_the_smallest_batch_and_load_are_one() -> None:
     (model,) = Models().parse(yaml("a: {parameters: {batch_sizes: 1, concurrency: '1:2'}}"))
     assert model.given.values["parameters"].values == {"batch_sizes": (1,), "concurrency": (1, 2)}
     problems = parse_problems(Models(), yaml("a: {parameters: {batch_sizes: 0, concurrency: 0}}"))
-    assert [problem.what for problem in problems] == ["must be at least 1, found 0"] * 2
+    assert [problem.message for problem in problems] == ["must be at least 1, found 0"] * 2
 
 
 def test_empty_options_of_a_model_are_not_given() -> None:

@@ -40,8 +40,8 @@ def test_a_long_value_is_shortened_for_the_message() -> None:
 
 
 def test_a_problem_reads_as_place_sentence_and_hint() -> None:
-    assert str(Problem(where="f.yaml:1:2", what="it is wrong")) == "f.yaml:1:2: it is wrong"
-    assert str(Problem(where="", what="it is wrong", hint="mend it")) == "it is wrong (mend it)"
+    assert str(Problem(where="f.yaml:1:2", message="it is wrong")) == "f.yaml:1:2: it is wrong"
+    assert str(Problem(where="", message="it is wrong", hint="mend it")) == "it is wrong (mend it)"
 
 
 def test_all_problems_are_raised_together_in_reading_order_and_once() -> None:

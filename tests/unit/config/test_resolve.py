@@ -150,7 +150,7 @@ def test_a_file_is_a_mapping_of_options(text: str) -> None:
         resolve_profile(given, yaml(text), CWD)
     (problem,) = raised.value.problems
     assert problem.where == "f.yaml:1:1"
-    assert problem.what.startswith("expected a mapping of options, found")
+    assert problem.message.startswith("expected a mapping of options, found")
 
 
 def test_models_and_a_repository_are_needed() -> None:

@@ -117,13 +117,13 @@ def test_a_byte_order_mark_is_not_part_of_the_first_key() -> None:
 
 def test_an_alias_that_contains_itself_is_refused_where_it_begins() -> None:
     problem = problem_of("ok: 1\nloop: &a [1, *a]")
-    assert (problem.where, problem.what) == ("f.yaml:2:7", "an alias contains itself")
+    assert (problem.where, problem.message) == ("f.yaml:2:7", "an alias contains itself")
 
 
 def test_a_syntax_error_is_shown_where_it_is() -> None:
     problem = problem_of("a: 1\nb: [1, 2\nc: 3\n")
     assert problem.where.startswith("f.yaml:3:")
-    assert problem.what.startswith("not valid YAML: ")
+    assert problem.message.startswith("not valid YAML: ")
     assert "\n" not in str(problem)
 
 
@@ -144,7 +144,7 @@ def test_a_syntax_error_is_shown_where_it_is() -> None:
 def test_yaml_that_is_not_plain_is_refused_with_its_place(text: str, where: str) -> None:
     problem = problem_of(text)
     assert problem.where == where
-    assert problem.what
+    assert problem.message
 
 
 @pytest.mark.parametrize("depth", [41, 1000])
@@ -153,7 +153,7 @@ def test_yaml_that_is_not_plain_is_refused_with_its_place(text: str, where: str)
 )
 def test_too_deep_nesting_is_refused(opening: str, closing: str, depth: int) -> None:
     problem = problem_of(opening * depth + "1" + closing * depth)
-    assert problem.what == "nested too deeply"
+    assert problem.message == "nested too deeply"
     assert problem.where.startswith("f.yaml:1:")
 
 
@@ -164,7 +164,7 @@ def test_reasonable_nesting_is_valid() -> None:
 def test_control_characters_are_refused() -> None:
     problem = problem_of("ä: 1\nb: \x01")
     assert problem.where == "f.yaml:2:4"
-    assert problem.what.startswith("not valid YAML")
+    assert problem.message.startswith("not valid YAML")
 
 
 # ---------------------------------------------------------------------------------------- files
@@ -189,38 +189,38 @@ def test_a_file_that_says_nothing_gives_nothing(tmp_path: Path, text: str) -> No
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     problem = problem_of_file(tmp_path / "missing.yaml")
     assert problem.where == str(tmp_path / "missing.yaml")
-    assert problem.what == "cannot be read: No such file or directory"
+    assert problem.message == "cannot be read: No such file or directory"
     assert problem.hint == "check the path"
 
 
 def test_a_directory_is_not_a_file(tmp_path: Path) -> None:
     problem = problem_of_file(tmp_path)
-    assert (problem.where, problem.what) == (str(tmp_path), "cannot be read: Is a directory")
+    assert (problem.where, problem.message) == (str(tmp_path), "cannot be read: Is a directory")
 
 
 def test_a_file_in_another_encoding_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "latin.yaml"
     path.write_bytes("a: 1\nb: ä".encode("latin-1"))
     problem = problem_of_file(path)
-    assert (problem.where, problem.what) == (f"{path}:2:4", "is not UTF-8 text")
+    assert (problem.where, problem.message) == (f"{path}:2:4", "is not UTF-8 text")
 
 
 def test_a_huge_file_is_not_even_read(tmp_path: Path) -> None:
     path = tmp_path / "huge.yaml"
     with path.open("wb") as file:
         file.truncate(16 * 2**20 + 1)
-    assert problem_of_file(path).what == "larger than 16 MiB: not a configuration"
+    assert problem_of_file(path).message == "larger than 16 MiB: not a configuration"
 
 
 def test_values_without_end_are_refused_before_they_take_memory() -> None:
     listed = ",".join(["1"] * 200_001)
-    assert problem_of(f"concurrency: [{listed}]").what == "more than 200000 values"
+    assert problem_of(f"concurrency: [{listed}]").message == "more than 200000 values"
 
 
 def test_a_file_that_blocks_or_never_ends_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", Path("/dev/zero")):
-        assert problem_of_file(path).what == "cannot be read: Not a regular file"
+        assert problem_of_file(path).message == "cannot be read: Not a regular file"
 
 
 def test_a_pipe_of_the_shell_is_a_configuration() -> None:
@@ -279,5 +279,5 @@ def test_nesting_by_aliases_is_nesting() -> None:
 
     assert parse_yaml(chain(38), "f.yaml")
     problem = problem_of(chain(3000))
-    assert problem.what == "nested too deeply"
+    assert problem.message == "nested too deeply"
     assert problem.where.startswith("f.yaml:4")

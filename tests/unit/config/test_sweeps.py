@@ -258,13 +258,13 @@ def test_a_value_that_does_not_fit_is_refused_with_its_place(
     written: str, where: str, what: str, hint: str
 ) -> None:
     problem = parse_problem(ModelConfigParameters(), yaml(written))
-    assert (problem.where, problem.what, problem.hint) == (where, what, hint)
+    assert (problem.where, problem.message, problem.hint) == (where, what, hint)
 
 
 @pytest.mark.parametrize("written", ["[max_batch_size]", "max_batch_size", "3"])
 def test_parameters_are_a_mapping_of_fields(written: str) -> None:
     problem = parse_problem(ModelConfigParameters(), yaml(written))
-    assert problem.what.startswith("expected a mapping of ModelConfig fields, found")
+    assert problem.message.startswith("expected a mapping of ModelConfig fields, found")
 
 
 def test_everything_that_does_not_fit_is_reported_at_once() -> None:
@@ -287,7 +287,7 @@ def test_an_explosion_of_combinations_is_refused_where_it_happens() -> None:
         yaml(f"instance_group: [{{count: [{counts}]}}, {{count: [{counts}]}}]"),
     )
     assert problem.where == "f.yaml:1:17"
-    assert problem.what == "more than 100000 combinations"
+    assert problem.message == "more than 100000 combinations"
 
 
 # ------------------------------------------------------------------------------- the table itself

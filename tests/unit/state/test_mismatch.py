@@ -147,4 +147,4 @@ def test_settings_of_the_search_are_in_words(
 def test_what_matters_comes_first(known: Checkpoint) -> None:
     found = differences(known, replace(RUN, server="other", devices=[]))
 
-    assert [difference.what for difference in found] == ["GPUs", "server"]
+    assert [difference.subject for difference in found] == ["GPUs", "server"]
