@@ -25,7 +25,8 @@ from model_analyzer.errors import ConfigError
 from model_analyzer.profiling import profile
 from model_analyzer.results.ranking import rank
 from model_analyzer.search.choose import check, choose
-from model_analyzer.search.plan import Plan, PlannedSearch
+from model_analyzer.search.plan import Plan
+from model_analyzer.search.planned import PlannedSearch
 from model_analyzer.search.trial_map import TrialMap
 
 RANDOM = "random"

@@ -10,17 +10,24 @@ configuration parameters. Order and stop rules are compatible with existing tool
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelVariant, VariantNames
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.trials import Failure, Trial
-from model_analyzer.search.plan import Plan, Subject, legal_workloads, load_values
+from model_analyzer.search.plan import (
+    PartialPlan,
+    Plan,
+    Subject,
+    legal_workloads,
+    load_values,
+    side_by_side,
+)
 from model_analyzer.search.variants import (
     brute_groups,
     count_brute_variants,
@@ -32,8 +39,6 @@ log = logging.getLogger(__name__)
 
 _WINDOW = 4
 _MIN_GAIN = 0.05
-
-Steps = Generator[Trial, Outcome, "Swept"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +99,22 @@ class BruteSearch:
         log.info("")
         log.info("Starting %s brute search", "manual" if self._is_manual else "automatic")
         log.info("")
-        default = self._names.default(self._model.facts)
-        records = (yield from self._sweep_variant(default)).records
-        for group in self._groups():
-            records += yield from self._sweep_batch_limits(group)
+        parts = yield from side_by_side(self._parts())
         log.info("Done with brute mode search.")
-        return records
+        return _joined(parts)
 
-    def _sweep_batch_limits(self, group: Iterable[ModelVariant]) -> Plan:
+    def _parts(self) -> Iterator[PartialPlan[Swept]]:
+        """The default, then each group of variants. No rule to stop looks beyond one part, so the
+        trials do not depend on the order in which parts are measured.
+        """
+        yield self._sweep_variant(self._names.default(self._model.facts))
+        for group in self._groups():
+            if self._stops_at_batch_plateau:
+                yield self._sweep_batch_limits(group)
+            else:
+                yield from map(self._sweep_variant, group)
+
+    def _sweep_batch_limits(self, group: Iterable[ModelVariant]) -> PartialPlan[Swept]:
         """Measures variants that differ in their batch limit only, until throughput no longer
         increases.
         """
@@ -110,7 +123,7 @@ class BruteSearch:
         for variant in group:
             swept = yield from self._sweep_variant(variant)
             records += swept.records
-            if not swept.records or not self._stops_at_batch_plateau:
+            if not swept.records:
                 continue
             if swept.throughput is None:
                 break
@@ -118,7 +131,7 @@ class BruteSearch:
                 log.info("No longer increasing max_batch_size because throughput has plateaued")
                 break
             highest = swept.throughput
-        return records
+        return Swept(records)
 
     @property
     def _stops_at_batch_plateau(self) -> bool:
@@ -138,7 +151,7 @@ class BruteSearch:
     def _trial(self, variant: ModelVariant, value: int, batch_size: int) -> Trial:
         return self._subject.trial(self._model.workload(variant, value, batch_size))
 
-    def _sweep_variant(self, variant: ModelVariant) -> Steps:
+    def _sweep_variant(self, variant: ModelVariant) -> PartialPlan[Swept]:
         """Measures every client batch size with every load; a failure ends both loops."""
         records: list[TrialRecord] = []
         best: list[float] = []
@@ -154,7 +167,7 @@ class BruteSearch:
                 break
         return Swept(records)
 
-    def _sweep_loads(self, variant: ModelVariant, batch_size: int) -> Steps:
+    def _sweep_loads(self, variant: ModelVariant, batch_size: int) -> PartialPlan[Swept]:
         records: list[TrialRecord] = []
         for value in load_values(self._model, self._settings):
             trial = self._trial(variant, value, batch_size)
@@ -171,6 +184,10 @@ class BruteSearch:
                 log.info("No longer increasing %s as throughput has plateaued", kind)
                 break
         return Swept(records)
+
+
+def _joined(parts: Iterable[Swept]) -> list[TrialRecord]:
+    return [record for swept in parts for record in swept.records]
 
 
 def has_plateaued(throughputs: Sequence[float]) -> bool:

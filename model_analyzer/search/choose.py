@@ -18,7 +18,8 @@ from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.search.brute import BruteSearch
 from model_analyzer.search.optuna_search import OptunaSearch, require_optuna
-from model_analyzer.search.plan import SEED, Plan, PlannedSearch, Subject, load_values
+from model_analyzer.search.plan import SEED, Plan, Subject, load_values
+from model_analyzer.search.planned import PlannedSearch
 from model_analyzer.search.product import ProductSearch
 from model_analyzer.search.quick import QuickSearch, quick_space
 from model_analyzer.search.refine import refine

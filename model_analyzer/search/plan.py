@@ -1,17 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The input of a search, and `PlannedSearch`, which makes a `Search` from a plan (a generator)."""
+"""The input of a search, and the form of its plan: a generator of trials."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.groups import group_name
-from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import ModelFacts, ModelVariant, empty
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import ComposingSettings, ModelSettings, SearchSettings
@@ -20,11 +19,43 @@ from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Wor
 # The default seed. Any value will do, but it must not change: resuming repeats the search.
 SEED = 0
 
-# A plan yields trials, receives their outcomes, and returns the records of both.
-Plan = Generator[Trial, Outcome, list[TrialRecord]]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """Parts of a plan whose trials may be measured at the same time.
+
+    `branches` is asked for the next part when all earlier parts wait for outcomes. None means that
+    the next part depends on outcomes that are missing, or, if none is missing, that there is none.
+    """
+
+    branches: Iterator[PartialPlan[Any] | None]
+
+
+# A plan yields trials and forks. It receives the `Outcome` of a trial, and the list of the results
+# of a fork's branches, in their order.
+PartialPlan: TypeAlias = Generator[Trial | Fork, Any, T]
+
+# A whole plan returns the records of all its trials.
+Plan: TypeAlias = PartialPlan[list[TrialRecord]]
 
 # A learning plan returns its conclusion, if there is one.
-LearningPlan = Generator[Trial, Outcome, Conclusion | None]
+LearningPlan: TypeAlias = PartialPlan[Conclusion | None]
+
+
+def recorded(trial: Trial) -> PartialPlan[TrialRecord]:
+    """The plan of a single trial."""
+    outcome = yield trial
+    return TrialRecord(trial=trial, outcome=outcome)
+
+
+def side_by_side(branches: Iterable[PartialPlan[T] | None]) -> PartialPlan[list[T]]:
+    """Runs parts of a plan at the same time, as far as there are slots; returns their results, in
+    order.
+    """
+    results: list[T] = yield Fork(iter(branches))
+    return results
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,37 +180,6 @@ class Subject:
     def trial(self, *workloads: Workload) -> Trial:
         """A trial with one workload for each model, in their order."""
         return Trial(workloads=workloads, setup=self.setup)
-
-
-class PlannedSearch:
-    """A search that runs a plan: each next trial depends on the outcomes so far.
-
-    `ask` returns the same trial until its outcome is told.
-    """
-
-    def __init__(self, plan: Plan | LearningPlan, most_trials: int | None) -> None:
-        self._plan = plan
-        self._most_trials = most_trials
-        self._conclusion: Conclusion | None = None
-        self._asked = next(plan, None)
-
-    @property
-    def most_trials(self) -> int | None:
-        return self._most_trials
-
-    def ask(self) -> Trial | None:
-        return self._asked
-
-    def tell(self, trial: Trial, outcome: Outcome) -> None:
-        try:
-            self._asked = self._plan.send(outcome)
-        except StopIteration as stop:
-            self._asked = None
-            self._conclusion = stop.value if isinstance(stop.value, Conclusion) else None
-
-    @property
-    def conclusion(self) -> Conclusion | None:
-        return self._conclusion
 
 
 def doubling(low: int, high: int) -> Sequence[int]:

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from model_analyzer.domain.models import ModelVariant, VariantNames
-from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.trials import Trial, Workload
 from model_analyzer.search.plan import (
@@ -23,6 +22,8 @@ from model_analyzer.search.plan import (
     Subject,
     legal_workloads,
     load_values,
+    recorded,
+    side_by_side,
 )
 from model_analyzer.search.variants import (
     brute_groups,
@@ -65,10 +66,7 @@ class ProductSearch:
 
     def plan(self) -> Plan:
         log.info("Starting %s brute search", "manual" if self._is_manual else "automatic")
-        records = []
-        for trial in self.trials():
-            outcome = yield trial
-            records.append(TrialRecord(trial=trial, outcome=outcome))
+        records = yield from side_by_side(map(recorded, self.trials()))
         log.info("Done with brute mode search.")
         return records
 

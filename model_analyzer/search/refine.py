@@ -9,22 +9,20 @@ higher one violates them, a binary search finds the boundary between the two.
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import MeasuredTrial, Profile, TrialRecord
 from model_analyzer.domain.trials import Trial
-from model_analyzer.search.plan import Plan, Subject
+from model_analyzer.search.plan import PartialPlan, Plan, Subject, recorded, side_by_side
 
 log = logging.getLogger(__name__)
 
 _WINDOW = 4
 _MIN_GAIN = 0.05
-
-Step = Generator[Trial, Outcome, Measurement | None]
 
 
 def refine(
@@ -40,13 +38,11 @@ def refine(
     For each variant, the binary search between the last feasible and the first infeasible load
     measures at most `steps` further loads.
     """
-    added: list[TrialRecord] = []
-    for trial in best_trials(subject.goal, records, best):
-        refinement = _Refinement(subject.goal, trial, records)
-        yield from refinement.sweep(loads)
-        yield from refinement.search_boundary(loads, steps)
-        added += refinement.added
-    return added
+    added = yield from side_by_side(
+        _Refinement(subject.goal, trial, records).plan(loads, steps)
+        for trial in best_trials(subject.goal, records, best)
+    )
+    return list(chain.from_iterable(added))
 
 
 def best_trials(goal: Goal, records: Sequence[TrialRecord], count: int) -> Sequence[Trial]:
@@ -82,9 +78,14 @@ class _Refinement:
         self._goal = goal
         self._trial = trial
         self._outcomes = {record.trial.key: record.outcome for record in records}
-        self.added: list[TrialRecord] = []
+        self._added: list[TrialRecord] = []
 
-    def sweep(self, loads: Sequence[int]) -> Generator[Trial, Outcome, None]:
+    def plan(self, loads: Sequence[int], steps: int) -> Plan:
+        yield from self._sweep(loads)
+        yield from self._search_boundary(loads, steps)
+        return self._added
+
+    def _sweep(self, loads: Sequence[int]) -> PartialPlan[None]:
         measurements: list[Measurement] = []
         for value in loads:
             if self._has_plateaued(measurements):
@@ -96,7 +97,7 @@ class _Refinement:
                 return
             measurements.append(measurement)
 
-    def search_boundary(self, loads: Sequence[int], steps: int) -> Generator[Trial, Outcome, None]:
+    def _search_boundary(self, loads: Sequence[int], steps: int) -> PartialPlan[None]:
         pairs = [
             (low, high)
             for low, high in pairwise(loads)
@@ -115,12 +116,12 @@ class _Refinement:
             else:
                 high = middle
 
-    def _measure(self, value: int) -> Step:
+    def _measure(self, value: int) -> PartialPlan[Measurement | None]:
         trial = self._under(value)
         if trial.key not in self._outcomes:
-            outcome = yield trial
-            self._outcomes[trial.key] = outcome
-            self.added.append(TrialRecord(trial=trial, outcome=outcome))
+            record = yield from recorded(trial)
+            self._outcomes[trial.key] = record.outcome
+            self._added.append(record)
         outcome = self._outcomes[trial.key]
         return outcome if isinstance(outcome, Measurement) else None
 

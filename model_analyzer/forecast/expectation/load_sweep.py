@@ -16,6 +16,7 @@ from model_analyzer.forecast.expectation.history import History, Remaining
 from model_analyzer.forecast.expectation.loading import loads_of
 from model_analyzer.search.choose import load_sweep
 from model_analyzer.search.plan import Subject, load_values
+from model_analyzer.search.planned import PlannedSearch
 from model_analyzer.search.refine import best_trials
 
 # Under constraints, about this share of the variants keeps them under low loads only.
@@ -54,17 +55,14 @@ def _asked(
 ) -> Sequence[Trial]:
     known = {record.trial.key: record.outcome for record in history.records}
     asked: list[Trial] = []
-    plan = load_sweep(subject, settings, history.of_search, best)
-    try:
-        trial = next(plan)
-        while True:
-            answer = known.get(trial.key)
-            if answer is None:
-                asked.append(trial)
-                answer = _guessed(trial, history.records)
-            trial = plan.send(answer)
-    except StopIteration:
-        return asked
+    search = PlannedSearch(load_sweep(subject, settings, history.of_search, best), None)
+    while (trial := search.ask()) is not None:
+        answer = known.get(trial.key)
+        if answer is None:
+            asked.append(trial)
+            answer = _guessed(trial, history.records)
+        search.tell(trial, answer)
+    return asked
 
 
 def _guessed(trial: Trial, records: Sequence[TrialRecord]) -> Measurement:

@@ -25,7 +25,8 @@ from model_analyzer.domain.settings import (
 )
 from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, ServerSetup, Trial
 from model_analyzer.search.choose import choose
-from model_analyzer.search.plan import PlannedSearch, SearchedModel, Subject
+from model_analyzer.search.plan import SearchedModel, Subject
+from model_analyzer.search.planned import PlannedSearch
 
 Respond = Callable[[Trial], Outcome]
 

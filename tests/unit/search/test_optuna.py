@@ -22,7 +22,8 @@ from model_analyzer.domain.settings import OptunaSettings, SearchMode
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.search.choose import check
 from model_analyzer.search.optuna_search import OptunaSearch, trial_counts
-from model_analyzer.search.plan import PlannedSearch, Subject
+from model_analyzer.search.plan import Subject
+from model_analyzer.search.planned import PlannedSearch
 from tests.unit.search.surfaces import (
     SHARES,
     Respond,

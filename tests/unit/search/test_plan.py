@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.trials import Trial
-from model_analyzer.search.plan import Plan, PlannedSearch, Subject, doubling
+from model_analyzer.search.plan import Plan, Subject, doubling
+from model_analyzer.search.planned import PlannedSearch
 from tests.unit.search.surfaces import (
     client_batch,
     failure,

@@ -13,7 +13,8 @@ from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import LoadKind, Trial
-from model_analyzer.search.plan import PlannedSearch, doubling
+from model_analyzer.search.plan import doubling
+from model_analyzer.search.planned import PlannedSearch
 from model_analyzer.search.refine import best_trials, refine
 from tests.unit.search.surfaces import (
     Respond,
