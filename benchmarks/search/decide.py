@@ -77,12 +77,15 @@ def decision_times(surface: Surface, count: int, decisions: int) -> list[float]:
 
 
 def _measure(knowledge: Knowledge, coordinate: Coordinate, surface: Surface) -> None:
-    asking = knowledge.measure(coordinate)
-    trial = next(asking)
-    try:
-        asking.send(surface.measure(Point.of(trial), 0, trial.repetition))
-    except StopIteration:
-        return
+    search = PlannedSearch(_alone(knowledge, coordinate), 1)
+    trial = search.ask()
+    assert trial is not None
+    search.tell(trial, surface.measure(Point.of(trial), 0, trial.repetition))
+
+
+def _alone(knowledge: Knowledge, coordinate: Coordinate) -> LearningPlan:
+    yield from knowledge.measure(coordinate)
+    return None
 
 
 if __name__ == "__main__":

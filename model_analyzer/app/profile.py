@@ -30,8 +30,8 @@ from model_analyzer.domain.settings import LaunchMode
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, Interrupted, ModelAnalyzerError
 from model_analyzer.forecast.time_left import time_left
-from model_analyzer.profiling import TrialFinished
-from model_analyzer.profiling import profile as measure_all
+from model_analyzer.profiling.events import TrialFinished
+from model_analyzer.profiling.loop import profile as measure_all
 from model_analyzer.results.circumstances import Circumstances
 from model_analyzer.results.ranking import Ranking, rank
 from model_analyzer.runner.host import core_count, describe_host

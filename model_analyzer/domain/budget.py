@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+from model_analyzer.domain.measurements import Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,13 +20,14 @@ class Budget:
 
     seconds: float | None = None
 
-    def covers(self, spent: Sequence[float], trials: int = 1) -> bool:
-        """Whether so many further trials end in time, each as long as the longest so far.
-
-        `spent` are the seconds of the trials that were measured.
+    def covers(self, outcomes: Sequence[Outcome], trials: int = 1) -> bool:
+        """Whether so many trials, one after another, end in time after these outcomes, each as long
+        as the longest so far.
         """
-        longest = max(spent, default=0.0)
-        return self.seconds is None or sum(spent) + trials * longest <= self.seconds
+        if self.seconds is None:
+            return True
+        longest = max((outcome.duration_s for outcome in outcomes), default=0.0)
+        return wall_s(outcomes) + trials * longest <= self.seconds
 
     def trials(self, trial_s: float) -> int | None:
         """How many trials of `trial_s` seconds fit; None where there is no bound."""
@@ -37,3 +40,18 @@ class Budget:
     def left(self, seconds: float, spent_s: float) -> float:
         """The part of `seconds` that the budget allows after `spent_s` seconds of measuring."""
         return seconds if self.seconds is None else min(seconds, max(self.seconds - spent_s, 0.0))
+
+
+def wall_s(outcomes: Iterable[Outcome]) -> float:
+    """The seconds in which at least one of these outcomes was measured; times in which several were
+    count once. An outcome whose start is unknown counts as measured alone.
+    """
+    total, end = 0.0, 0.0
+    for outcome in sorted(outcomes, key=lambda outcome: outcome.started):
+        if not outcome.started:
+            total += outcome.duration_s
+            continue
+        finished = outcome.started + outcome.duration_s
+        total += max(finished - max(outcome.started, end), 0.0)
+        end = max(end, finished)
+    return total

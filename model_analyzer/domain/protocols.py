@@ -13,26 +13,31 @@ from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.measurements import ModelMeasurement, Notice, Observation, Outcome
 from model_analyzer.domain.models import ModelVariant, empty
 from model_analyzer.domain.settings import Protocol as ClientProtocol
+from model_analyzer.domain.slots import Asked, Finished, Slot
 from model_analyzer.domain.statistics import ServerStatistics
 from model_analyzer.domain.trials import Failure, ServerSetup, Trial, Workload
 
 
 class Search(Protocol):
-    """Proposes what to measure next. Same settings and answers, same questions."""
+    """Proposes what to measure next. The same calls in the same order give the same trials."""
 
     @property
     def most_trials(self) -> int | None:
-        """How many trials there can be at most, for showing progress; None if nobody can tell."""
+        """The largest number of trials, for showing progress; None if nobody can tell."""
 
     def ask(self) -> Trial | None:
-        """The next trial, or None when there is nothing left worth measuring."""
+        """The next trial. None if it depends on outcomes that are missing; if none is missing, the
+        search has ended.
+        """
 
     def tell(self, trial: Trial, outcome: Outcome) -> None:
-        """The answer to the trial asked last."""
+        """The outcome of a trial that was asked for. Each time that a trial was asked for, its
+        outcome is told once, in any order.
+        """
 
     @property
     def conclusion(self) -> Conclusion | None:
-        """What it came to, if it has ended and draws one."""
+        """The conclusion of a search that has ended, if it draws one."""
 
 
 class Runner(Protocol):
@@ -40,6 +45,26 @@ class Runner(Protocol):
 
     def run(self, trial: Trial) -> Outcome:
         """The outcome of `trial`. Raises only when no further trial makes sense."""
+
+
+class Executor(Protocol):
+    """Slots that measure trials side by side."""
+
+    @property
+    def slots(self) -> Sequence[Slot]:
+        """All slots that work."""
+
+    @property
+    def free(self) -> Sequence[Slot]:
+        """The slots without a trial."""
+
+    def start(self, trial: Trial, slot: Slot) -> None:
+        """Begins to measure a trial on a free slot."""
+
+    def wait(self) -> Finished:
+        """The next trial that has finished or was lost. There must be one under way. Raises only
+        when no further trial makes sense.
+        """
 
 
 class State(Protocol):
@@ -50,6 +75,12 @@ class State(Protocol):
 
     def record(self, trial: Trial, outcome: Outcome) -> None:
         """Keep the outcome: it is on disk when this returns. Keeping it twice is fine."""
+
+    def asked(self, subject: str) -> Sequence[Asked]:
+        """The trials that the search for a subject was asked for, where several were under way."""
+
+    def record_asked(self, subject: str, number: int, asked: Asked) -> None:
+        """Keep a question, on disk when this returns. It replaces all from `number` on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

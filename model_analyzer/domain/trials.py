@@ -394,6 +394,7 @@ class FailureReason(Enum):
     SERVER_DIED = "the server died"
     MODEL_DIED = "a process of the model died"
     NO_RESULT = "perf_analyzer ended without a result"
+    LOST = "the machines that measured it were lost"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

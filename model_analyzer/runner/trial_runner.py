@@ -70,7 +70,7 @@ class TrialRunner:
     def run(self, trial: Trial) -> Outcome:
         for work in trial.workloads:
             self._output.write(work.variant)
-        started, clock = time.time(), time.monotonic()
+        started, clock = round(time.time(), 3), time.monotonic()
         with self._interruptible():
             outcome = self._measure(trial, clock)
             if isinstance(outcome, Failure) and outcome.reason in _MAY_BE_CHANCE:

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Hill climbing in a search space: from the measured coordinates to the next one.
+"""Hill climbing in a search space: from the measured coordinates to the next ones.
 
 Around a home coordinate, the climb measures a few coordinates that differ in as many dimensions as
 possible. Their gains over home give the direction and the length of the step to the next home. Near
 the boundary of the constraints it measures all adjacent coordinates instead and takes the best
-feasible one. It ends when home does not change. Failed trials leave gaps in the information about
+feasible one. It ends when home does not change. The coordinates around one home may be measured at
+the same time, home itself too. Failed trials leave gaps in the information about
 the direction: if there were any, the climb tries every coordinate adjacent to the best one before
 it ends.
 """
@@ -34,39 +35,52 @@ _MAX_VISITS = 2
 
 
 class Climb:
-    """Chooses the next coordinate, given the measurement of the previous one."""
+    """Chooses the next coordinate, given the measurements so far."""
 
     def __init__(self, space: Space, goal: Goal) -> None:
         self._space = space
         self._goal = goal
         self._measured: dict[Coordinate, Measurement | None] = {}
+        self._under_way: set[Coordinate] = set()
         self._area = Neighbourhood(space, space.start)
         self._visits = Counter([space.start])
         self._is_careful = False
         self._has_ended = False
 
-    def after(self, coordinate: Coordinate, measurement: Measurement | None) -> Coordinate | None:
-        """The coordinate to measure next; None ends the climb. A coordinate may occur again; the
-        caller answers it with the same measurement.
+    def ask(self) -> Coordinate | None:
+        """The coordinate to measure next. None if it depends on coordinates that are under way; if
+        there are none, the climb has ended.
         """
-        self._measured[coordinate] = measurement
-        if not self._has_ended:
-            next_coordinate = self._continue(coordinate)
-            if next_coordinate is not None:
-                return next_coordinate
-            self._has_ended = True
-        return self._gap_beside_best()
+        coordinate = None if self._has_ended else self._continue()
+        self._has_ended |= coordinate is None and not self._under_way
+        if self._has_ended:
+            coordinate = self._gap_beside_best()
+        if coordinate is not None:
+            self._under_way.add(coordinate)
+        return coordinate
 
-    def _continue(self, coordinate: Coordinate) -> Coordinate | None:
-        """The next coordinate of the climb after `coordinate`."""
-        if coordinate == self._home and self._has_overshot:
-            return self._step_back()
+    def tell(self, coordinate: Coordinate, measurement: Measurement | None) -> None:
+        """The measurement at a coordinate; None if the trial is illegal or failed."""
+        self._under_way.discard(coordinate)
+        self._measured[coordinate] = measurement
+
+    def _continue(self) -> Coordinate | None:
+        """The next coordinate of the climb. Home moves only while nothing is under way."""
+        if self._is_new(self._home):
+            return self._home
+        if self._home in self._measured and self._has_overshot:
+            return None if self._under_way else self._step_back()
         if self._explores_all:
-            missing = (near for near in self._area.adjacent if near not in self._measured)
-            return next(missing, None) or self._move(self._best_neighbour())
-        if len(self._neighbours) >= _MIN_NEIGHBOURS:
-            return self._move(self._uphill())
+            missing = next(filter(self._is_new, self._area.adjacent), None)
+            if missing is not None or self._under_way:
+                return missing
+            return self._move(self._best_neighbour())
+        if len(self._chosen) >= _MIN_NEIGHBOURS:
+            return None if self._under_way else self._move(self._uphill())
         return self._most_different()
+
+    def _is_new(self, coordinate: Coordinate) -> bool:
+        return coordinate not in self._measured and coordinate not in self._under_way
 
     @property
     def _home(self) -> Coordinate:
@@ -80,6 +94,12 @@ class Climb:
             for coordinate, measurement in self._measured.items()
             if measurement is not None and coordinate != self._home and coordinate in self._area
         }
+
+    @property
+    def _chosen(self) -> Sequence[Coordinate]:
+        """The neighbours of home that are measured or under way."""
+        others = self._under_way - {self._home}
+        return [*self._neighbours, *sorted(c for c in others if c in self._area)]
 
     def _is_feasible(self, coordinate: Coordinate) -> bool:
         measurement = self._measured.get(coordinate)
@@ -102,7 +122,8 @@ class Climb:
         passes = self._is_feasible(self._home)
         return any(self._is_feasible(near) is not passes for near in self._neighbours)
 
-    def _move(self, target: Coordinate) -> Coordinate | None:
+    def _move(self, target: Coordinate, *, is_careful: bool = False) -> Coordinate | None:
+        """Makes `target` home; returns the next coordinate to measure."""
         # beyond a bound, all coordinates have the same sizes
         coordinates = {target, self._space.inside(target)}
         if target == self._home or any(self._visits[c] >= _MAX_VISITS for c in coordinates):
@@ -110,8 +131,8 @@ class Climb:
         log.debug("Quick search steps from %s to %s", self._home, target)
         self._area = Neighbourhood(self._space, target)
         self._visits.update(coordinates)
-        self._is_careful = False
-        return target
+        self._is_careful = is_careful
+        return self._continue()
 
     def _step_back(self) -> Coordinate | None:
         """Moves to the neighbour of home that is nearest to the best coordinate, and then explores
@@ -122,9 +143,7 @@ class Climb:
             return None
         best = self._best(succeeded)
         nearest = next(self._area.by_worth(lambda axis, index: -((best[axis] - index) ** 2)))
-        moved = self._move(nearest)
-        self._is_careful = True
-        return moved
+        return self._move(nearest, is_careful=True)
 
     def _gap_beside_best(self) -> Coordinate | None:
         """An untried coordinate adjacent to the best one, if any trial has failed."""
@@ -132,7 +151,7 @@ class Climb:
         if not succeeded or len(succeeded) == len(self._measured):
             return None
         adjacent = Neighbourhood(self._space, self._best(succeeded)).adjacent
-        return next((near for near in adjacent if near not in self._measured), None)
+        return next(filter(self._is_new, adjacent), None)
 
     @property
     def _succeeded(self) -> Sequence[Coordinate]:
@@ -177,15 +196,15 @@ class Climb:
         return (self._goal.shortfall(home) - self._goal.shortfall(new)) / 100
 
     def _most_different(self) -> Coordinate | None:
-        """The untried neighbour that has most values that no measured neighbour has."""
-        used = [set(indices) for indices in zip(*self._neighbours, strict=True)]
+        """The new neighbour that has most values that no chosen neighbour has."""
+        used = [set(indices) for indices in zip(*self._chosen, strict=True)]
 
         def is_new(dimension: int, index: int) -> int:
             return int(not used or index not in used[dimension])
 
         neighbours = self._area.by_worth(is_new)
-        coordinate = next((near for near in neighbours if near not in self._measured), None)
-        if coordinate is None:
+        coordinate = next(filter(self._is_new, neighbours), None)
+        if coordinate is None and not self._under_way:
             log.info("No coordinate to measure. Exiting")
         return coordinate
 

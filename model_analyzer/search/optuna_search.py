@@ -9,7 +9,7 @@ are relative to it. The sampler is seeded: the same outcomes lead to the same tr
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -20,7 +20,14 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import OptunaSettings, SearchSettings
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.errors import ConfigError, Problem
-from model_analyzer.search.plan import SEED, Plan, Subject
+from model_analyzer.search.plan import (
+    SEED,
+    PartialPlan,
+    Plan,
+    Subject,
+    recorded,
+    side_by_side,
+)
 from model_analyzer.search.space import Coordinate, Dimension
 from model_analyzer.search.trial_map import TrialMap
 
@@ -69,6 +76,9 @@ class OptunaSearch:
         self._least, self._most = trial_counts(self._trials.space.size, optuna)
         self._patience = optuna.early_exit_threshold
         self._sampler = _Sampler(self._trials, seed)
+        self._records: list[TrialRecord] = []
+        self._best: tuple[Trial, float]
+        self._best_number = 0
 
     @property
     def most_trials(self) -> int:
@@ -80,28 +90,43 @@ class OptunaSearch:
         log.info("Starting Optuna mode search to find optimal configs")
         log.info("")
         self._describe()
-        trial = self._baseline()
-        baseline = yield trial
-        records = [TrialRecord(trial=trial, outcome=baseline)]
-        if isinstance(baseline, Failure):
-            log.error(_BASELINE_FAILED, self._subject.name, trial.variants, baseline.message)
-            return records
-        best, best_number = (trial, self._score(baseline, baseline)), 0
-        for number in range(1, self._most + 1):
-            proposal = self._sampler.ask()
+        baseline = yield from recorded(self._baseline())
+        self._records.append(baseline)
+        if isinstance(baseline.outcome, Failure):
+            message = baseline.outcome.message
+            log.error(_BASELINE_FAILED, self._subject.name, baseline.trial.variants, message)
+            return self._records
+        self._best = baseline.trial, self._score(baseline.outcome, baseline.outcome)
+        yield from side_by_side(self._proposals(baseline.outcome))
+        return self._records
+
+    def _proposals(self, baseline: Measurement) -> Iterator[PartialPlan[None]]:
+        for _ in range(self._most):
+            proposal = None if self._has_converged else self._sampler.ask()
             if proposal is None:
-                break
-            trial = self._trials.trial(proposal.coordinate, self._names)
-            outcome = yield trial
-            records.append(TrialRecord(trial=trial, outcome=outcome))
-            score = None if isinstance(outcome, Failure) else self._score(outcome, baseline)
-            self._sampler.tell(proposal, score)
-            if score is not None and score > best[1]:
-                best, best_number = (trial, score), number
-            _log_score((trial, score), best)
-            if number >= self._least and number - best_number >= self._patience:
-                break
-        return records
+                return
+            yield self._try(proposal, baseline)
+
+    def _try(self, proposal: _Proposal, baseline: Measurement) -> PartialPlan[None]:
+        trial = self._trials.trial(proposal.coordinate, self._names)
+        record = yield from recorded(trial)
+        self._records.append(record)
+        outcome = record.outcome
+        score = None if isinstance(outcome, Failure) else self._score(outcome, baseline)
+        self._sampler.tell(proposal, score)
+        if score is not None and score > self._best[1]:
+            self._best, self._best_number = (trial, score), self._tried
+        _log_score((trial, score), self._best)
+
+    @property
+    def _tried(self) -> int:
+        """The number of outcomes so far, without the baseline."""
+        return len(self._records) - 1
+
+    @property
+    def _has_converged(self) -> bool:
+        is_patient = self._tried - self._best_number < self._patience
+        return self._tried >= self._least and not is_patient
 
     def _baseline(self) -> Trial:
         """The trial that all others are compared with."""

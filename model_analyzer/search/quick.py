@@ -8,7 +8,7 @@ Every variant is measured under one load, which keeps it busy.
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator, Sequence
+from collections.abc import Iterator, Sequence
 
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import ModelVariant, VariantNames
@@ -16,7 +16,14 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import QuickSettings
 from model_analyzer.domain.trials import Trial
 from model_analyzer.search.climb import Climb
-from model_analyzer.search.plan import Plan, SearchedModel, Subject
+from model_analyzer.search.plan import (
+    PartialPlan,
+    Plan,
+    SearchedModel,
+    Subject,
+    recorded,
+    side_by_side,
+)
 from model_analyzer.search.space import UNBOUNDED, Coordinate, Space, sizes_at, space_of_sizes
 from model_analyzer.search.variants import sized_variant
 
@@ -48,15 +55,21 @@ class QuickSearch:
         log.info("")
         log.info("Starting quick mode search to find optimal configs")
         log.info("")
-        yield from self._measure(self._default())
-        climb = Climb(self._space, self._subject.goal)
-        coordinate: Coordinate | None = self._space.start
-        while coordinate is not None:
-            measurement = yield from self._measure(self._at(coordinate))
-            coordinate = climb.after(coordinate, measurement)
+        yield from side_by_side(self._steps())
         return self._records
 
-    def _measure(self, trial: Trial) -> Generator[Trial, Outcome, Measurement | None]:
+    def _steps(self) -> Iterator[PartialPlan[object] | None]:
+        yield self._measure(self._default())
+        climb = Climb(self._space, self._subject.goal)
+        while True:
+            coordinate = climb.ask()
+            yield None if coordinate is None else self._step(climb, coordinate)
+
+    def _step(self, climb: Climb, coordinate: Coordinate) -> PartialPlan[None]:
+        measurement = yield from self._measure(self._at(coordinate))
+        climb.tell(coordinate, measurement)
+
+    def _measure(self, trial: Trial) -> PartialPlan[Measurement | None]:
         """The measurement of `trial`; None if it is illegal or failed. Each trial is asked for
         once: several coordinates may stand for the same sizes.
         """
@@ -65,9 +78,10 @@ class QuickSearch:
             return None
         identity = (trial.key, trial.variants)
         if identity not in self._outcomes:
-            outcome = yield trial
-            self._outcomes[identity] = outcome
-            self._records.append(TrialRecord(trial=trial, outcome=outcome))
+            record = yield from recorded(trial)
+            if identity not in self._outcomes:  # it may have been under way already
+                self._outcomes[identity] = record.outcome
+                self._records.append(record)
         outcome = self._outcomes[identity]
         return outcome if isinstance(outcome, Measurement) else None
 

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
-from model_analyzer import __version__, profiling
+from model_analyzer import __version__
 from model_analyzer.app.progress.events import (
     BestChanged,
     ModelFinished,
@@ -29,6 +29,7 @@ from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.forecast.expectation.expectation import Stage
 from model_analyzer.forecast.time_left import TimeLeft
+from model_analyzer.profiling import events
 from model_analyzer.results.ranking import NO_GAIN
 from model_analyzer.results.selection import are_comparable
 from model_analyzer.search.plan import Subject
@@ -114,14 +115,14 @@ class Tracker:
             )
         )
 
-    def tell(self, event: profiling.Event) -> None:
+    def tell(self, event: events.Event) -> None:
         """Takes an event of the search."""
         match event:
-            case profiling.TrialStarted(trial):
+            case events.TrialStarted(trial):
                 self._started(trial)
-            case profiling.TrialFinished(trial, outcome, resumed):
-                self._finished(trial, outcome, resumed)
-            case profiling.GivenUp(failures, last, resumed):
+            case events.TrialFinished(trial, outcome, slot):
+                self._finished(trial, outcome, resumed=slot is None)
+            case events.GivenUp(failures, last, resumed):
                 self._given_up = True
                 log.error(
                     "The first %d attempts failed and none succeeded: skipping the rest of this"

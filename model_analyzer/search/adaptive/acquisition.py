@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -128,19 +129,24 @@ def evaluate(goal: Goal, predictions: list[Predictions], reference: int) -> Pros
     return Prospect(score, shortfall, noise, tuple(slacks))
 
 
-def expected_improvement(prospect: Prospect, reference: int, *, is_answered: bool) -> Floats:
-    """The expected improvement of each trial over the trial in column `reference`.
+def expected_improvement(
+    prospect: Prospect, reference: int, *, under_way: Sequence[int] = (), is_answered: bool
+) -> Floats:
+    """The expected improvement of each trial over the trial in column `reference`, beyond what the
+    best of the trials in the columns `under_way` gains in the same posterior sample.
 
     Without an answer yet, the gain is to meet the constraints or to come nearer to them.
     """
     passes = prospect.passes
     if is_answered:
-        return np.asarray(np.where(passes, np.maximum(prospect.score, 0), 0.0).mean(axis=0))
-    nearer = np.maximum(prospect.shortfall[:, reference, None] - prospect.shortfall, 0)
-    first = _FIRST_FEASIBLE + 0.4 * np.clip(prospect.score, -2, 2)
-    return np.asarray(
-        np.where(passes, first, _PERCENT_NEARER * np.minimum(nearer, 100)).mean(axis=0)
-    )
+        gain = np.where(passes, np.maximum(prospect.score, 0), 0.0)
+    else:
+        nearer = np.maximum(prospect.shortfall[:, reference, None] - prospect.shortfall, 0)
+        first = _FIRST_FEASIBLE + 0.4 * np.clip(prospect.score, -2, 2)
+        gain = np.where(passes, first, _PERCENT_NEARER * np.minimum(nearer, 100))
+    if under_way:
+        gain = np.maximum(gain - gain[:, under_way].max(axis=1, keepdims=True), 0)
+    return np.asarray(gain.mean(axis=0))
 
 
 def utility(score: float, chance: float) -> float:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Iterator
 
 from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.models import VariantNames
@@ -30,7 +31,7 @@ from model_analyzer.search.adaptive.stopping import (
     is_settled,
     most_trials,
 )
-from model_analyzer.search.plan import SEED, LearningPlan, Subject
+from model_analyzer.search.plan import SEED, LearningPlan, PartialPlan, Subject, side_by_side
 from model_analyzer.search.space import Coordinate, Space
 from model_analyzer.search.trial_map import TrialMap
 
@@ -90,25 +91,27 @@ class AdaptiveSearch:
             yield from knowledge.measure(self._map.smallest)
         if not knowledge.measured:
             return None
-        reason = StopReason.LIMIT
-        while len(knowledge.records) < self._most:
-            if is_late(knowledge.records, self._limits):
-                reason = StopReason.BUDGET
-                break
-            coordinate = self._next(knowledge)
-            if coordinate is None:
-                if self._candidate(knowledge) is None:
-                    reason = StopReason.NOTHING_WORTH
-                break
-            yield from knowledge.measure(coordinate)
-        conclusion = conclude(knowledge, reason, self._most, self._limits)
+        yield from side_by_side(self._proposals(knowledge))
+        conclusion = conclude(knowledge, self._stop_reason(knowledge), self._most, self._limits)
         for line in explanation(knowledge, conclusion):
             conclusions.info("%s", line)
         log.info("Done with adaptive mode search.")
         return conclusion
 
+    def _proposals(self, knowledge: Knowledge) -> Iterator[PartialPlan[None] | None]:
+        while knowledge.asked < self._most and not is_late(knowledge.records, self._limits):
+            coordinate = self._next(knowledge)
+            yield None if coordinate is None else knowledge.measure(coordinate)
+
+    def _stop_reason(self, knowledge: Knowledge) -> StopReason:
+        if knowledge.asked >= self._most:
+            return StopReason.LIMIT
+        if is_late(knowledge.records, self._limits):
+            return StopReason.BUDGET
+        return StopReason.LIMIT if self._candidate(knowledge) else StopReason.NOTHING_WORTH
+
     def _next(self, knowledge: Knowledge) -> Coordinate | None:
-        """The coordinate to measure next; None ends the search.
+        """The coordinate to measure next; None ends the search, or waits for what is under way.
 
         The order is: a new candidate while unreserved trials remain or its expected gain is great,
         then lower loads and repetitions of the best, then new candidates again.
@@ -117,7 +120,7 @@ class AdaptiveSearch:
         is_great = candidate is not None and candidate.expected_gain >= _GREAT_GAIN
         if candidate is None or not (is_great or self._explores(knowledge)):
             for reserved in (*knowledge.lower_loads, next_repetition(knowledge)):
-                if reserved is not None:
+                if reserved is not None and reserved not in knowledge.under_way:
                     return reserved
         if candidate is None:
             return None
@@ -133,14 +136,14 @@ class AdaptiveSearch:
         noise = knowledge.assessment().prospect.noise
         reserved = next(count for level, count in _REPETITIONS if noise >= level)
         reserved += len(knowledge.lower_loads)
-        done = len(knowledge.records)
+        done = knowledge.asked
         return done < self._most - min(reserved, math.ceil(self._most / 3)) and not is_late(
             knowledge.records, self._limits, further=min(reserved, done // 3)
         )
 
     def _has_room_to_confirm(self, knowledge: Knowledge) -> bool:
         """Whether a new trial that turns out to be the best could still be repeated."""
-        return not knowledge.is_answered or len(knowledge.records) + 1 < self._most
+        return not knowledge.is_answered or knowledge.asked + 1 < self._most
 
     def _candidate(self, knowledge: Knowledge) -> Candidate | None:
         """The best candidate; None once continuing does not pay."""

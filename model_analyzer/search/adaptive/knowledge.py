@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 
 import numpy as np
 import numpy.typing as npt
 
-from model_analyzer.domain.measurements import Measurement, Outcome, averaged
+from model_analyzer.domain.measurements import Measurement, averaged
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.ties import (
@@ -35,7 +35,7 @@ from model_analyzer.search.adaptive.encoding import Encoding
 from model_analyzer.search.adaptive.failures import success_chances
 from model_analyzer.search.adaptive.queueing import Floats
 from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Predictions, Surrogate
-from model_analyzer.search.plan import Subject
+from model_analyzer.search.plan import PartialPlan, Subject, recorded
 from model_analyzer.search.space import Coordinate
 from model_analyzer.search.trial_map import TrialMap
 
@@ -113,7 +113,8 @@ class Knowledge:
     """All outcomes of a search, and the predictions that follow from them.
 
     `default` is the trial of the default configuration, `default_at` its coordinate. `ranked` are
-    the measured coordinates, best mean first.
+    the measured coordinates, best mean first; `under_way` are those that wait for an outcome, once
+    for each trial.
     """
 
     def __init__(
@@ -123,6 +124,7 @@ class Knowledge:
         self.records: list[TrialRecord] = []
         self.measured: dict[Coordinate, list[Measurement]] = {}
         self.ranked: Sequence[Coordinate] = ()
+        self.under_way: list[Coordinate] = []
         self._means: dict[Coordinate, Measurement] = {}
         self._failed: dict[Coordinate, Failure] = {}
         self._attempts: dict[Coordinate, int] = {}
@@ -155,7 +157,7 @@ class Knowledge:
 
     # -- trials ------------------------------------------------------------------------------
 
-    def measure(self, coordinate: Coordinate) -> Generator[Trial, Outcome, None]:
+    def measure(self, coordinate: Coordinate) -> PartialPlan[None]:
         """Asks for the trial at a coordinate (a repetition after the first time) and records the
         outcome.
         """
@@ -163,8 +165,11 @@ class Knowledge:
             self._trials[coordinate] = self._trial(coordinate)
         trial = replace(self._trials[coordinate], repetition=self.attempts(coordinate))
         self._attempts[coordinate] = trial.repetition + 1
-        outcome = yield trial
-        self.records.append(TrialRecord(trial=trial, outcome=outcome))
+        self.under_way.append(coordinate)
+        record = yield from recorded(trial)
+        self.under_way.remove(coordinate)
+        self.records.append(record)
+        outcome = record.outcome
         self._assessment, self._recommended = None, ()
         self._loaded = coordinate
         if isinstance(outcome, Failure):
@@ -173,6 +178,11 @@ class Knowledge:
         self.measured.setdefault(coordinate, []).append(outcome)
         self._means[coordinate] = averaged(self.measured[coordinate])
         self.ranked = self.goal.best_first(self._means, self._means.__getitem__)
+
+    @property
+    def asked(self) -> int:
+        """The number of all trials, those under way included."""
+        return len(self.records) + len(self.under_way)
 
     def attempts(self, coordinate: Coordinate) -> int:
         """How often the trial was asked for; failures count."""
@@ -336,9 +346,12 @@ class Knowledge:
         return {c: float(gains[assessment.rows[c]]) for c in self.ranked if c != assessment.leader}
 
     def _gains(self, assessment: Assessment) -> Floats:
-        """The expected gain of each trial over the leader."""
+        """The expected gain of each trial over the leader and over what is under way."""
         return expected_improvement(
-            assessment.prospect, assessment.rows[assessment.leader], is_answered=self.is_answered
+            assessment.prospect,
+            assessment.rows[assessment.leader],
+            under_way=[assessment.rows[coordinate] for coordinate in self.under_way],
+            is_answered=self.is_answered,
         )
 
     def _remaining_information(self, assessment: Assessment, tried: Sequence[int]) -> Floats:

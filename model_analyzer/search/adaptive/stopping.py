@@ -38,8 +38,8 @@ def is_late(records: Sequence[TrialRecord], limits: AdaptiveSettings, further: i
     """Whether the time budget is too short for the next trial and `further` more, if each takes as
     long as the longest so far.
     """
-    spent = [record.outcome.duration_s for record in records]
-    return not limits.budget.covers(spent, 1 + further)
+    outcomes = [record.outcome for record in records]
+    return not limits.budget.covers(outcomes, 1 + further)
 
 
 def is_settled(knowledge: Knowledge) -> bool:

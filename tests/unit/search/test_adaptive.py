@@ -631,6 +631,7 @@ def test_of_long_lists_a_part_is_thought_about_at_a_time() -> None:
     for coordinate in (trial_map.smallest, middle):
         step = known.measure(coordinate)
         trial = next(step)
+        assert isinstance(trial, Trial)
         with pytest.raises(StopIteration):
             step.send(saturating(trial))
 

@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Slots: the places where trials are measured, each one trial at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.trials import Trial
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slot:
+    """A server with a load generator. `loaded` is the `Trial.content` of its latest trial.
+
+    Slots on one `host` share its fate and its CPUs.
+    """
+
+    name: str = ""
+    host: str = ""
+    loaded: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A trial has no outcome, because its slot was lost. `reason` is for people."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """What came of a trial that was started on `slot`."""
+
+    trial: Trial
+    slot: Slot
+    result: Outcome | Lost
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A trial that a search was asked for, by its `key`.
+
+    `after` are the keys of the trials whose outcomes the search was told since the question
+    before, in order. With these, a search gives the same trials again.
+    """
+
+    key: str
+    after: tuple[str, ...]

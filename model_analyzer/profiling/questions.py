@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The trials that a search was asked for, and the replay of an earlier run.
+
+With several trials under way, a search depends on the order in which outcomes arrive. A run with
+several slots therefore records each question and what the search was told before it. The next run
+repeats both, and so the search goes on exactly where it was.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+
+from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.protocols import Search, State
+from model_analyzer.domain.slots import Asked
+from model_analyzer.domain.trials import Trial
+
+
+class Questions:
+    """Asks a search for trials and tells it their outcomes.
+
+    With `records`, each question is recorded in the state, under the name of the `subject`.
+    """
+
+    def __init__(self, search: Search, state: State, subject: str, *, records: bool) -> None:
+        self._search = search
+        self._state = state
+        self._subject = subject
+        self._records = records
+        self._number = 0
+        self._told: list[str] = []
+        # without an outcome, by key: the search may ask for the same content under several names
+        self._open: dict[str, list[Trial]] = {}
+        self._due: deque[Trial] = deque()
+
+    def replay(self) -> Iterator[tuple[Trial, Outcome]]:
+        """Repeats the recorded questions; yields each trial with its outcome before the search is
+        told.
+
+        It ends where the search asks for another trial than recorded (its settings have changed),
+        or where an outcome is missing. What the search has asked for by then is due next.
+        """
+        for asked in self._state.asked(self._subject):
+            recorded = [(key, self._recorded(key)) for key in asked.after]
+            for key, outcome in recorded:
+                if outcome is not None:
+                    yield from self.answer(key, outcome)
+            if any(outcome is None for _, outcome in recorded):
+                break
+            trial = self._search.ask()
+            if trial is not None:
+                self._add(trial, is_new=trial.key != asked.key)
+            if trial is None or trial.key != asked.key:
+                break
+        self._due.extend(trials[0] for trials in self._open.values())
+
+    def next(self) -> Trial | None:
+        """The next trial; None if there is none now. Its content may be under way already."""
+        if self._due:
+            return self._due.popleft()
+        trial = self._search.ask()
+        if trial is not None:
+            self._add(trial, is_new=True)
+        return trial
+
+    def again(self, trial: Trial) -> None:
+        """Makes a trial that was lost the next one."""
+        self._due.appendleft(trial)
+
+    def answer(self, key: str, outcome: Outcome) -> Iterator[tuple[Trial, Outcome]]:
+        """Tells the search the outcome of all trials with this key; yields each of them before."""
+        self._told.append(key)
+        for trial in self._open.pop(key):
+            yield trial, outcome
+            self._search.tell(trial, outcome)
+
+    def _add(self, trial: Trial, *, is_new: bool) -> None:
+        self._open.setdefault(trial.key, []).append(trial)
+        if is_new and self._records:
+            asked = Asked(key=trial.key, after=tuple(self._told))
+            self._state.record_asked(self._subject, self._number, asked)
+        self._number += 1
+        self._told = []
+
+    def _recorded(self, key: str) -> Outcome | None:
+        return self._state.outcome_of(self._open[key][0]) if key in self._open else None
