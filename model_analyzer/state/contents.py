@@ -63,7 +63,7 @@ from model_analyzer.state.format.losses import (
     in_words,
     outcome_of,
 )
-from model_analyzer.state.format.records import CONTENTS, Records
+from model_analyzer.state.records import CONTENTS, Records
 from model_analyzer.state.upstream.reading import SEED, is_upstream, read_upstream
 
 _END = "end"
