@@ -33,8 +33,8 @@ from model_analyzer.state.checkpoint import Checkpoint, read_file
 from model_analyzer.state.format.codec import Encoder
 from model_analyzer.state.format.header import Header
 from model_analyzer.state.format.lines import encode
-from model_analyzer.state.format.records import Records
 from model_analyzer.state.profile_state import ProfileState
+from model_analyzer.state.records import Records
 from model_analyzer.state.upstream.writing import write_upstream
 
 APPENDED = 200  # measurements made durable at each size

@@ -37,7 +37,7 @@ from model_analyzer.state.checkpoint import Checkpoint, read_file
 from model_analyzer.state.format.codec import Encoder
 from model_analyzer.state.format.header import Header
 from model_analyzer.state.format.lines import encode
-from model_analyzer.state.format.records import Records
+from model_analyzer.state.records import Records
 
 GOAL = Goal(models=(ModelGoal(constraints=(Constraint(tag="perf_latency_p99", maximum=50),)),))
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
@@ -12,19 +12,15 @@ from types import MappingProxyType
 from typing import Any
 
 from model_analyzer.domain.environment import Veil, container_settings, settings_of
-from model_analyzer.domain.flags import (
-    PERF_ANALYZER_NO_FILES,
-    PERF_ANALYZER_SWITCHES,
-    is_on,
-)
+from model_analyzer.domain.flags import PERF_ANALYZER_NO_FILES
 from model_analyzer.domain.former_secrets import formerly_masked
 from model_analyzer.domain.groups import group_name
-from model_analyzer.domain.models import ModelVariant, empty, fingerprint
+from model_analyzer.domain.models import ModelVariant, empty, fingerprint, freeze
 from model_analyzer.domain.secrets import masked_values
 
 # perf_analyzer flags that say where things are, not what is measured. `input-data` and
 # `request-intervals` name files: their content counts, see `Workload.inputs`.
-_FLAGS_WITHOUT_MEANING = frozenset(
+FLAGS_WITHOUT_MEANING = frozenset(
     {
         "url", "metrics-url", "metrics-interval", "collect-metrics", "latency-report-file",
         "input-data", "request-intervals", "verbose", "extra-verbose", "verbose-csv",
@@ -32,18 +28,6 @@ _FLAGS_WITHOUT_MEANING = frozenset(
         "ssl-grpc-root-certifications-file", "ssl-grpc-private-key-file",
         "ssl-grpc-certificate-chain-file", "ssl-https-ca-certificates-file",
         "ssl-https-client-certificate-file", "ssl-https-private-key-file",
-    }
-)  # fmt: skip
-
-# Flags with files whose content counts; if the files are missing, their names count.
-_FLAGS_OF_FILES = frozenset({"input-data", "request-intervals"})
-
-# The load says these; and of a count of requests upstream only keeps what it was at first, before
-# windows were enlarged.
-_FLAGS_UNTOLD = frozenset(
-    {
-        *(_FLAGS_WITHOUT_MEANING - _FLAGS_OF_FILES), "measurement-request-count", "batch-size",
-        "concurrency-range", "request-rate-range",
     }
 )  # fmt: skip
 
@@ -72,7 +56,7 @@ def _meaning(flags: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _telling(flags: Mapping[str, Any]) -> Mapping[str, Any]:
-    meaning = {flag: value for flag, value in flags.items() if flag not in _FLAGS_WITHOUT_MEANING}
+    meaning = {flag: value for flag, value in flags.items() if flag not in FLAGS_WITHOUT_MEANING}
     data = flags.get("input-data", ())
     generated = [
         item
@@ -84,21 +68,6 @@ def _telling(flags: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _without(values: Mapping[str, Any], names: Collection[str]) -> Mapping[str, Any]:
     return {name: value for name, value in values.items() if name not in names}
-
-
-def _told(flags: Mapping[str, Any]) -> Mapping[str, Sequence[str]]:
-    """The flags that change what is measured, as far as an upstream checkpoint tells them: files
-    by their names, and what upstream always asks for not at all.
-    """
-    told = {}
-    for flag, value in masked_values(flags).items():
-        texts = [str(item) for item in (value if isinstance(value, (list, tuple)) else [value])]
-        if flag in PERF_ANALYZER_SWITCHES:
-            texts = ["true"] if any(map(is_on, texts)) else []
-        usual = flag == "measurement-mode" and texts == ["count_windows"]
-        if texts and not usual and flag not in _FLAGS_UNTOLD:
-            told[flag] = texts
-    return told
 
 
 class LoadKind(Enum):
@@ -215,6 +184,18 @@ class ServerSetup:
         """The container's arguments as they are stored and shown."""
         return MappingProxyType(self.veil.container(self.container))
 
+    @cached_property
+    def kept(self) -> ServerSetup:
+        """The setup as it is stored."""
+        return replace(
+            self,
+            flags=freeze(masked_values(self.flags)),
+            environment=self.kept_environment,
+            container=freeze(self.kept_container),
+            access=empty(),
+            veil=Veil(shown=self.veil.shown),
+        )
+
     @property
     def meaning(self) -> Mapping[str, Any]:
         """What counts, by name, secrets masked: ports, paths and log flags do not."""
@@ -297,35 +278,8 @@ class Trial:
 
     @property
     def is_unverified(self) -> bool:
-        """Whether nobody knows with which files it was measured: upstream does not keep that."""
+        """Whether the files of a model are unknown: upstream does not store them."""
         return "" in [work.variant.files for work in self.workloads]
-
-    @cached_property
-    def unverified_key(self) -> str:
-        """Fingerprint of what an upstream checkpoint tells of a trial: equal for a trial of ours
-        and for the unverified one of the same thing.
-
-        That is: models and their configurations, with those of all that they call; loads;
-        perf_analyzer flags that change what is measured, with files by their names; the protocol,
-        and the variables of the server. It is not: the content of files, the version, the flags
-        and the container of the server. GPUs are left to whoever opens the checkpoint.
-        """
-        return fingerprint(
-            [
-                "c_api" if self.setup.launch == "c_api" else self.setup.protocol,
-                settings_of(self.setup.kept_environment),
-                [
-                    [
-                        work.variant.unverified_identity,
-                        [work.load.kind.value, work.load.value, work.load.batch_size],
-                        _told(work.flags),
-                        *([masked_values(work.genai_perf)] if work.times_tokens else []),
-                    ]
-                    for work in self.workloads
-                ],
-                *([self.repetition] if self.repetition else []),
-            ]
-        )
 
     @property
     def first(self) -> Trial:

@@ -46,8 +46,8 @@ from model_analyzer.state.format.decoder import decode_goal
 from model_analyzer.state.format.header import Header, decode_header, header_entry
 from model_analyzer.state.format.layout import Layout, is_journal, number_of, prefix_of
 from model_analyzer.state.format.lines import Entry, decode, encode, split
-from model_analyzer.state.format.records import Records
 from model_analyzer.state.lock import living_owner
+from model_analyzer.state.records import Records
 
 T = TypeVar("T")
 C = TypeVar("C", bound="Checkpoint")

@@ -17,8 +17,8 @@ from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.format.codec import Encoder
 from model_analyzer.state.format.header import Header
 from model_analyzer.state.format.lines import encode
-from model_analyzer.state.format.records import Records
 from model_analyzer.state.mismatch import hardware_differences
+from model_analyzer.state.records import Records
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ def merge(checkpoints: Sequence[Checkpoint]) -> Merged:
                 if not _replaces(own.outcome, present.outcome):
                     continue
             for entry in encoder.record(key, own):
-                records.take(entry, encode(entry))
+                records.take(entry, encode(entry), own)
     last = checkpoints[-1]
     return Merged(
         checkpoint=Checkpoint(

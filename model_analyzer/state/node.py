@@ -24,9 +24,9 @@ from model_analyzer.state.contents import Content, read_checkpoint, read_journal
 from model_analyzer.state.format.codec import Encoder
 from model_analyzer.state.format.header import Header, header_entry
 from model_analyzer.state.format.layout import Layout
-from model_analyzer.state.format.records import Records
 from model_analyzer.state.journal import Journal
 from model_analyzer.state.lock import Lock
+from model_analyzer.state.records import Records
 
 log = logging.getLogger(__name__)
 

@@ -32,14 +32,15 @@ from model_analyzer.state.format.codec import (
     Encoder,
     encode_conclusion,
     encode_server_only,
+    stored,
 )
 from model_analyzer.state.format.header import Header, header_entry
 from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.format.lines import Entry
-from model_analyzer.state.format.records import Records
 from model_analyzer.state.journal import Fault, Journal
 from model_analyzer.state.lock import Lock
 from model_analyzer.state.node import Follower
+from model_analyzer.state.records import Records
 from model_analyzer.writing import create_file
 
 log = logging.getLogger(__name__)
@@ -273,9 +274,10 @@ class ProfileState:
         self._check_files()
         entries = tuple(self._encoder.record(trial.key, record))
         lines = self._append(entries)
+        kept = stored(record)
         try:
             for entry, line in zip(entries, lines, strict=True):
-                self._records.take(entry, line)
+                self._records.take(entry, line, kept)
         except ValueError as error:
             raise CheckpointError(f"{trial}: what was measured makes no sense: {error}") from error
         self._earlier -= {trial.key, trial.former_key}

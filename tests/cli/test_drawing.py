@@ -18,7 +18,7 @@ from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.format.codec import Encoder
 from model_analyzer.state.format.header import Header
 from model_analyzer.state.format.lines import encode
-from model_analyzer.state.format.records import Records
+from model_analyzer.state.records import Records
 from tests.browser.pages import measured
 from tests.unit.builders import record, variant
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from model_analyzer.reports.tables import Table, pairs_table
 from model_analyzer.state.find import find
-from model_analyzer.state.format.records import Share
+from model_analyzer.state.records import Share
 
 _NO_NODE = "this machine"
 

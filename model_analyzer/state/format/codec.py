@@ -10,9 +10,9 @@ on them. What is empty is left out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
@@ -22,7 +22,7 @@ from model_analyzer.domain.measurements import (
     Outcome,
     Values,
 )
-from model_analyzer.domain.models import ModelVariant, fingerprint, thaw
+from model_analyzer.domain.models import ModelVariant, fingerprint, freeze, thaw
 from model_analyzer.domain.profiles import Device, TrialRecord
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.statistics import ModelStatistics
@@ -33,6 +33,11 @@ from model_analyzer.domain.trials import (
 )
 from model_analyzer.state.format.copies import copy_entry
 from model_analyzer.state.format.lines import Entry, encode
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T", bound="DataclassInstance")
 
 FORMAT = 3
 
@@ -128,6 +133,36 @@ class _Definition:
     is_copied: bool = False
 
 
+def stored(record: TrialRecord) -> TrialRecord:
+    """The record as it is read back: secrets are masked, and times are rounded."""
+    trial, outcome = record.trial, record.outcome
+    workloads = tuple(
+        _changed(
+            work,
+            flags=freeze(masked_values(work.flags)),
+            genai_perf=freeze(masked_values(work.genai_perf)),
+        )
+        for work in trial.workloads
+    )
+    times = {"started": _rounded(outcome.started), "duration_s": _rounded(outcome.duration_s)}
+    if isinstance(outcome, Measurement):
+        times["loading_s"] = _rounded(outcome.loading_s)
+    return record._replace(
+        trial=_changed(trial, workloads=workloads, setup=trial.setup.kept),
+        outcome=_changed(outcome, **times),
+    )
+
+
+def _changed(value: T, **fields: Any) -> T:
+    """The value with these fields; the same object if they are equal."""
+    is_same = all(getattr(value, name) == field for name, field in fields.items())
+    return value if is_same else replace(value, **fields)
+
+
+def _rounded(seconds: float) -> float:
+    return round(seconds, 3)
+
+
 def encode_device(device: Device) -> Entry:
     return {"uuid": device.uuid, "name": device.name, "memory": device.memory}
 
@@ -194,8 +229,8 @@ def _workload(work: Workload, generator: str) -> Entry:
 def _outcome(outcome: Outcome) -> dict[str, Any]:
     common = {
         "commands": list(outcome.commands),
-        "started": round(outcome.started, 3),
-        "duration_s": round(outcome.duration_s, 3),
+        "started": _rounded(outcome.started),
+        "duration_s": _rounded(outcome.duration_s),
     }
     if isinstance(outcome, Failure):
         return {
@@ -213,7 +248,7 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
             "statistics",
             {name: _counts(model) for name, model in outcome.statistics.items()},
         ),
-        **_unless_empty("loading_s", round(outcome.loading_s, 3)),
+        **_unless_empty("loading_s", _rounded(outcome.loading_s)),
         **_unless_empty(
             "notices", [[notice.kind.value, notice.text] for notice in outcome.notices]
         ),

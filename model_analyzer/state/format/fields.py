@@ -189,22 +189,24 @@ def record(make: Callable[..., T], **fields: Field[Any] | tuple[Field[Any], Any]
 
 def keyed(**fields: Field[Any] | tuple[Field[Any], Any]) -> Field[dict[str, Any]]:
     """The same as a dictionary."""
-    needed = [(key, field) for key, field in fields.items() if not isinstance(field, tuple)]
-    others = [(key, *field) for key, field in fields.items() if isinstance(field, tuple)]
+    required = [(key, field) for key, field in fields.items() if not isinstance(field, tuple)]
+    others = [(key, field[0]) for key, field in fields.items() if isinstance(field, tuple)]
+    defaults = {key: field[1] for key, field in fields.items() if isinstance(field, tuple)}
 
     def of_record(value: Any) -> dict[str, Any]:
         if type(value) is not dict:
             raise Malformed("an object", value)
-        made = {}
+        decoded = defaults.copy()
         key = ""
         try:
-            for key, field in needed:
-                made[key] = field(value.get(key, _MISSING))
-            for key, field, default in others:
-                made[key] = field(value[key]) if key in value else default
+            for key, field in required:
+                decoded[key] = field(value.get(key, _MISSING))
+            for key, field in others:
+                if key in value:
+                    decoded[key] = field(value[key])
         except Malformed as error:
             raise error.inside(key) from None
-        return made
+        return decoded
 
     return of_record
 

@@ -34,7 +34,7 @@ from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.format.codec import Encoder
 from model_analyzer.state.format.header import Header
 from model_analyzer.state.format.lines import encode
-from model_analyzer.state.format.records import Records
+from model_analyzer.state.records import Records
 from tests.damaged_texts import damaged
 from tests.unit.config.configurations import mutated_trees
 from tests.unit.state.samples import trial

@@ -16,7 +16,7 @@ from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.format.codec import Encoder
 from model_analyzer.state.format.header import Header
 from model_analyzer.state.format.lines import encode
-from model_analyzer.state.format.records import Records
+from model_analyzer.state.records import Records
 from model_analyzer.state.upstream.flags import key_text
 from model_analyzer.state.upstream.reading import read_upstream
 from model_analyzer.state.upstream.writing import write_upstream

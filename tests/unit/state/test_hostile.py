@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.errors import CheckpointError
+from model_analyzer.state import records
 from model_analyzer.state.checkpoint import load, read_file
-from model_analyzer.state.format import records
 from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.profile_state import ProfileState
 from tests.unit.state.samples import measurement, trial

@@ -15,6 +15,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import Device
 from model_analyzer.domain.trials import Load, LoadKind
 from model_analyzer.errors import CheckpointError
+from model_analyzer.state.upstream.identity import unverified_key
 from model_analyzer.state.upstream.reading import UpstreamCheckpoint, is_upstream, read_upstream
 from model_analyzer.state.upstream.writing import write_upstream
 from tests.unit.state.upstream_samples import (
@@ -197,7 +198,7 @@ def test_the_same_with_two_addresses_of_the_metrics_was_measured_twice() -> None
     assert [record.trial.repetition for record in records] == [0, 0, 1, 1] * 2
     assert len({record.trial.key for record in records}) == 8
     assert len({record.trial.first.key for record in records}) == 4
-    assert len({record.trial.unverified_key for record in records}) == 8
+    assert len({unverified_key(record.trial) for record in records}) == 8
 
 
 def test_input_files_count_by_their_names() -> None:

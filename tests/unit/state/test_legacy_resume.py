@@ -17,6 +17,7 @@ from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
 from model_analyzer.runner.repository import ModelRepository
 from model_analyzer.search.choose import choose
 from model_analyzer.search.plan import SearchedModel, Subject
+from model_analyzer.state.upstream.identity import unverified_key
 from tests.unit.builders import settings
 from tests.unit.state.upstream_samples import read, read_changed, record_at
 
@@ -64,7 +65,7 @@ def asked_and_answered(text: str, sample: str) -> tuple[list[str], dict[str, Tri
     trials by their keys.
     """
     profile = read(sample).profile
-    outcomes = {record.trial.unverified_key: record.outcome for record in profile.records}
+    outcomes = {unverified_key(record.trial): record.outcome for record in profile.records}
     chosen = settings(text)
     (model,) = chosen.models
     searched = SearchedModel(facts=ModelRepository(STARTER).facts(model.name), settings=model)
@@ -78,8 +79,8 @@ def asked_and_answered(text: str, sample: str) -> tuple[list[str], dict[str, Tri
     asked = []
     while (trial := search.ask()) is not None:
         asked.append(str(trial))
-        search.tell(trial, outcomes[trial.unverified_key])
-    return asked, {record.trial.unverified_key: record.trial for record in profile.records}
+        search.tell(trial, outcomes[unverified_key(trial)])
+    return asked, {unverified_key(record.trial): record.trial for record in profile.records}
 
 
 @pytest.mark.parametrize(
@@ -111,7 +112,7 @@ def verified(trial: Trial, **changes: Any) -> Trial:
 def test_files_and_versions_do_not_count() -> None:
     ours = verified(imported())
 
-    assert ours.unverified_key == imported().unverified_key
+    assert unverified_key(ours) == unverified_key(imported())
     assert ours.key != imported().key
     assert (ours.is_unverified, imported().is_unverified) == (False, True)
 
@@ -130,7 +131,7 @@ def test_flags_that_say_nothing_new_do_not_count(flags: dict[str, str]) -> None:
 
     ours = verified(imported(), flags=freeze({**work.flags, **flags}))
 
-    assert ours.unverified_key == imported().unverified_key
+    assert unverified_key(ours) == unverified_key(imported())
 
 
 @pytest.mark.parametrize(
@@ -148,14 +149,14 @@ def test_flags_that_change_what_is_measured_do(flags: dict[str, Any]) -> None:
 
     ours = verified(imported(), flags=freeze({**work.flags, **flags}))
 
-    assert ours.unverified_key != imported().unverified_key
+    assert unverified_key(ours) != unverified_key(imported())
 
 
 def test_a_flag_is_the_same_in_any_spelling() -> None:
     (work,) = imported().workloads
 
     def key(**flags: Any) -> str:
-        return verified(imported(), flags=freeze({**work.flags, **flags})).unverified_key
+        return unverified_key(verified(imported(), flags=freeze({**work.flags, **flags})))
 
     assert key(streaming="True") == key(streaming="true")
     assert key(shape="A:1") == key(shape=("A:1",))
@@ -172,7 +173,7 @@ def test_a_configuration_is_the_same_in_other_words() -> None:
         workloads=(replace(work, variant=replace(work.variant, config=spelled_out, files="f")),),
     )
 
-    assert ours.unverified_key == imported().unverified_key
+    assert unverified_key(ours) == unverified_key(imported())
 
 
 def test_another_configuration_load_protocol_or_variable_is_another_trial() -> None:
@@ -193,10 +194,16 @@ def test_another_configuration_load_protocol_or_variable_is_another_trial() -> N
         replace(trial, workloads=(work, work)),
     ]
 
-    keys = {one.unverified_key for one in others}
+    keys = {unverified_key(one) for one in others}
 
     assert len(keys) == len(others)
-    assert trial.unverified_key not in keys
+    assert unverified_key(trial) not in keys
+
+
+def test_a_repetition_is_another_trial() -> None:
+    trial = imported()
+
+    assert unverified_key(replace(trial, repetition=1)) != unverified_key(trial)
 
 
 def test_called_models_count_in_any_order() -> None:
@@ -209,8 +216,8 @@ def test_called_models_count_in_any_order() -> None:
 
     first, second = work.variant.composing
 
-    assert with_parts(second, first).unverified_key == trial.unverified_key
-    assert with_parts(first).unverified_key != trial.unverified_key
+    assert unverified_key(with_parts(second, first)) == unverified_key(trial)
+    assert unverified_key(with_parts(first)) != unverified_key(trial)
 
 
 def test_times_of_tokens_count_with_the_flags_of_genai_perf() -> None:
@@ -223,8 +230,8 @@ def test_times_of_tokens_count_with_the_flags_of_genai_perf() -> None:
     trial = record_at(read_changed("plain", speak), 0).trial
     ours = verified(imported(), times_tokens=True, genai_perf=freeze({"tokenizer": "small"}))
 
-    assert ours.unverified_key == trial.unverified_key
-    assert trial.unverified_key != imported().unverified_key
+    assert unverified_key(ours) == unverified_key(trial)
+    assert unverified_key(trial) != unverified_key(imported())
 
 
 def test_what_no_server_takes_is_like_nothing_else() -> None:

@@ -18,9 +18,9 @@ from model_analyzer.domain.models import freeze
 from model_analyzer.domain.profiles import Device
 from model_analyzer.domain.trials import Trial
 from model_analyzer.state.checkpoint import Checkpoint, load, read_file
-from model_analyzer.state.format.records import Records
 from model_analyzer.state.node import Follower, NodeJournal
 from model_analyzer.state.profile_state import ProfileState
+from model_analyzer.state.records import Records
 from model_analyzer.state.verify import verify
 from tests.unit.state.samples import (
     failure,

@@ -21,8 +21,8 @@ from model_analyzer.state.format.codec import Encoder
 from model_analyzer.state.format.header import Header
 from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.format.lines import encode
-from model_analyzer.state.format.records import Records
 from model_analyzer.state.profile_state import ProfileState
+from model_analyzer.state.records import Records
 from model_analyzer.state.stores.directory import DirectoryCheckpointer
 from model_analyzer.writing import replace_file
 from tests.unit.state.samples import (

@@ -17,8 +17,8 @@ from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Ou
 from model_analyzer.domain.models import freeze
 from model_analyzer.domain.profiles import Device, TrialRecord
 from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, ServerSetup, Trial
+from model_analyzer.state import records
 from model_analyzer.state.checkpoint import Checkpoint, load
-from model_analyzer.state.format import records
 from model_analyzer.state.profile_state import ProfileState
 from tests.unit.state.samples import (
     SECRETS,

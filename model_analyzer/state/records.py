@@ -20,6 +20,7 @@ from model_analyzer.state.format.copies import COPY, copy_entries, deflated
 from model_analyzer.state.format.decoder import Decoder
 from model_analyzer.state.format.lines import Entry, decode_again
 from model_analyzer.state.format.losses import contents_text
+from model_analyzer.state.upstream.identity import unverified_key
 
 # So many records are kept as well, from the first on: making a report looks at each, and reading a
 # line takes longer than anything that is done with it.
@@ -79,10 +80,11 @@ class Records(Collection[TrialRecord]):
         """How many outcomes of each node of a cluster there are."""
         return dict(self._nodes)
 
-    def take(self, entry: Entry, line: bytes) -> None:
-        """Takes the entry of a line, with its line end, that is an outcome or prepares one.
+    def take(self, entry: Entry, line: bytes, record: TrialRecord | None = None) -> None:
+        """Adds the entry of a line (with its line end): an outcome, or a definition for one.
 
-        Raises ValueError if it is not complete.
+        An outcome whose `record` is given, as it is stored, is kept as it is; any other is decoded.
+        Raises ValueError if the entry is invalid.
         """
         if entry["entry"] == COPY:
             return
@@ -90,7 +92,8 @@ class Records(Collection[TrialRecord]):
             self._decoder.define(entry)
             self._definitions.setdefault(_key(entry), line)
             return
-        record = self._decoder.record(entry)
+        if record is None:
+            record = self._decoder.record(entry)
         name = (entry["key"], record.trial.variants)
         self._place(name, line)
         if len(self._read) < _KEPT:
@@ -131,7 +134,7 @@ class Records(Collection[TrialRecord]):
 
     def unverified(self, trial: Trial) -> TrialRecord | None:
         """What upstream recorded for this trial, as far as its checkpoints tell."""
-        name = self._unverified.get(trial.unverified_key) if self._unverified else None
+        name = self._unverified.get(unverified_key(trial)) if self._unverified else None
         return None if name is None else self._record(name)
 
     def named(self, key: str, variants: str) -> TrialRecord | None:
@@ -207,9 +210,9 @@ class Records(Collection[TrialRecord]):
     def _verify(self, name: _Name, trial: Trial) -> None:
         """One that is known by its real key, too, is not needed under the other."""
         if trial.is_unverified:
-            self._unverified[trial.unverified_key] = name
+            self._unverified[unverified_key(trial)] = name
         elif self._unverified:
-            old = self._unverified.pop(trial.unverified_key, None)
+            old = self._unverified.pop(unverified_key(trial), None)
             if old is not None and old in self._lines:
                 del self._lines[old]
                 del self._newest[old[0]]

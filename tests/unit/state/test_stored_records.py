@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""A run keeps a record as `stored` gives it: it equals the record that a later run reads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from model_analyzer.domain.environment import Veil
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
+from model_analyzer.domain.models import freeze
+from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.trials import Failure, FailureReason, Load, LoadKind, ServerSetup, Trial
+from model_analyzer.state.checkpoint import load
+from model_analyzer.state.format.codec import Encoder, stored
+from model_analyzer.state.format.decoder import Decoder
+from model_analyzer.state.format.lines import decode, encode
+from model_analyzer.state.profile_state import ProfileState
+from tests.unit.state.samples import SECRETS, rich_failure, rich_measurement, rich_trial, trial
+
+_TEXTS = st.sampled_from(["", "plain", "größe", "hf_" + "a" * 20, "password=s3cr3t", "\udcff"])
+_NAMES = st.sampled_from(["HF_TOKEN", "LD_PRELOAD", "USER_NAME", "http-header", "shape", "größe"])
+_SCALARS = st.one_of(_TEXTS, st.integers(-5, 5), st.booleans())
+_FLAGS = st.dictionaries(_NAMES, st.one_of(_SCALARS, st.lists(_TEXTS).map(tuple))).map(freeze)
+_AMOUNTS = st.floats(0, 1e9) | st.integers(0, 10**9)
+_VALUES = st.dictionaries(_TEXTS, _AMOUNTS).map(freeze)
+_TIMES = {"started": st.floats(0, 2e9), "duration_s": st.floats(0, 1e5)}
+
+_SETUPS = st.builds(
+    ServerSetup,
+    version=_TEXTS,
+    devices=st.lists(_TEXTS).map(tuple),
+    flags=_FLAGS,
+    environment=st.dictionaries(_NAMES, _TEXTS).map(freeze),
+    container=st.dictionaries(_NAMES, _SCALARS).map(freeze),
+    access=_FLAGS,
+    veil=st.builds(Veil, key=st.none() | st.just(b"key"), shown=st.frozensets(_NAMES)),
+)
+_LOADS = st.builds(
+    Load, kind=st.sampled_from(LoadKind), value=st.integers(0, 2**40), batch_size=st.integers(1, 9)
+)
+_MODELS = st.builds(
+    ModelMeasurement,
+    values=_VALUES,
+    requests=st.none() | st.integers(0, 2**40),
+    windows=st.lists(_AMOUNTS).map(tuple),
+    composing=st.dictionaries(_TEXTS, _VALUES).map(freeze),
+    raised=_FLAGS,
+)
+_OUTCOMES = st.builds(
+    Measurement,
+    models=st.tuples(_MODELS),
+    gpus=st.dictionaries(_TEXTS, _VALUES).map(freeze),
+    host=_VALUES,
+    commands=st.lists(_TEXTS).map(tuple),
+    loading_s=st.floats(0, 100),
+    **_TIMES,
+) | st.builds(
+    Failure,
+    reason=st.sampled_from(FailureReason),
+    message=_TEXTS,
+    log=st.lists(_TEXTS).map(tuple),
+    hint=_TEXTS,
+    **_TIMES,
+)
+
+
+@st.composite
+def records(draw: st.DrawFn) -> TrialRecord:
+    (work,) = trial().workloads
+    work = replace(
+        work,
+        load=draw(_LOADS),
+        flags=draw(_FLAGS),
+        genai_perf=draw(_FLAGS),
+        inputs=draw(_TEXTS),
+        base=draw(_TEXTS),
+        times_tokens=draw(st.booleans()),
+    )
+    asked = Trial(workloads=(work,), setup=draw(_SETUPS), repetition=draw(st.integers(0, 3)))
+    return TrialRecord(asked, draw(_OUTCOMES), *draw(st.sampled_from([("", 0), ("node", 7)])))
+
+
+def read_back(record: TrialRecord) -> TrialRecord:
+    """The record after it has been in a file."""
+    decoder = Decoder()
+    *definitions, outcome = map(encode, Encoder().record(record.trial.key, record))
+    for line in definitions:
+        decoder.define(decode(line))
+    return decoder.record(decode(outcome))
+
+
+@given(records())
+@settings(max_examples=300, deadline=None)
+def test_a_stored_record_equals_the_one_that_is_read_back(record: TrialRecord) -> None:
+    kept = stored(record)
+
+    assert kept == read_back(record)
+    assert kept == read_back(kept) == stored(kept)
+    assert kept.trial.key == record.trial.key
+
+
+def test_what_needs_no_change_is_kept_as_it_is() -> None:
+    record = TrialRecord(trial(), rich_measurement())
+
+    kept = stored(record)
+
+    assert kept.outcome is record.outcome
+    assert kept.trial.workloads[0] is record.trial.workloads[0]
+
+
+def test_a_run_sees_its_outcomes_as_the_next_run_does(tmp_path: Path) -> None:
+    outcomes: list[Outcome] = [
+        rich_failure(),
+        replace(rich_measurement(), started=0.12345, duration_s=1.0005, loading_s=0.0001),
+    ]
+    with ProfileState(tmp_path) as state:
+        for number, outcome in enumerate(outcomes):
+            state.record(rich_trial(number), outcome)
+        own = [*state.profile.records]
+
+    assert own == [*load(tmp_path).records]
+    assert not [secret for secret in SECRETS if secret in repr(own)]
