@@ -29,6 +29,8 @@ from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.search.adaptive.adaptive_search import LOAD_STEPS
 from model_analyzer.search.adaptive.knowledge import DEFAULT, Knowledge
+from model_analyzer.search.plan import LearningPlan
+from model_analyzer.search.planned import PlannedSearch
 from model_analyzer.search.space import Coordinate
 from model_analyzer.search.trial_map import TrialMap
 

@@ -20,10 +20,12 @@ from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.protocols import Search
 from model_analyzer.domain.settings import SearchMode
+from model_analyzer.domain.slots import Asked
 from model_analyzer.domain.trials import Failure, FailureReason, Trial
 from model_analyzer.errors import ConfigError
-from model_analyzer.profiling import profile
+from model_analyzer.profiling.loop import profile
 from model_analyzer.results.ranking import rank
+from model_analyzer.runner.executors.local import LocalExecutor
 from model_analyzer.search.choose import check, choose
 from model_analyzer.search.plan import Plan
 from model_analyzer.search.planned import PlannedSearch
@@ -69,7 +71,7 @@ def run(surface: Surface, mode: str, seed: int) -> Run | None:
     except ConfigError:
         return None
     answers = _Answers(surface, seed)
-    for _ in profile(search, answers, answers):
+    for _ in profile(search, LocalExecutor(answers), answers):
         pass
     names = ",".join(facts.name for facts in surface.facts)
     conclusion = search.conclusion
@@ -163,6 +165,12 @@ class _Answers:
         if trial.key not in self._outcomes:
             self.records.append(TrialRecord(trial=trial, outcome=outcome))
         self._outcomes[trial.key] = outcome
+
+    def asked(self, subject: str) -> Sequence[Asked]:
+        return ()
+
+    def record_asked(self, subject: str, number: int, asked: Asked) -> None:
+        pass
 
 
 class _Timed:

@@ -34,6 +34,7 @@ from model_analyzer.profiling.events import TrialFinished
 from model_analyzer.profiling.loop import profile as measure_all
 from model_analyzer.results.circumstances import Circumstances
 from model_analyzer.results.ranking import Ranking, rank
+from model_analyzer.runner.executors.local import LocalExecutor
 from model_analyzer.runner.host import core_count, describe_host
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.search.choose import choose
@@ -242,13 +243,18 @@ def _search(subject: Subject, session: _Session, caller: Caller) -> None:
     """Runs the search for one subject."""
     settings, state = session.job.settings, session.state
     search = choose(subject, settings.search, VariantNames.known(state.profile.variants))
-    for event in measure_all(search, session.bench.runner, state):
+    events = measure_all(
+        search,
+        LocalExecutor(session.bench.runner),
+        state,
+        subject=subject.name,
+        is_stopping=lambda: caller.interrupts.requested,
+    )
+    for event in events:
         caller.tracker.tell(event)
         if isinstance(event, TrialFinished):
             for work in event.trial.workloads:
                 session.bench.output.write(work.variant)
-        if caller.interrupts.requested:
-            break
     caller.tracker.model_finished()
     if search.conclusion is not None:
         state.record_conclusion(subject.name, search.conclusion)

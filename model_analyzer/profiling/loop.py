@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The main loop: ask the search, look up or measure the trial, record the outcome, tell the search.
-"""
+"""The main loop: ask the search, look up or measure the trial, record and tell its outcome."""
 
 from __future__ import annotations
 
@@ -54,7 +53,7 @@ def profile(
             outcome = state.outcome_of(trial)
             if outcome is not None:
                 yield from finish(questions.answer(trial.key, outcome), None)
-            elif trial.key not in under_way:
+            elif trial.key not in under_way and not is_stopping():
                 slot = best_slot(executor.free, trial, lost_on=lost_on[trial.key])
                 yield TrialStarted(trial, slot)
                 under_way.add(trial.key)

@@ -20,6 +20,7 @@ from model_analyzer.domain.measurements import Measurement, Values, best_value
 from model_analyzer.domain.models import empty, freeze, thaw
 from model_analyzer.domain.profiles import MeasuredTrial, Profile
 from model_analyzer.domain.settings import SearchMode
+from model_analyzer.domain.slots import Asked
 from model_analyzer.errors import CheckpointError
 from model_analyzer.reading import open_regular
 from model_analyzer.state.contents import (
@@ -38,6 +39,7 @@ from model_analyzer.state.format.codec import (
     METADATA,
     MODE,
     SEARCH,
+    encode_asked,
     encode_conclusion,
     encode_goal,
     encode_server_only,
@@ -62,7 +64,8 @@ class Checkpoint:
     `path` is the file it came from (of several, the one with the lowest number); None for an empty
     directory, and for bytes. `is_growing` means that a run was writing to its directory. `base` is
     the checkpoint before notes were added. `metadata` are the user's notes. `searches` are search
-    settings and `conclusions` the results of searches, both by model group. `damage` has a line for
+    settings, `conclusions` the results of searches and `asked` the questions to searches with
+    several slots, all by model group. `damage` has a line for
     each damaged file; `remarks` are other warnings.
     """
 
@@ -72,6 +75,7 @@ class Checkpoint:
     metadata: Mapping[str, Any] = field(default_factory=empty)
     searches: Mapping[str, Mapping[str, Any]] = field(default_factory=empty)
     conclusions: Mapping[str, Conclusion] = field(default_factory=empty)
+    asked: Mapping[str, tuple[Asked, ...]] = field(default_factory=empty)
     path: Path | None = None
     is_growing: bool = field(default=False, compare=False)
     damage: tuple[str, ...] = ()
@@ -176,6 +180,9 @@ class Checkpoint:
             yield search_entry(subject, search)
         for subject, conclusion in self.conclusions.items():
             yield encode_conclusion(subject, conclusion)
+        for subject, questions in self.asked.items():
+            for number, asked in enumerate(questions):
+                yield encode_asked(subject, number, asked)
 
 
 def load(directory: Path, prefix: str = "", *, with_nodes: bool = True) -> Checkpoint:
@@ -266,6 +273,7 @@ def assemble(contents: Iterable[tuple[str, Path | None, Content]]) -> Checkpoint
     metadata: dict[str, Any] = {}
     searches: dict[str, Mapping[str, Any]] = {}
     conclusions: dict[str, Conclusion] = {}
+    asked: dict[str, list[Asked]] = {}
     nodes: dict[str, int] = {}
     source: Path | None = None
     index: int | None = None
@@ -294,6 +302,8 @@ def assemble(contents: Iterable[tuple[str, Path | None, Content]]) -> Checkpoint
                 metadata[key] = value
         searches |= content.searches
         conclusions |= content.conclusions
+        for subject, position, question in content.asked:
+            put_question(asked.setdefault(subject, []), position, question)
         if reason:
             reason += f"; lost: {content.lost_outcomes}" if content.lost_outcomes else ""
             damage.append(f"{where} is damaged ({reason})")
@@ -305,10 +315,19 @@ def assemble(contents: Iterable[tuple[str, Path | None, Content]]) -> Checkpoint
         metadata=freeze(metadata),
         searches=MappingProxyType(searches),
         conclusions=MappingProxyType(conclusions),
+        asked=MappingProxyType({name: tuple(questions) for name, questions in asked.items()}),
         path=source,
         damage=tuple(damage),
         remarks=tuple(remarks),
     )
+
+
+def put_question(questions: list[Asked], number: int, question: Asked) -> None:
+    """Puts a question in place of all from `number` on. Without those before it, which may be lost,
+    it has no use.
+    """
+    if number <= len(questions):
+        questions[number:] = [question]
 
 
 def metadata_entry(key: str, value: Any) -> Entry:

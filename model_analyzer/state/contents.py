@@ -21,9 +21,11 @@ from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.models import thaw
 from model_analyzer.domain.profiles import Device, TrialRecord
+from model_analyzer.domain.slots import Asked
 from model_analyzer.errors import CheckpointError
 from model_analyzer.reading import open_regular
 from model_analyzer.state.format.codec import (
+    ASKED,
     CONCLUSION,
     DEFINITIONS,
     FORMAT,
@@ -37,6 +39,7 @@ from model_analyzer.state.format.codec import (
 )
 from model_analyzer.state.format.copies import COPY, inflated, restored
 from model_analyzer.state.format.decoder import (
+    decode_asked,
     decode_conclusion,
     decode_contents,
     decode_copy,
@@ -81,7 +84,8 @@ class Content:
 
     * `header` is the last one: a journal has one for each run.
     * `metadata` has values by key; None means removed. `searches` and `conclusions` are by model
-      group. `server_only` is None if the file has no such entry. `remarks` are warnings.
+      group. `asked` has questions: subject, number and question; one replaces all from its number
+      on. `server_only` is None if the file has no such entry. `remarks` are warnings.
     * `intact` is the number of used lines, `lost` of unusable ones. `announced` is the number of
       entries that the last line of a checkpoint states. `is_endless` means that this line is
       missing. `lost_outcomes` describes the loss if there is damage.
@@ -94,6 +98,7 @@ class Content:
     metadata: dict[str, Any] = field(default_factory=dict)
     searches: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     conclusions: dict[str, Conclusion] = field(default_factory=dict)
+    asked: list[tuple[str, int, Asked]] = field(default_factory=list)
     damage: str = ""
     remarks: Sequence[str] = ()
     intact: int = 0
@@ -136,6 +141,8 @@ class Content:
                 subject, self.searches[subject] = decode_search(entry)
             case kind if kind == CONCLUSION:
                 subject, self.conclusions[subject] = decode_conclusion(entry)
+            case kind if kind == ASKED:
+                self.asked.append(decode_asked(entry))
             case kind:
                 raise ValueError(f"unknown kind of entry {kind!r}")
 

@@ -16,6 +16,7 @@ from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Outcome, Values
 from model_analyzer.domain.profiles import Device, Profile, TrialRecord
+from model_analyzer.domain.slots import Asked
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import (
@@ -23,6 +24,7 @@ from model_analyzer.state.checkpoint import (
     headers,
     load,
     metadata_entry,
+    put_question,
     search_entry,
 )
 from model_analyzer.state.contents import read_checkpoint, read_journal
@@ -30,6 +32,7 @@ from model_analyzer.state.format.codec import (
     BASES,
     GOALS,
     Encoder,
+    encode_asked,
     encode_conclusion,
     encode_server_only,
     stored,
@@ -59,6 +62,7 @@ class ProfileState:
     _metadata: dict[str, Any]
     _searches: dict[str, Mapping[str, Any]]
     _conclusions: dict[str, Conclusion]
+    _asked: dict[str, list[Asked]]
     _newest: Path | None
     _encoder: Encoder
     _pending: list[Entry]
@@ -153,6 +157,7 @@ class ProfileState:
             metadata=MappingProxyType(dict(self._metadata)),
             searches=MappingProxyType(dict(self._searches)),
             conclusions=MappingProxyType(dict(self._conclusions)),
+            asked=MappingProxyType({name: tuple(each) for name, each in self._asked.items()}),
             path=self._newest,
         )
 
@@ -248,6 +253,16 @@ class ProfileState:
             self._append([encode_conclusion(subject, conclusion)])
             self._conclusions[subject] = conclusion
 
+    def asked(self, subject: str) -> Sequence[Asked]:
+        """The questions to the search for a subject, if several trials were under way at once."""
+        return tuple(self._asked.get(subject, ()))
+
+    def record_asked(self, subject: str, number: int, asked: Asked) -> None:
+        """Stores a question; it replaces all from `number` on."""
+        self._check_files()
+        self._append([encode_asked(subject, number, asked)])
+        put_question(self._asked.setdefault(subject, []), number, asked)
+
     def record_metadata(self, values: Mapping[str, Any]) -> None:
         """Sets keys of the user's metadata; each value replaces a whole tree, None removes it."""
         self._check_files()
@@ -325,6 +340,7 @@ class ProfileState:
         self._metadata = dict(loaded.metadata)
         self._searches = dict(loaded.searches)
         self._conclusions = dict(loaded.conclusions)
+        self._asked = {subject: list(questions) for subject, questions in loaded.asked.items()}
         self._newest = loaded.path
         self._encoder = Encoder()
         self._pending = []

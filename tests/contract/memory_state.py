@@ -4,19 +4,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.profiles import Profile, TrialRecord
+from model_analyzer.domain.slots import Asked
 from model_analyzer.domain.trials import Failure, Trial
 
-# (key of the trial, names of its variants) -> record
-Kept = dict[tuple[str, str], TrialRecord]
+
+class Kept(dict[tuple[str, str], TrialRecord]):
+    """What outlives a run: records by the key of the trial and the names of its variants, and
+    questions by subject.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: dict[str, list[Asked]] = {}
 
 
 class MemoryState:
     """Keeps records in `kept`; given to a further `MemoryState`, that one is the next run."""
 
     def __init__(self, kept: Kept | None = None, *, retry_failed: bool = False) -> None:
-        self._kept: Kept = {} if kept is None else kept
+        self._kept = Kept() if kept is None else kept
         self._outcomes = {key: record.outcome for (key, _), record in self._kept.items()}
         self._retried = {
             key
@@ -40,3 +50,11 @@ class MemoryState:
             return
         self._kept.pop(name, None)
         self._kept[name] = TrialRecord(trial=trial, outcome=outcome)
+
+    def asked(self, subject: str) -> Sequence[Asked]:
+        return tuple(self._kept.asked.get(subject, ()))
+
+    def record_asked(self, subject: str, number: int, asked: Asked) -> None:
+        questions = self._kept.asked.setdefault(subject, [])
+        assert number <= len(questions), "a question is missing"
+        questions[number:] = [asked]

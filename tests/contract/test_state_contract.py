@@ -47,7 +47,7 @@ class Runs(Protocol):
 
 @pytest.fixture(params=["directory", "directory, saved", "memory"])
 def run(request: pytest.FixtureRequest, tmp_path: Path) -> Runs:
-    kept: Kept = {}
+    kept = Kept()
 
     @contextmanager
     def in_directory(*, retry_failed: bool = False) -> Iterator[KnowingState]:

@@ -25,6 +25,7 @@ from model_analyzer.domain.measurements import (
 from model_analyzer.domain.models import ModelVariant, fingerprint, freeze, thaw
 from model_analyzer.domain.profiles import Device, TrialRecord
 from model_analyzer.domain.secrets import masked_values
+from model_analyzer.domain.slots import Asked
 from model_analyzer.domain.statistics import ModelStatistics
 from model_analyzer.domain.trials import (
     Failure,
@@ -49,6 +50,7 @@ BASES = "bases"  # of a search, the models as they were: see `Workload.base`
 GOALS = "goals"  # of a search, a list with one for each model; there were none at first
 SERVER_ONLY = "server-only"
 CONCLUSION = "conclusion"
+ASKED = "asked"
 DEFINITIONS = frozenset({"setup", "variant", "generator"})
 OUTCOMES = frozenset({"measurement", "failure"})
 
@@ -174,6 +176,16 @@ def encode_server_only(gpus: Mapping[str, Values]) -> Entry:
 def encode_conclusion(subject: str, conclusion: Conclusion) -> Entry:
     fields = {**asdict(conclusion), "reason": conclusion.reason.name}
     return {**fields, "entry": CONCLUSION, "subject": subject}
+
+
+def encode_asked(subject: str, number: int, asked: Asked) -> Entry:
+    return {
+        "entry": ASKED,
+        "subject": subject,
+        "number": number,
+        "key": asked.key,
+        "after": list(asked.after),
+    }
 
 
 def encode_goal(goal: Goal) -> Sequence[Entry]:

@@ -26,6 +26,7 @@ from model_analyzer.domain.measurements import (
 from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.models import ModelVariant, empty
 from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.slots import Asked
 from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics
 from model_analyzer.domain.trials import (
     Failure,
@@ -283,6 +284,15 @@ def decode_server_only(entry: Entry) -> Mapping[str, Values]:
     """The values of each GPU by its UUID. Raises ValueError where they cannot be used."""
     gpus: Mapping[str, Values] = _decoded(_gpus, entry)["gpus"]
     return gpus
+
+
+_asked = keyed(subject=name, number=_count, key=text, after=listed(text))
+
+
+def decode_asked(entry: Entry) -> tuple[str, int, Asked]:
+    """The subject of a search, and a question by its number. Raises ValueError if unusable."""
+    fields = _decoded(_asked, entry)
+    return fields["subject"], fields["number"], Asked(key=fields["key"], after=fields["after"])
 
 
 def decode_metadata(entry: Entry) -> tuple[str, Any]:

@@ -39,7 +39,8 @@ from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.trials import ServerSetup, Trial
 from model_analyzer.errors import CheckpointError
-from model_analyzer.profiling import profile
+from model_analyzer.profiling.loop import profile
+from model_analyzer.runner.executors.local import LocalExecutor
 from model_analyzer.state import checkpoint as checkpoints
 from model_analyzer.state.mismatch import Run, differences
 from model_analyzer.state.profile_state import ProfileState
@@ -343,7 +344,7 @@ def _search(directory: Path, mode: SearchMode) -> None:
             quick=surfaces.bounds(**bounds),
             names=names,
         )
-        for _ in profile(search, _Runner(), state):
+        for _ in profile(search, LocalExecutor(_Runner()), state):
             pass
         if search.conclusion is not None:
             state.record_conclusion("m", search.conclusion)

@@ -7,12 +7,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 
-from model_analyzer import profiling
 from model_analyzer.app.progress.events import Event, Phase, Silence, Sink
 from model_analyzer.app.progress.tracker import Tracker
 from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.slots import Slot
 from model_analyzer.forecast.expectation.expectation import Expectation
 from model_analyzer.forecast.time_left import Part, TimeLeft
+from model_analyzer.profiling.events import TrialFinished, TrialStarted
 from model_analyzer.search.plan import Subject
 from tests.unit.search.surfaces import (
     counts,
@@ -86,9 +87,9 @@ def told(
         trial = chosen.ask()
         assert trial is not None
         if number >= known:
-            tracker.tell(profiling.TrialStarted(trial))
+            tracker.tell(TrialStarted(trial, Slot()))
             clock.now += 2
-        tracker.tell(profiling.TrialFinished(trial, outcome, number < known))
+        tracker.tell(TrialFinished(trial, outcome, None if number < known else Slot()))
         chosen.tell(trial, outcome)
     if model_ends:
         tracker.model_finished()

@@ -15,10 +15,13 @@ import pytest
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import VariantNames
-from model_analyzer.domain.protocols import Search
+from model_analyzer.domain.protocols import Runner, Search, State
 from model_analyzer.domain.settings import SearchMode, SearchSettings
+from model_analyzer.domain.slots import Slot
 from model_analyzer.domain.trials import LoadKind, Trial
-from model_analyzer.profiling import Event, GivenUp, TrialFinished, TrialStarted, profile
+from model_analyzer.profiling.events import Event, GivenUp, TrialFinished, TrialStarted
+from model_analyzer.profiling.loop import profile as measure_all
+from model_analyzer.runner.executors.local import LocalExecutor
 from model_analyzer.search.plan import Subject
 from model_analyzer.state.profile_state import ProfileState
 from tests.contract.memory_state import Kept, MemoryState
@@ -48,13 +51,17 @@ class ListedSearch:
     trials: Sequence[Trial]
     told: list[tuple[Trial, Outcome]] = field(default_factory=list)
     conclusion: Conclusion | None = None
+    asked: int = 0
 
     @property
     def most_trials(self) -> int:
         return len(self.trials)
 
     def ask(self) -> Trial | None:
-        return self.trials[len(self.told)] if len(self.told) < len(self.trials) else None
+        if self.asked == len(self.trials):
+            return None
+        self.asked += 1
+        return self.trials[self.asked - 1]
 
     def tell(self, trial: Trial, outcome: Outcome) -> None:
         self.told.append((trial, outcome))
@@ -84,6 +91,15 @@ def failing_at(*values: int) -> Respond:
     return lambda trial: failure() if load(trial) in values else succeeding(trial)
 
 
+def profile(search: Search, runner: Runner, state: State) -> Iterator[Event]:
+    return measure_all(search, LocalExecutor(runner), state)
+
+
+def used(trial: Trial) -> Slot:
+    """The slot of this machine after a trial."""
+    return Slot(loaded=trial.content)
+
+
 def finished(events: Sequence[Event]) -> list[Trial]:
     return [event.trial for event in events if isinstance(event, TrialFinished)]
 
@@ -97,10 +113,10 @@ def test_each_trial_starts_and_finishes_in_the_order_asked() -> None:
     events = list(profile(ListedSearch([one, two]), PretendRunner(succeeding), MemoryState()))
 
     assert events == [
-        TrialStarted(one),
-        TrialFinished(one, measurement(1.0), resumed=False),
-        TrialStarted(two),
-        TrialFinished(two, measurement(2.0), resumed=False),
+        TrialStarted(one, Slot()),
+        TrialFinished(one, measurement(1.0), used(one)),
+        TrialStarted(two, used(one)),
+        TrialFinished(two, measurement(2.0), used(two)),
     ]
 
 
@@ -127,9 +143,9 @@ def test_a_resumed_outcome_is_passed_to_the_search_and_not_run_again(outcome: Ou
     assert runner.ran == [two]
     assert listed.told == [(one, outcome), (two, measurement(2.0))]
     assert events == [
-        TrialFinished(one, outcome, resumed=True),
-        TrialStarted(two),
-        TrialFinished(two, measurement(2.0), resumed=False),
+        TrialFinished(one, outcome, None),
+        TrialStarted(two, Slot()),
+        TrialFinished(two, measurement(2.0), used(two)),
     ]
 
 
@@ -140,7 +156,7 @@ def test_a_trial_asked_twice_is_run_once() -> None:
     events = list(profile(ListedSearch([one, two, one]), runner, MemoryState()))
 
     assert runner.ran == [one, two]
-    assert events[-1] == TrialFinished(one, measurement(1.0), resumed=True)
+    assert events[-1] == TrialFinished(one, measurement(1.0), None)
 
 
 def test_a_resumed_outcome_has_the_name_of_the_requested_variant() -> None:
@@ -215,7 +231,7 @@ def test_two_failures_without_a_success_end_the_run() -> None:
 
     assert runner.ran == [one, two]
     assert events[-2:] == [
-        TrialFinished(two, failure(), resumed=False),
+        TrialFinished(two, failure(), used(two)),
         GivenUp(2, failure(), resumed=False),
     ]
 
@@ -391,7 +407,7 @@ def test_a_resumed_run_continues_as_the_uninterrupted_one_would_have(
     distinct = list({trial.key: trial for trial in whole}.values())
 
     for measured in range(1, len(distinct)):
-        kept: Kept = {}
+        kept = Kept()
         runner = PretendRunner(scenario[2])
         interrupted = MemoryState(kept)
         for event in profile(new_search(scenario, interrupted), runner, interrupted):
@@ -439,7 +455,7 @@ def test_a_run_in_small_pieces_measures_what_a_run_in_one_piece_does(
 
 @pytest.mark.parametrize("retry_failed", [False, True])
 def test_failures_are_run_again_on_resume_only_when_asked(retry_failed: bool) -> None:
-    kept: Kept = {}
+    kept = Kept()
     trials = several(4)
     list(profile(ListedSearch(trials), PretendRunner(failing_at(2, 3)), MemoryState(kept)))
     runner = PretendRunner(succeeding)
