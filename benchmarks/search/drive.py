@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from zlib import crc32
 
@@ -18,7 +18,7 @@ from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import Profile, TrialRecord
-from model_analyzer.domain.protocols import Search
+from model_analyzer.domain.protocols import Executor, Runner, Search
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.slots import Asked
 from model_analyzer.domain.trials import Failure, FailureReason, Trial
@@ -60,9 +60,13 @@ class Run:
     better: Sequence[Point] = ()
 
 
-def run(surface: Surface, mode: str, seed: int) -> Run | None:
+def run(
+    surface: Surface, mode: str, seed: int, executor: Callable[[Runner], Executor] = LocalExecutor
+) -> Run | None:
     """The run of a mode of the product, or of `random` (`random:10` draws 10 % of the space). The
     seed determines the noise and the random choices. None if the mode does not support the models.
+
+    `executor` makes the slots from a runner that answers at once.
     """
     make = _random if mode.partition(":")[0] == RANDOM else _of_product
     try:
@@ -71,7 +75,7 @@ def run(surface: Surface, mode: str, seed: int) -> Run | None:
     except ConfigError:
         return None
     answers = _Answers(surface, seed)
-    for _ in profile(search, LocalExecutor(answers), answers):
+    for _ in profile(search, executor(answers), answers):
         pass
     names = ",".join(facts.name for facts in surface.facts)
     conclusion = search.conclusion

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import VariantNames
@@ -209,9 +210,11 @@ class _Sampler:
     def __init__(self, trials: TrialMap, seed: int) -> None:
         self._optuna = require_optuna()
         self._trials = trials
-        self._study = self._optuna.create_study(
-            direction="maximize", sampler=self._optuna.samplers.TPESampler(seed=seed)
-        )
+        with catch_warnings():
+            simplefilter("ignore")  # some versions call `constant_liar` experimental
+            # it keeps trials that are under way at the same time apart
+            sampler = self._optuna.samplers.TPESampler(seed=seed, constant_liar=True)
+        self._study = self._optuna.create_study(direction="maximize", sampler=sampler)
         self._ranges = {
             dimension.name: self._range(dimension) for dimension in trials.space.dimensions
         }

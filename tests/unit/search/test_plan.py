@@ -11,9 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.trials import Trial
-from model_analyzer.search.plan import Plan, Subject, doubling
+from model_analyzer.search.plan import (
+    PartialPlan,
+    Plan,
+    Subject,
+    doubling,
+    recorded,
+    side_by_side,
+)
 from model_analyzer.search.planned import PlannedSearch
 from tests.unit.search.surfaces import (
     client_batch,
@@ -74,16 +82,89 @@ def by_question(answers: Sequence[Answer], trial: Trial) -> Outcome:
     return measurement(answer[0], latency=answer[1]) if answer else failure()
 
 
-def test_asking_again_before_the_answer_gives_the_same_trial() -> None:
+def test_asking_again_before_the_answer_gives_another_trial() -> None:
     asked = search(subject(), limits())
+
+    first, second = asked.ask(), asked.ask()
+
+    assert first is not None
+    assert second is not None
+    assert first.key != second.key
+
+
+def test_a_chain_has_nothing_to_ask_until_its_outcome_is_told() -> None:
+    asked = search(subject(), limits(disable=True))  # the loads of one variant
 
     first = asked.ask()
 
     assert first is not None
-    assert asked.ask() is first
+    assert asked.ask() is None
     asked.tell(first, growing(first))
-    assert asked.ask() is not first
-    assert asked.ask() == asked.ask()
+    assert asked.ask() is not None
+
+
+def test_outcomes_are_told_in_any_order() -> None:
+    asked = search(subject(), limits(instances=(1, 3), concurrency=(1, 2), batch=(1, 1)))
+    open_trials = [trial for trial in (asked.ask() for _ in range(4)) if trial is not None]
+    keys = {trial.key for trial in open_trials}
+
+    while open_trials:
+        trial = open_trials.pop()  # the youngest first
+        asked.tell(trial, growing(trial))
+        while (further := asked.ask()) is not None:
+            keys.add(further.key)
+            open_trials.append(further)
+
+    in_order = sequence(
+        search(subject(), limits(instances=(1, 3), concurrency=(1, 2), batch=(1, 1))), growing
+    )
+    assert keys == {trial.key for trial in in_order}
+
+
+def test_a_fork_returns_the_results_of_its_branches_in_order() -> None:
+    trials = sequence(search(subject(), limits(disable=True)), growing)[:3]
+    results: list[TrialRecord] = []
+
+    def plan() -> Plan:
+        results.extend((yield from side_by_side(map(recorded, trials))))
+        return results
+
+    asked = PlannedSearch(plan(), 3)
+    first, second, third = asked.ask(), asked.ask(), asked.ask()
+    assert first is not None
+    assert second is not None
+    assert third is not None
+    assert asked.ask() is None
+    for trial in (third, first, second):
+        asked.tell(trial, growing(trial))
+
+    assert asked.ask() is None
+    assert [record.trial for record in results] == trials
+
+
+def test_a_branch_that_is_not_known_yet_waits_for_an_outcome() -> None:
+    one, two = sequence(search(subject(), limits(disable=True)), growing)[:2]
+    outcomes: list[Outcome] = []
+
+    def first() -> PartialPlan[None]:
+        outcomes.append((yield from recorded(one)).outcome)
+
+    def branches() -> Iterator[PartialPlan[object] | None]:
+        yield first()
+        while not outcomes:
+            yield None
+        yield recorded(two)
+
+    def plan() -> Plan:
+        yield from side_by_side(branches())
+        return []
+
+    asked = PlannedSearch(plan(), 2)
+    assert asked.ask() == one
+    assert asked.ask() is None
+    assert asked.ask() is None
+    asked.tell(one, growing(one))
+    assert asked.ask() == two
 
 
 def test_a_search_that_ended_has_no_more_questions() -> None:

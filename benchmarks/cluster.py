@@ -1,0 +1,206 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Searches over several slots: their use, the time of the driver, and the quality of the answer.
+
+    python benchmarks/cluster.py slots
+    python benchmarks/cluster.py adaptive --set reporting --seeds 4
+
+Slots are simulated on a virtual clock; the search, the loop and the checkpoint are real. The
+durations of trials are lognormal (sigma 0.5).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import fmean, median
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.search import drive
+from benchmarks.search.families import SurfaceSet, surfaces
+from benchmarks.search.plain import plain_surfaces
+from benchmarks.search.surface import Surface
+from benchmarks.search.truth import Truth
+from benchmarks.search.verdict import Verdict, judge
+from benchmarks.simulated_executor import SimulatedExecutor
+from model_analyzer.config.resolve import resolve_profile
+from model_analyzer.config.sources import parse_yaml
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
+from model_analyzer.domain.models import ModelFacts, VariantNames
+from model_analyzer.domain.protocols import Runner, Search
+from model_analyzer.domain.slots import Finished, Slot
+from model_analyzer.domain.trials import ServerSetup, Trial
+from model_analyzer.profiling.loop import profile
+from model_analyzer.search.choose import choose
+from model_analyzer.search.plan import SearchedModel, Subject
+from model_analyzer.state.profile_state import ProfileState
+
+_SIGMA = 0.5
+_LOADS = [1, 2, 4, 8, 16, 32, 64, 128]
+
+
+def main() -> None:
+    logging.getLogger("model_analyzer").addHandler(logging.NullHandler())
+    logging.getLogger("model_analyzer").propagate = False
+    options = _options()
+    if options.part == "slots":
+        _show_slots(slots=8, trials=200, mean_s=5.0)
+        _show_slots(slots=64, trials=640, mean_s=5.0)
+    else:
+        _show_adaptive(options)
+
+
+def _options() -> argparse.Namespace:
+    assert __doc__ is not None
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("part", choices=["slots", "adaptive"])
+    options.add_argument("--slots", type=int, default=8, help="of the adaptive search")
+    options.add_argument("--set", default="tuning", choices=["tuning", "reporting", "plain"])
+    options.add_argument("--seeds", type=int, default=2, help="runs on each surface")
+    return options.parse_args()
+
+
+def lognormal(trial: Trial, slot: Slot, *, seed: int, mean_s: float) -> float:
+    """Seconds of a trial, the same on every slot."""
+    draw = random.Random(f"{seed} {trial.key} {trial.repetition}")
+    return mean_s * draw.lognormvariate(-_SIGMA * _SIGMA / 2, _SIGMA)
+
+
+# -- the use of slots, and the time of the driver --------------------------------------------------
+
+
+class _Stopwatch(SimulatedExecutor):
+    """Adds up the time that the driver takes from a finished trial until all slots are busy."""
+
+    driver_s: float = 0.0
+    _left: float | None = None
+
+    def wait(self) -> Finished:
+        if self._left is not None:
+            self.driver_s += time.perf_counter() - self._left
+        finished = super().wait()
+        self._left = time.perf_counter()
+        return finished
+
+
+def _show_slots(*, slots: int, trials: int, mean_s: float) -> None:
+    executor = _Stopwatch(slots, _saturating, partial(lognormal, seed=0, mean_s=mean_s))
+    subject, search = _listed(trials)
+    with tempfile.TemporaryDirectory() as directory, ProfileState(Path(directory)) as state:
+        for _ in profile(search, executor, state, subject=subject.name):
+            pass
+        count = len(state.profile.records)
+    wall_s = executor.now_s - 1.0
+    ideal_s = executor.busy_s / slots
+    print(
+        f"{slots} slots, {count} trials of about {mean_s:g} s: {ideal_s / wall_s:.1%} of"
+        f" the slots' time used, {wall_s / ideal_s:.2f} times the ideal;"
+        f" driver {1000 * executor.driver_s / count:.1f} ms per outcome,"
+        f" busy for {executor.driver_s / wall_s:.1%} of the time"
+    )
+
+
+def _listed(trials: int) -> tuple[Subject, Search]:
+    facts = ModelFacts(name="m", config={"name": "m", "max_batch_size": 8}, files="")
+    variants = trials // len(_LOADS) - 1  # the default is measured, too
+    options = {
+        "model_repository": "/",
+        "profile_models": {
+            "m": {
+                "cpu_only": True,
+                "parameters": {"concurrency": _LOADS},
+                "model_config_parameters": {
+                    "instance_group": [
+                        [{"count": count, "kind": "KIND_CPU"}] for count in range(2, variants + 2)
+                    ]
+                },
+            }
+        },
+    }
+    settings = resolve_profile((), parse_yaml(json.dumps(options), "options"), Path("/")).settings
+    (model,) = settings.models
+    subject = Subject(models=(SearchedModel(facts=facts, settings=model),), setup=ServerSetup())
+    return subject, choose(subject, settings.search, VariantNames())
+
+
+def _saturating(trial: Trial, _slot: Slot) -> Outcome:
+    (work,) = trial.workloads
+    load = work.load.value
+    throughput = 100.0 * min(load, 16)
+    values = {"perf_throughput": throughput, "perf_latency_p99": 1000 * load / throughput}
+    return Measurement(models=(ModelMeasurement(values=values),))
+
+
+# -- the quality of an adaptive search -------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    verdict: Verdict
+    wall_s: float
+
+
+def _show_adaptive(options: argparse.Namespace) -> None:
+    is_plain = options.set == "plain"
+    drawn = plain_surfaces(SurfaceSet.REPORTING)
+    chosen = [*(drawn if is_plain else surfaces(SurfaceSet(options.set)))]
+    alone: list[_Result] = []
+    together: list[_Result] = []
+    for surface in chosen:
+        truth = Truth(surface)
+        for seed in range(options.seeds):
+            alone.append(_adaptive(surface, truth, seed, 1))
+            together.append(_adaptive(surface, truth, seed, options.slots))
+    print(f"{len(chosen)} surfaces of {options.set}, {options.seeds} seeds")
+    for constrained in (False, True):
+        pairs = [
+            (one, several)
+            for one, several in zip(alone, together, strict=True)
+            if one.verdict.constrained is constrained and one.verdict.value is not None
+        ]
+        if pairs:
+            _show_pairs("constrained" if constrained else "free", pairs, options.slots)
+
+
+def _adaptive(surface: Surface, truth: Truth, seed: int, slots: int) -> _Result:
+    made: list[SimulatedExecutor] = []
+
+    def executor(runner: Runner) -> SimulatedExecutor:
+        seconds = partial(lognormal, seed=seed, mean_s=1.0)
+        made.append(SimulatedExecutor(slots, lambda trial, _: runner.run(trial), seconds))
+        return made[0]
+
+    run = drive.run(surface, "adaptive", seed, executor)
+    assert run is not None, "the adaptive search supports all models"
+    return _Result(judge(surface, truth, "adaptive", seed, run), made[0].now_s - 1.0)
+
+
+def _show_pairs(kind: str, pairs: Sequence[tuple[_Result, _Result]], slots: int) -> None:
+    def mean(value: Callable[[_Result], float], index: int) -> float:
+        return fmean(value(pair[index]) for pair in pairs)
+
+    def quality(result: _Result) -> float:
+        return result.verdict.value or 0.0
+
+    measured = fmean(
+        several.verdict.measurements / one.verdict.measurements for one, several in pairs
+    )
+    wall = median(several.wall_s / one.wall_s for one, several in pairs)
+    print(
+        f"{kind}, {len(pairs)} runs: one slot {mean(quality, 0):.1%}, {slots} slots"
+        f" {mean(quality, 1):.1%}; {measured:.2f} times the measurements in {wall:.2f} of the time"
+    )
+
+
+if __name__ == "__main__":
+    main()
