@@ -17,6 +17,7 @@ from model_analyzer.app.progress.events import (
     RunStarted,
     TrialFailed,
     TrialFinished,
+    TrialLost,
     TrialStarted,
 )
 from model_analyzer.domain.measurements import Measurement, Outcome, Values
@@ -60,6 +61,9 @@ def document_of(event: Event) -> Mapping[str, Any]:
                 "message": failure.message,
                 "hint": failure.hint or None,
             }
+        case TrialLost():
+            lost = {"slot": event.slot, "reason": event.reason}
+            return {**about, **_trial(event.trial), **lost}
         case BestChanged():
             return {
                 **about,
@@ -74,14 +78,18 @@ def document_of(event: Event) -> Mapping[str, Any]:
             objective.tag for goal in event.goal.models for objective in goal.objectives
         ]
         del rest["goal"], rest["tags"]
+        if not event.slots:
+            del rest["slots"]
     return {**about, **rest}
 
 
 def _place(event: TrialStarted | TrialFinished | TrialFailed) -> Mapping[str, Any]:
+    slot = {"slot": event.slot} if event.slot else {}
     return {
         "time_left_s": event.time_left_s,
         "number": event.number,
         "expected_trials": event.expected_trials,
+        **slot,
     }
 
 

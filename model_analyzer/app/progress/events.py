@@ -39,7 +39,8 @@ class PhaseStarted:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelStarted:
     """The search for a model or group begins: `number` (from 1) `of` all searches. It measures at
-    most `most_trials` trials; None means unknown. `tags` are the metrics to show.
+    most `most_trials` trials; None means unknown. `tags` are the metrics to show. `slots` are the
+    names of the slots that measure at the same time, empty if there is one.
     """
 
     elapsed_s: float
@@ -50,12 +51,13 @@ class ModelStarted:
     most_trials: int | None
     goal: Goal
     tags: tuple[str, ...]
+    slots: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialStarted:
     """A trial is about to be measured. `number` counts the trials of its model, from 1;
-    `expected_trials` is the expected total.
+    `expected_trials` is the expected total. `slot` is its name, "" if there is one slot.
     """
 
     elapsed_s: float
@@ -63,6 +65,7 @@ class TrialStarted:
     trial: Trial
     number: int
     expected_trials: int
+    slot: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +79,7 @@ class TrialFinished:
     expected_trials: int
     measurement: Measurement
     resumed: bool
+    slot: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +93,17 @@ class TrialFailed:
     expected_trials: int
     failure: Failure
     resumed: bool
+    slot: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialLost:
+    """A trial was lost with its slot, for this reason; another slot will measure it."""
+
+    elapsed_s: float
+    trial: Trial
+    slot: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +160,7 @@ Event = (
     | TrialStarted
     | TrialFinished
     | TrialFailed
+    | TrialLost
     | BestChanged
     | ModelFinished
     | RunFinished

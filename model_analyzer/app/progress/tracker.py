@@ -20,12 +20,14 @@ from model_analyzer.app.progress.events import (
     Sink,
     TrialFailed,
     TrialFinished,
+    TrialLost,
     TrialStarted,
 )
 from model_analyzer.app.progress.tags import shown_tags
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement, Outcome, averaged
 from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.slots import Slot
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.forecast.expectation.expectation import Stage
 from model_analyzer.forecast.time_left import TimeLeft
@@ -70,6 +72,8 @@ class Tracker:
         self._best = _Best(Goal(models=()))
         self._phase: tuple[Phase, str] | None = None
         self._count, self._failures, self._given_up = 0, 0, False
+        self._under_way = 0
+        self._slots: tuple[str, ...] = ()  # empty if there is one
         self._is_replaying = False
         self._expected = 0
         self._end_s = 0.0  # when the run is expected to end
@@ -93,12 +97,14 @@ class Tracker:
         with self._hypothetically():
             self._left = estimate(subjects)
 
-    def model_started(self, index: int) -> None:
-        """The search for the subject with this index begins."""
+    def model_started(self, index: int, slots: Sequence[Slot] = ()) -> None:
+        """The search for the subject with this index begins, on these slots."""
         subject = self._subjects[index]
+        self._slots = tuple(slot.name for slot in slots) if len(slots) > 1 else ()
         self._model = subject.name
         self._best = _Best(subject.goal)
         self._count, self._failures, self._given_up = 0, 0, False
+        self._under_way = 0
         self._last_outcome = self._clock()
         self._estimate.begin(index)
         self._update_estimate()
@@ -112,16 +118,23 @@ class Tracker:
                 most_trials=self._estimate.most_trials,
                 goal=subject.goal,
                 tags=shown_tags(subject),
+                slots=self._slots,
             )
         )
 
     def tell(self, event: events.Event) -> None:
         """Takes an event of the search."""
         match event:
-            case events.TrialStarted(trial):
-                self._started(trial)
+            case events.TrialStarted(trial, slot):
+                self._started(trial, slot)
             case events.TrialFinished(trial, outcome, slot):
-                self._finished(trial, outcome, resumed=slot is None)
+                self._finished(trial, outcome, slot)
+            case events.TrialLost(trial, slot, reason):
+                self._under_way -= 1
+                log.warning("%s: lost on %s (%s): measuring it again", trial, slot.name, reason)
+                self._sink.show(
+                    TrialLost(elapsed_s=self._elapsed_s, trial=trial, slot=slot.name, reason=reason)
+                )
             case events.GivenUp(failures, last, resumed):
                 self._given_up = True
                 log.error(
@@ -157,25 +170,28 @@ class Tracker:
 
     # -- within a model ----------------------------------------------------------------------
 
-    def _started(self, trial: Trial) -> None:
+    def _started(self, trial: Trial, slot: Slot) -> None:
         if self._is_replaying:
             self._is_replaying = False
             self._last_outcome = self._clock()
             self._update_estimate()
         self.phase(_PHASES[self._estimate.stage_of(trial)], self._model)
+        self._under_way += 1
         self._sink.show(
             TrialStarted(
                 elapsed_s=self._elapsed_s,
                 time_left_s=self._time_left_s,
                 trial=trial,
-                number=self._count + 1,
-                expected_trials=max(self._expected, self._count + 1),
+                number=self._count + self._under_way,
+                expected_trials=max(self._expected, self._count + self._under_way),
+                slot=self._name_of(slot),
             )
         )
 
-    def _finished(self, trial: Trial, outcome: Outcome, resumed: bool) -> None:
-        time = self._clock()
+    def _finished(self, trial: Trial, outcome: Outcome, slot: Slot | None) -> None:
+        time, resumed = self._clock(), slot is None
         self._count += 1
+        self._under_way -= not resumed
         self._estimate.record(trial, outcome, None if resumed else time - self._last_outcome)
         self._last_outcome = time
         if resumed:
@@ -183,13 +199,13 @@ class Tracker:
         elif self._count % max(self._count // _ESTIMATES, 1) == 0:
             self._update_estimate()
         if isinstance(outcome, Failure):
-            self._failed(trial, outcome, resumed)
+            self._failed(trial, outcome, slot)
         else:
-            self._measured(trial, outcome, resumed)
+            self._measured(trial, outcome, slot)
 
-    def _failed(self, trial: Trial, failure: Failure, resumed: bool) -> None:
+    def _failed(self, trial: Trial, failure: Failure, slot: Slot | None) -> None:
         self._failures += 1
-        if not resumed:
+        if slot is not None:
             hint = f" ({failure.hint})" if failure.hint else ""
             log.warning("%s%s", failure.message, hint)
             for line in failure.log:
@@ -202,11 +218,12 @@ class Tracker:
                 number=self._count,
                 expected_trials=max(self._expected, self._count),
                 failure=failure,
-                resumed=resumed,
+                resumed=slot is None,
+                slot=self._name_of(slot),
             )
         )
 
-    def _measured(self, trial: Trial, outcome: Measurement, resumed: bool) -> None:
+    def _measured(self, trial: Trial, outcome: Measurement, slot: Slot | None) -> None:
         leader = self._best.add(trial, outcome)
         self._sink.show(
             TrialFinished(
@@ -216,7 +233,8 @@ class Tracker:
                 number=self._count,
                 expected_trials=max(self._expected, self._count),
                 measurement=outcome,
-                resumed=resumed,
+                resumed=slot is None,
+                slot=self._name_of(slot),
             )
         )
         if leader is not None:
@@ -231,6 +249,9 @@ class Tracker:
                     shortfall_percent=self._best.goal.shortfall(measurement),
                 )
             )
+
+    def _name_of(self, slot: Slot | None) -> str:
+        return slot.name if slot is not None and self._slots else ""
 
     def _update_estimate(self) -> None:
         with self._hypothetically():

@@ -44,9 +44,10 @@ class Lines:
             case PhaseStarted() if event.phase in _PHASES:
                 log.info(_PHASES[event.phase], event.model)
             case TrialStarted():
+                place = f" on {event.slot}" if event.slot else ""
                 for work in event.trial.workloads:
                     # scripts count these lines
-                    log.info("Profiling %s: %s", work.variant.name, work.load)
+                    log.info("Profiling %s: %s%s", work.variant.name, work.load, place)
             case TrialFinished():
                 self._finished(event)
             case TrialFailed(resumed=True):

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -19,6 +19,7 @@ from model_analyzer.app.progress.events import (
     RunStarted,
     TrialFailed,
     TrialFinished,
+    TrialLost,
     TrialStarted,
 )
 from model_analyzer.cli.progress.values import (
@@ -62,12 +63,14 @@ class Screen:
     models: tuple[str, ...] = ()
     phase: Phase | None = None
     model: ModelStarted | None = None
-    current: TrialStarted | None = None
+    # by slot; with one slot its name is ""
+    under_way: dict[str, TrialStarted] = field(default_factory=dict)
     best: BestChanged | None = None
     # values: they are drawn by another thread
     outcomes: tuple[TrialFinished | TrialFailed, ...] = ()
     series: tuple[float | None, ...] = ()
     end_s: float | None = None  # when the run is expected to end
+    busy_s: float = 0.0  # of all slots together, in finished trials
     number: int = 0
     expected: int = 0
 
@@ -76,23 +79,26 @@ class Screen:
             case RunStarted():
                 self.models = event.models
             case PhaseStarted():
-                self.phase, self.current = event.phase, None
+                self.phase = event.phase
             case ModelStarted():
-                self.model, self.best, self.current = event, None, None
-                self.outcomes, self.series = (), ()
+                self.model, self.best, self.under_way = event, None, {}
+                self.outcomes, self.series, self.busy_s = (), (), 0.0
                 self.number = self.expected = 0
                 self._expect(event)
             case TrialStarted():
-                self.current = event
+                self.under_way = {**self.under_way, event.slot: event}
                 self.number, self.expected = event.number, event.expected_trials
                 self._expect(event)
             case TrialFinished() | TrialFailed():
                 self._ended(event)
+            case TrialLost():
+                self._leave(event.slot, event.elapsed_s)
             case BestChanged():
                 self.best = event
 
     def _ended(self, event: TrialFinished | TrialFailed) -> None:
-        self.current = None
+        if not event.resumed:
+            self._leave(event.slot, event.elapsed_s)
         self.outcomes = (*self.outcomes, event)[-_OUTCOMES:]
         self.number, self.expected = event.number, event.expected_trials
         value = None
@@ -100,6 +106,12 @@ class Screen:
             value = event.measurement.value(self.tags[0])
         self.series = (*self.series, value)[-_VALUES:]
         self._expect(event)
+
+    def _leave(self, slot: str, elapsed_s: float) -> None:
+        left = dict(self.under_way)
+        started = left.pop(slot, None)
+        self.busy_s += 0.0 if started is None else elapsed_s - started.elapsed_s
+        self.under_way = left
 
     def _expect(self, event: ModelStarted | TrialStarted | TrialFinished | TrialFailed) -> None:
         if event.time_left_s is not None:
@@ -113,11 +125,12 @@ class Screen:
 
     def lines(self, width: int, height: int, elapsed_s: float, *, stopping: bool) -> list[Text]:
         """At most `width` cells wide, and fewer than `height`."""
-        most = max(min(height - _OTHERS, _OUTCOMES), 0)
+        now = [*self._now(elapsed_s, most_slots=max(height - _OTHERS, 1))]
+        most = max(min(height - _OTHERS + 1 - len(now), _OUTCOMES), 0)
         lines = [
             _rule(self._title(), self._phase_text(), width),
             self._bar(width, elapsed_s, stopping=stopping),
-            *self._now(elapsed_s),
+            *now,
             *self._best_lines(),
             *self._spark(width),
             *self._ended_lines(self.outcomes[-most:] if most else ()),
@@ -159,14 +172,37 @@ class Screen:
         bar = Text.assemble(("━" * done, "green"), ("─" * (room - done), "dim"))
         return bar.append("   " if room else "").append(told)
 
-    def _now(self, elapsed_s: float) -> Iterator[Text]:
-        if self.current is None:
-            yield _labelled("now", Text(self._between(), style="dim"))
+    def _now(self, elapsed_s: float, *, most_slots: int) -> Iterator[Text]:
+        """What is measured: a line for each slot, if there are several, and their use."""
+        slots = self.model.slots if self.model is not None else ()
+        if not slots:
+            current = next(iter(self.under_way.values()), None)
+            yield _labelled("now", self._slot_text(current, elapsed_s))
             return
-        since = clock(max(elapsed_s - self.current.elapsed_s, 0.0))
-        again = " again" if self.current.trial.repetition else ""
-        text = Text.assemble((f"{since}  ", "dim"), _named(self.current.trial) + again)
-        yield _labelled("now", text)
+        yield _labelled("slots", Text(self._use(slots, elapsed_s), style="dim"))
+        shown = slots if len(slots) <= most_slots else slots[: most_slots - 1]
+        column = max(map(cell_len, shown), default=0)
+        for slot in shown:
+            name = (f"{slot.ljust(column)}  ", "cyan")
+            text = self._slot_text(self.under_way.get(slot), elapsed_s)
+            yield _labelled("", Text.assemble(name, text))
+        if len(shown) < len(slots):
+            yield _labelled("", Text(f"and {len(slots) - len(shown)} more", style="dim"))
+
+    def _use(self, slots: Sequence[str], elapsed_s: float) -> str:
+        """How many slots measure, and the share of the time in which all of them did."""
+        assert self.model is not None
+        running_s = sum(elapsed_s - event.elapsed_s for event in self.under_way.values())
+        whole_s = max(elapsed_s - self.model.elapsed_s, 1e-9) * len(slots)
+        share = min((self.busy_s + running_s) / whole_s, 1.0)
+        return f"{len(self.under_way)} of {len(slots)} measuring, {share:.0%} of their time used"
+
+    def _slot_text(self, event: TrialStarted | None, elapsed_s: float) -> Text:
+        if event is None:
+            return Text("idle" if self.model and self.model.slots else self._between(), style="dim")
+        since = clock(max(elapsed_s - event.elapsed_s, 0.0))
+        again = " again" if event.trial.repetition else ""
+        return Text.assemble((f"{since}  ", "dim"), _named(event.trial) + again)
 
     def _between(self) -> str:
         """What is done while nothing is measured."""

@@ -6,20 +6,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
+from itertools import islice
 
+from benchmarks.simulated_executor import SimulatedExecutor
 from model_analyzer.app.progress.events import Event, Phase, Silence, Sink
 from model_analyzer.app.progress.tracker import Tracker
 from model_analyzer.domain.measurements import Outcome
-from model_analyzer.domain.slots import Slot
+from model_analyzer.domain.slots import Lost, Slot
+from model_analyzer.domain.trials import Trial
 from model_analyzer.forecast.expectation.expectation import Expectation
 from model_analyzer.forecast.time_left import Part, TimeLeft
 from model_analyzer.profiling.events import TrialFinished, TrialStarted
+from model_analyzer.profiling.loop import profile as measure_all
 from model_analyzer.search.plan import Subject
+from tests.contract.memory_state import MemoryState
 from tests.unit.search.surfaces import (
     counts,
     failure,
+    growing,
     latency_within,
     limits,
+    load,
     measurement,
     search,
     subject,
@@ -97,3 +104,35 @@ def told(
         tracker.run_finished(0)
         tracker.close()
     return clock
+
+
+def told_by_slots(
+    sink: Sink,
+    what: Subject,
+    slots: int,
+    *,
+    steps: int,
+    lost: Sequence[int] = (),
+) -> float:
+    """The first steps of a run with several slots; trials of these loads are lost once. Trials take
+    as many seconds as their load. Returns the seconds since the run began.
+    """
+    unlucky = set(lost)
+
+    def measure(trial: Trial, _slot: Slot) -> Outcome | Lost:
+        if load(trial) in unlucky:
+            unlucky.remove(load(trial))
+            return Lost("its host is gone")
+        return growing(trial)
+
+    executor = SimulatedExecutor(slots, measure, lambda trial, _: float(load(trial)))
+    began = executor.now_s
+    tracker = Tracker(sink, clock=lambda: executor.now_s, hypothetically=nullcontext)
+    tracker.run_started([what.name])
+    tracker.searches(
+        [what], lambda _: TimeLeft([Part(Expectation(what, WHERE), trial_s=1.5, load_s=0.0)])
+    )
+    tracker.model_started(0, executor.slots)
+    for event in islice(measure_all(search(what, WHERE), executor, MemoryState()), steps):
+        tracker.tell(event)
+    return executor.now_s - began

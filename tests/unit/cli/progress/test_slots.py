@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""A run with several slots, as each sink shows it."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+
+import pytest
+
+from model_analyzer.app.progress.events import (
+    ModelStarted,
+    Silence,
+    TrialFinished,
+    TrialLost,
+    TrialStarted,
+)
+from model_analyzer.cli.progress.jsonlines import JsonLines
+from model_analyzer.cli.progress.plain import Lines
+from model_analyzer.cli.progress.screen import Screen
+from model_analyzer.search.plan import Subject
+from tests.unit.cli.progress.runs import Kept, listed, told_by_slots
+from tests.unit.search.surfaces import counts
+
+
+def several_variants() -> Subject:
+    """Six variants with loads 1, 2 and 4: each is a chain of its own."""
+    return listed(parameters=counts(2, 3, 4, 5, 6), constraints=())
+
+
+def screen(steps: int, *, width: int = 79, height: int = 24, slots: int = 3) -> list[str]:
+    shown = Screen()
+    sink = Silence()
+    sink.show = shown.show  # type: ignore[method-assign]
+    elapsed_s = told_by_slots(sink, several_variants(), slots, steps=steps)
+    return [line.plain.rstrip() for line in shown.lines(width, height, elapsed_s, stopping=False)]
+
+
+def test_each_slot_has_a_line() -> None:
+    # after three trials of a second, each slot has the next load of its variant
+    assert [line for line in screen(9) if "slot" in line] == [
+        "slots 3 of 3 measuring, 100% of their time used",
+        "      slot 1  0:00  m_config_default: concurrency 2",
+        "      slot 2  0:00  m_config_0: concurrency 2",
+        "      slot 3  0:00  m_config_1: concurrency 2",
+    ]
+
+
+@pytest.mark.parametrize("width", [20, 59, 119])
+@pytest.mark.parametrize("height", [1, 4, 10, 20])
+def test_many_slots_fit_every_terminal(width: int, height: int) -> None:
+    shown = screen(9, width=width, height=height, slots=40)
+
+    assert max(map(len, shown)) <= width
+    assert len(shown) <= max(height - 1, 1)
+
+
+def test_slots_that_have_no_line_are_counted() -> None:
+    assert any(line.strip().startswith("and ") for line in screen(9, height=14, slots=6))
+
+
+def test_events_name_their_slot() -> None:
+    kept = Kept()
+    told_by_slots(kept, several_variants(), 3, steps=8)
+
+    (model,) = [event for event in kept.events if isinstance(event, ModelStarted)]
+    assert model.slots == ("slot 1", "slot 2", "slot 3")
+    started = [event for event in kept.events if isinstance(event, TrialStarted)]
+    assert [event.slot for event in started[:3]] == ["slot 1", "slot 2", "slot 3"]
+    assert [event.number for event in started[:3]] == [1, 2, 3]
+    finished = [event for event in kept.events if isinstance(event, TrialFinished)]
+    assert all(event.slot for event in finished)
+
+
+def documents(steps: int, slots: int, lost: tuple[int, ...] = ()) -> list[dict[str, object]]:
+    output = io.StringIO()
+    told_by_slots(JsonLines(output.write), several_variants(), slots, steps=steps, lost=lost)
+    return [json.loads(line) for line in output.getvalue().splitlines()]
+
+
+def test_json_lines_have_the_slot_only_if_there_are_several() -> None:
+    for document in documents(8, 3):
+        assert ("slot" in document) == str(document["event"]).startswith("trial")
+    assert not any("slot" in document or "slots" in document for document in documents(8, 1))
+
+
+def test_a_lost_trial_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    kept = Kept()
+    told_by_slots(kept, several_variants(), 3, steps=12, lost=(2,))
+
+    (lost,) = [event for event in kept.events if isinstance(event, TrialLost)]
+    assert (lost.slot, lost.reason) == ("slot 1", "its host is gone")
+    assert any("lost on slot 1 (its host is gone)" in message for message in caplog.messages)
+    (document,) = [each for each in documents(12, 3, lost=(2,)) if each["event"] == "trial_lost"]
+    assert document["reason"] == "its host is gone"
+
+
+def test_log_lines_say_where(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+
+    told_by_slots(Lines(), several_variants(), 3, steps=3)
+
+    assert "Profiling m_config_default: concurrency=1 on slot 1" in caplog.messages
