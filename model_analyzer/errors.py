@@ -7,6 +7,7 @@
     ├── RepositoryError           2  a model repository that cannot be used
     ├── RuntimeNotFound           1  tritonserver or perf_analyzer is missing or does not start
     ├── ServerError               1  the server does not start
+    ├── ClusterError              1  the cluster, or a node of it, cannot measure
     ├── CheckpointError           1  the checkpoint directory is in use, unreadable or full
     ├── OutputError               1  variants, tables or reports cannot be written
     └── Interrupted               1  the third interrupt: leave at once
@@ -78,6 +79,10 @@ class RuntimeNotFound(ModelAnalyzerError):
 
 class ServerError(ModelAnalyzerError):
     """The Triton server does not start."""
+
+
+class ClusterError(ModelAnalyzerError):
+    """The cluster has no slot that fits, or a node of it cannot measure."""
 
 
 class CheckpointError(ModelAnalyzerError):

@@ -1,0 +1,188 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Decides where slots go: on which nodes of a cluster, and what each reserves there. Pure.
+
+A slot has a host to itself, unless the user allows more with `--slots-per-host`. It reserves all
+CPUs and GPUs of the node, or as many as the user wants. Where any node offers the resource
+`model_analyzer_slot`, only nodes that offer it have slots: one for each unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from model_analyzer.domain.models import empty
+from model_analyzer.domain.words import counted, first_few
+from model_analyzer.errors import ClusterError, wrong
+
+SLOT_RESOURCE = "model_analyzer_slot"
+CPU, GPU = "CPU", "GPU"
+
+_HEAD = "node:__internal_head__"
+_NODE_LABEL = "ray.io/node-id"
+_MOST_REASONS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A node of the cluster. `resources` are all that it has, in use or not."""
+
+    id: str
+    host: str
+    resources: Mapping[str, float]
+    labels: Mapping[str, str] = field(default_factory=empty)
+    is_alive: bool = True
+
+    def units(self, resource: str) -> int:
+        """The whole units of a resource."""
+        return int(self.resources.get(resource, 0))
+
+    @property
+    def is_head(self) -> bool:
+        return _HEAD in self.resources
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlotRequest:
+    """The slots that the user wants.
+
+    `slots` is None for as many as there are; `gpus` and `cpus` of a slot are None for all of the
+    node. `labels` choose nodes. Raises ConfigError for a value that makes no sense.
+    """
+
+    slots: int | None = None
+    gpus: float | None = None
+    cpus: int | None = None
+    labels: Mapping[str, str] = field(default_factory=empty)
+    per_host: int = 1
+
+    def __post_init__(self) -> None:
+        if self.gpus is not None and (self.gpus < 0 or self.gpus != int(self.gpus)):
+            raise wrong(
+                "--slot-gpus",
+                f"{self.gpus:g} is not a whole number: Ray does not isolate parts of a GPU; start"
+                " the nodes with MIG devices to measure on parts",
+            )
+        for option, number in (
+            ("--slots", self.slots),
+            ("--slot-cpus", self.cpus),
+            ("--slots-per-host", self.per_host),
+        ):
+            if number is not None and number < 1:
+                raise wrong(option, f"{number} is less than 1")
+
+    def __str__(self) -> str:
+        cpus = "all CPUs" if self.cpus is None else counted(self.cpus, "CPU")
+        gpus = "all GPUs" if self.gpus is None else counted(int(self.gpus), "GPU")
+        labels = "".join(f", {key}={value}" for key, value in self.labels.items())
+        return f"{cpus}, {gpus}{labels}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlotPlace:
+    """A slot on a node, and the resources that it reserves: its bundle of a placement group."""
+
+    node: Node
+    bundle: Mapping[str, float]
+
+    @property
+    def selector(self) -> Mapping[str, str]:
+        """The label that ties the bundle to the node."""
+        return {_NODE_LABEL: self.node.id}
+
+
+def strategy(places: Sequence[SlotPlace]) -> str:
+    """The strategy of a placement group of these slots."""
+    nodes = {place.node.id for place in places}
+    return "STRICT_SPREAD" if len(nodes) == len(places) else "SPREAD"
+
+
+def place_slots(nodes: Sequence[Node], request: SlotRequest) -> tuple[SlotPlace, ...]:
+    """Where the slots go, one on each host before the second on any, and on the head's host last.
+
+    Raises ClusterError with what is asked and what is there, if they do not fit.
+    """
+    is_offered = any(node.is_alive and node.units(SLOT_RESOURCE) for node in nodes)
+    rooms = [
+        _Room(node, request, is_offered=is_offered)
+        for node in sorted(nodes, key=lambda node: (node.is_head, node.host, node.id))
+    ]
+    for room in _in_turns(rooms, request):
+        room.slots += 1
+    count = sum(room.slots for room in rooms)
+    if count < (request.slots or 1):
+        raise ClusterError(_lacking(count, rooms, request))
+    return tuple(place for room in rooms for place in room.places())
+
+
+class _Room:
+    """How many slots a node could have (`most`), why not more (`reason`), and how many it gets."""
+
+    def __init__(self, node: Node, request: SlotRequest, *, is_offered: bool) -> None:
+        self.node, self.slots = node, 0
+        self._request, self._is_offered = request, is_offered
+        limits = list(self._limits())
+        self.most, self.reason = min(limits, key=lambda limit: limit[0])
+
+    def places(self) -> Iterator[SlotPlace]:
+        """The slots of this node, with equal shares of it."""
+        for _ in range(self.slots):
+            yield SlotPlace(node=self.node, bundle=self._bundle())
+
+    def _limits(self) -> Iterator[tuple[int, str]]:
+        """The most slots for several reasons, the most telling one first."""
+        node, request = self.node, self._request
+        if not node.is_alive:
+            yield 0, "is not alive"
+        for key, value in request.labels.items():
+            own = node.labels.get(key)
+            if own != value:
+                yield 0, f"has no label {key}" if own is None else f"has {key}={own}"
+        if self._is_offered:
+            units = node.units(SLOT_RESOURCE)
+            yield units, f"offers {units} {SLOT_RESOURCE}"
+        cpus, gpus = node.units(CPU), node.units(GPU)
+        if request.cpus is not None or not self._is_offered:
+            yield cpus // (request.cpus or 1), f"has {counted(cpus, 'CPU')}"
+        if request.gpus:
+            yield gpus // int(request.gpus), f"has {counted(gpus, 'GPU')}"
+        elif request.gpus is None and gpus:
+            yield gpus, f"has {counted(gpus, 'GPU')}"
+        yield request.per_host, f"takes {request.per_host} (--slots-per-host)"
+
+    def _bundle(self) -> Mapping[str, float]:
+        request = self._request
+        cpus = request.cpus
+        if cpus is None:
+            cpus = 0 if self._is_offered else self.node.units(CPU) // self.slots
+        gpus = self.node.units(GPU) // self.slots if request.gpus is None else int(request.gpus)
+        amounts = {SLOT_RESOURCE: int(self._is_offered), CPU: cpus, GPU: gpus}
+        return {name: float(amount) for name, amount in amounts.items() if amount}
+
+
+def _in_turns(rooms: Sequence[_Room], request: SlotRequest) -> Iterator[_Room]:
+    """The rooms that get a slot, in the order of getting it."""
+    hosts: dict[str, list[_Room]] = {}
+    for room in rooms:
+        hosts.setdefault(room.node.host, []).append(room)
+    left = request.slots
+    for _ in range(request.per_host):
+        for on_host in hosts.values():
+            free = [room for room in on_host if room.slots < room.most]
+            if free and left != 0:
+                yield min(free, key=lambda room: room.slots)
+                left = None if left is None else left - 1
+
+
+def _lacking(count: int, rooms: Sequence[_Room], request: SlotRequest) -> str:
+    """Why there are too few slots, in one line."""
+    fits = f"only {count} of {request.slots} slots fit" if count else "no slot fits"
+    hosts: dict[str, str] = {}
+    for room in rooms:
+        hosts.setdefault(room.node.host, room.reason)
+    there = [f"{host} {reason}" for host, reason in hosts.items()]
+    return (
+        f"{fits}: a slot needs {request}; {first_few(there, _MOST_REASONS) or 'there is no node'};"
+        " change --slots, --slot-gpus, --slot-cpus or --slot-label, or add nodes"
+    )
