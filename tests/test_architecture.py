@@ -79,6 +79,7 @@ ADDRESSES = {
     "threading": {
         "runner/monitors/sampler.py",
         "runner/server/load_watch.py",
+        "runner/cluster/parent_watch.py",
         "state/lock.py",
         "state/stores/upload.py",
     },
@@ -102,7 +103,7 @@ ADDRESSES = {
     },
     "fcntl": {
         "state/lock.py", "state/journal.py", "runner/install.py",
-        "runner/output_directory.py", "runner/workspace.py",
+        "runner/output_directory.py", "runner/workspace.py", "runner/cluster/host_lock.py",
     },
     "yaml": {"config/sources.py", "reports/templating.py"},
     "http": {"runner/client/http.py"},
@@ -120,6 +121,7 @@ ADDRESSES = {
     "orjson": {"state/format/lines.py"},
     "jinja2": {"reports/templating.py"},
     "optuna": {"search/optuna_search.py"},
+    "ray": {"runner/cluster/ray_slots.py"},
     "fsspec": {"state/stores/storage.py"},
     "pandas": {"state/api.py", "state/frame.py"},
     "numpy": {

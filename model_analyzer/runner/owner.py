@@ -22,7 +22,7 @@ def this_process() -> str:
 
 def owner_of(pid: int) -> str:
     """The owner text of a running process."""
-    return " ".join((_boot(), _namespace(), str(pid), _start(pid)))
+    return " ".join((boot_id(), _namespace(), str(pid), _start(pid)))
 
 
 def has_ended(owner: str) -> bool:
@@ -31,7 +31,7 @@ def has_ended(owner: str) -> bool:
     if len(words) != 4 or not words[2].isdecimal():
         return False
     boot, namespace, pid, start = words
-    if boot != _boot():
+    if boot != boot_id():
         return True
     return namespace == _namespace() and start != _start(int(pid))
 
@@ -51,7 +51,8 @@ def _digits(text: str) -> str:
     return "".join(filter(str.isdigit, text))
 
 
-def _boot() -> str:
+def boot_id() -> str:
+    """Identifies this machine since its last boot, in all containers alike."""
     return (_PROC / "sys/kernel/random/boot_id").read_text().strip()
 
 
