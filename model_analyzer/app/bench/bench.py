@@ -46,11 +46,15 @@ def set_up(
     conceal: Conceal,
     show: Callable[[str], None],
     interruptible: Callable[[], AbstractContextManager[object]],
+    copies_models: bool = True,
 ) -> Bench:
-    """The last stage. perf_analyzer's output goes to the user's file, or else to `show`."""
+    """The last stage. perf_analyzer's output goes to the user's file, or else to `show`. Unless it
+    `copies_models`, the directories of the variants have configurations only.
+    """
     settings = job.settings
     is_remote = settings.server.launch is LaunchMode.REMOTE
-    output = OutputRepository(settings.repository.output, None if is_remote else place.repository)
+    source = None if is_remote or not copies_models else place.repository
+    output = OutputRepository(settings.repository.output, source)
     load_generator = PerfAnalyzer(
         place.perf_analyzer,
         settings.load_generator,

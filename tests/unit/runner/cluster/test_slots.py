@@ -106,9 +106,10 @@ def test_where_nodes_offer_slots_only_these_have_them() -> None:
         ("a", {"model_analyzer_slot": 1, "GPU": 1}),
         ("c", {"model_analyzer_slot": 1}),
     ]
-    assert placed(place_slots(nodes[2:], SlotRequest(per_host=3))) == [
-        ("c", {"model_analyzer_slot": 1})
-    ] * 2
+    assert (
+        placed(place_slots(nodes[2:], SlotRequest(per_host=3)))
+        == [("c", {"model_analyzer_slot": 1})] * 2
+    )
     assert placed(place_slots(nodes, SlotRequest(cpus=2))) == [
         ("a", {"model_analyzer_slot": 1, "CPU": 2, "GPU": 1}),
     ]

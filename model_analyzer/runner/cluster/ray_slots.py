@@ -1,0 +1,149 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Slots as Ray actors: connecting, the nodes, reserving their resources, starting the actors.
+
+The only file that imports Ray, which is imported when the first function is called. An actor
+belongs to the driver, and Ray never starts it again: the driver decides where a lost trial goes.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from model_analyzer.errors import ClusterError
+from model_analyzer.runner.cluster.slot import Slot
+from model_analyzer.runner.cluster.slots import GPU, Node, SlotPlace, strategy
+
+if TYPE_CHECKING:
+    from ray.actor import ActorHandle
+    from ray.util.placement_group import PlacementGroup
+
+# The handlers of these signals are replaced by Ray.
+_REPLACED = (signal.SIGTERM,)
+
+# Otherwise Ray kills the guard when a worker ends, and processes of Python models stay for ever.
+_SPARES_GUARDS = {"env_vars": {"RAY_kill_child_processes_on_worker_exit": "false"}}
+
+
+@contextmanager
+def connected(address: str) -> Iterator[None]:
+    """A block with a connection to the cluster at the address; raises ClusterError without one."""
+    ray = _ray()
+    if address.startswith("ray://"):
+        raise ClusterError(
+            f"{address}: a driver must run inside the cluster: start it on a node, or submit it"
+            " with ray job submit"
+        )
+    handlers = {number: signal.getsignal(number) for number in _REPLACED}
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level="error")
+    except ConnectionError as error:
+        raise ClusterError(
+            f"no Ray cluster at {address}: start one with ray start --head, or check --ray-address"
+        ) from error
+    except RuntimeError as error:  # versions of Ray or Python differ
+        raise ClusterError(f"{address}: {' '.join(str(error).split())}") from error
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def cluster_nodes() -> tuple[Node, ...]:
+    """The nodes of the cluster, dead ones included."""
+    return tuple(
+        Node(
+            id=node["NodeID"],
+            host=node["NodeManagerHostname"],
+            resources=node["Resources"],
+            labels=node["Labels"],
+            is_alive=node["Alive"],
+        )
+        for node in _ray().nodes()
+    )
+
+
+@contextmanager
+def reserved(places: Sequence[SlotPlace], timeout_s: float) -> Iterator[PlacementGroup]:
+    """A block in which the resources of these slots are ours. Raises ClusterError if they are not
+    free in time.
+    """
+    _ray()
+    from ray.util.placement_group import placement_group, remove_placement_group
+
+    group = placement_group(
+        [dict(place.bundle) for place in places],
+        strategy=strategy(places),
+        bundle_label_selector=[dict(place.selector) for place in places],
+    )
+    try:
+        if not group.wait(timeout_s):
+            hosts = ", ".join(dict.fromkeys(place.node.host for place in places))
+            raise ClusterError(
+                f"resources of {hosts} are still in use after {timeout_s:g} s: wait for other"
+                " jobs of the cluster (ray status shows them), or ask for less with --slots"
+            )
+        yield group
+    finally:
+        remove_placement_group(group)
+
+
+def start_slot(group: PlacementGroup, places: Sequence[SlotPlace], index: int) -> ActorHandle[Any]:
+    """Starts the slot at `places[index]`: an actor with the methods of `Slot`."""
+    ray = _ray()
+    from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
+
+    bundle = dict(places[index].bundle)
+    actor: ActorHandle[Any] = (
+        ray.remote(_GpuSlot if GPU in bundle else _CpuSlot)
+        .options(
+            num_cpus=0,
+            num_gpus=bundle.get(GPU, 0),
+            scheduling_strategy=PlacementGroupSchedulingStrategy(
+                placement_group=group, placement_group_bundle_index=index
+            ),
+            max_restarts=0,
+            max_task_retries=0,
+            runtime_env=_SPARES_GUARDS,
+        )
+        .remote()
+    )
+    return actor
+
+
+def kill_slot(actor: ActorHandle[Any]) -> None:
+    """Ends a slot at once, also in the middle of a trial."""
+    _ray().kill(actor, no_restart=True)
+
+
+class _CpuSlot(Slot):
+    """A slot without GPUs: Ray does not hide those of the node."""
+
+    def __init__(self) -> None:
+        super().__init__(gpus=())
+
+
+class _GpuSlot(Slot):
+    """A slot with the GPUs that Ray assigned."""
+
+    def __init__(self) -> None:
+        super().__init__(gpus=_ray().get_runtime_context().get_accelerator_ids()[GPU])
+
+
+def _ray() -> Any:
+    # also without `log_to_driver`, Ray prints errors of the cluster on the standard output
+    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
+    try:
+        import ray
+    except ImportError as error:
+        raise ClusterError(
+            "Ray is not installed: pip install 'model-analyzer[ray]', or --executor local"
+        ) from error
+    return ray

@@ -1,0 +1,177 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""What runs in a slot, in a process of its own: prepare, run trials, end. It knows nothing of Ray.
+
+The driver sends an order, which builds the runner on the node: the same runner as without a
+cluster. The slot measures only while it holds the lock of its host, and ends with its node.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.models import ModelFacts
+from model_analyzer.domain.profiles import Device
+from model_analyzer.domain.protocols import Runner
+from model_analyzer.domain.trials import Trial
+from model_analyzer.errors import ClusterError, ConfigError, ModelAnalyzerError
+from model_analyzer.runner.cluster.child_environment import THREADS, child_environment
+from model_analyzer.runner.cluster.host_lock import HostLock
+from model_analyzer.runner.cluster.parent_watch import ParentWatch
+from model_analyzer.runner.gpus import VISIBLE_DEVICES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltRunner:
+    """A runner on its node, and what it measures with. `server` and `perf_analyzer` are versions;
+    `facts` are the models as they are on this node.
+    """
+
+    runner: Runner
+    devices: tuple[Device, ...]
+    server: str
+    perf_analyzer: str
+    facts: Mapping[str, ModelFacts]
+
+
+# Builds the runner with this environment for its programs; the stack ends what it starts.
+Build = Callable[[Mapping[str, str], ExitStack], BuiltRunner]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlotOrder:
+    """What the driver sends to each slot.
+
+    `run` identifies the driver: its slots share a host. `environment` are the variables of the
+    user. `directory` is that of the user: relative paths start there.
+    """
+
+    run: str
+    environment: Mapping[str, str]
+    directory: Path
+    build: Build
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlotFacts:
+    """A slot that is ready: where it is, and what it measures with.
+
+    `threads` is OMP_NUM_THREADS of its programs, "" if it is not set.
+    """
+
+    host: str
+    process: int
+    niceness: int
+    threads: str
+    devices: tuple[Device, ...]
+    server: str
+    perf_analyzer: str
+    facts: Mapping[str, ModelFacts]
+
+
+class Slot:
+    """Measures trials, one at a time. `gpus` are those that Ray assigned, None for all.
+
+    What the user needs to know is raised as a ClusterError that names the host.
+    """
+
+    def __init__(self, gpus: Sequence[str] | None = None) -> None:
+        self._gpus = gpus
+        self._host = os.uname().nodename
+        self._runner: Runner | None = None
+        self._uuids: tuple[str, ...] = ()
+        self._stack = ExitStack()
+        self._watch = ParentWatch()
+        self._watch.__enter__()
+
+    def prepare(self, order: SlotOrder) -> SlotFacts:
+        """Takes the host and builds the runner; ends what was prepared before."""
+        self._stack.close()
+        self._runner = None
+        with self._naming_host(), ExitStack() as stack:
+            stack.enter_context(HostLock(order.run))
+            if order.directory.is_dir():  # otherwise relative paths name nothing on this node
+                os.chdir(order.directory)
+            environment = child_environment(order.environment, os.environ, self._gpus)
+            built = order.build(environment, stack)
+            self._stack = stack.pop_all()
+        self._runner = built.runner
+        self._uuids = tuple(sorted(device.uuid for device in built.devices))
+        return SlotFacts(
+            host=self._host,
+            process=os.getpid(),
+            niceness=os.getpriority(os.PRIO_PROCESS, 0),
+            threads=environment.get(THREADS, ""),
+            devices=built.devices,
+            server=built.server,
+            perf_analyzer=built.perf_analyzer,
+            facts=built.facts,
+        )
+
+    def run(self, trial: Trial) -> Outcome:
+        """The outcome of a trial on the GPUs of this slot."""
+        assert self._runner is not None, "prepare comes first"
+        with self._naming_host():
+            return self._runner.run(self._on_own_gpus(trial))
+
+    def end(self) -> None:
+        """Ends the server and frees the host; calling it twice is fine."""
+        self._runner = None
+        self._stack.close()
+
+    def _on_own_gpus(self, trial: Trial) -> Trial:
+        """The trial was made for GPUs of the same kind, elsewhere."""
+        variables = dict(trial.setup.environment)
+        if self._gpus is not None:
+            variables.pop(VISIBLE_DEVICES, None)
+        return replace(
+            trial, setup=replace(trial.setup, devices=self._uuids, environment=variables)
+        )
+
+    @contextmanager
+    def _naming_host(self) -> Iterator[None]:
+        try:
+            yield
+        except ClusterError:
+            raise
+        except ConfigError as error:
+            problems = "; ".join(map(str, error.problems))
+            raise ClusterError(f"{self._host}: {problems}") from error
+        except ModelAnalyzerError as error:
+            raise ClusterError(f"{self._host}: {error}") from error
+
+
+def disagreement(slots: Sequence[SlotFacts]) -> str:
+    """The first difference between slots whose measurements could not be compared, with the hosts;
+    "" if there is none. Different GPUs are none: their measurements are ranked apart.
+    """
+    for name, values in _compared(slots).items():
+        hosts: dict[object, list[str]] = {}
+        for slot, value in zip(slots, values, strict=True):
+            hosts.setdefault(value, []).append(slot.host)
+        if len(hosts) > 1:
+            return f"{name}: " + "; ".join(
+                f"{value} on {', '.join(dict.fromkeys(names))}" for value, names in hosts.items()
+            )
+    return ""
+
+
+def _compared(slots: Sequence[SlotFacts]) -> Mapping[str, Sequence[str]]:
+    """By name, a value of each slot."""
+    models = dict.fromkeys(name for slot in slots for name in slot.facts)
+    return {
+        "versions of tritonserver differ": [slot.server for slot in slots],
+        "versions of perf_analyzer differ": [slot.perf_analyzer for slot in slots],
+        **{
+            f"the model {name} differs": [
+                f"{slot.facts[name].identity[:12]}" if name in slot.facts else "none"
+                for slot in slots
+            ]
+            for name in models
+        },
+    }

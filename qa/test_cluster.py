@@ -1,0 +1,158 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""Slots on a local Ray cluster measure at the same time; when one dies, nothing of it is left."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import yaml
+
+from model_analyzer.runner.guard import regions_of
+
+pytest.importorskip("ray", reason="Ray is not installed")
+pytestmark = pytest.mark.slow
+
+HERE = Path(__file__).parent / "cluster"
+
+# The processes of a slot must be gone after this time, those of a dead driver after a longer one:
+# Ray notices it by itself.
+GONE_S = 5
+GONE_WITH_DRIVER_S = 60
+
+
+@dataclass
+class Slots:
+    """A driver with its slots."""
+
+    driver: subprocess.Popen[str]
+    pids: list[int]
+    facts: list[dict[str, Any]]
+
+    def read(self) -> dict[str, Any]:
+        assert self.driver.stdout is not None
+        line = self.driver.stdout.readline()
+        assert line, "the driver has ended"
+        return json.loads(line)
+
+
+@pytest.fixture
+def cluster(scene) -> Iterator[str]:
+    """The address of a cluster with two nodes."""
+    # Ray's sockets need short paths, and its children inherit the variables of the driver only
+    nodes = subprocess.Popen(
+        [sys.executable, str(HERE / "nodes.py"), "2"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert nodes.stdout is not None
+    try:
+        address = nodes.stdout.readline().strip()
+        assert address, "the cluster does not start"
+        yield address
+    finally:
+        nodes.communicate("", timeout=120)
+
+
+@pytest.fixture
+def slots(scene, cluster: str) -> Iterator[Slots]:
+    """Two slots that are measuring."""
+    flags = {**scene.config["perf_analyzer_flags"], "measurement-interval": 3000}
+    config = scene.directory / "config.yaml"
+    config.write_text(
+        yaml.safe_dump(
+            {**scene.config, "perf_analyzer_flags": flags, "run_config_search_mode": "brute"}
+        )
+    )
+    driver = subprocess.Popen(
+        [sys.executable, str(HERE / "driver.py"), cluster, str(config), "2"],
+        cwd=scene.directory,
+        env={**scene.environment, "OMP_NUM_THREADS": "3"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        made = Slots(driver, [], [])
+        made.facts = made.read()["slots"]
+        made.pids = [slot["process"] for slot in made.facts]
+        scene.wait_until(lambda: len(scene.measuring) == 2)
+        yield made
+    finally:
+        driver.kill()
+        driver.communicate()
+
+
+def descendants(pid: int) -> list[psutil.Process]:
+    return psutil.Process(pid).children(recursive=True)
+
+
+def regions(slots: list[int], processes: list[psutil.Process]) -> set[Path]:
+    """The shared memory of these slots and their processes."""
+    mapped = regions_of([process.pid for process in processes])
+    own = {path for slot in slots for path in Path("/dev/shm").glob(f"ma_*-{slot}-*")}
+    return own | {Path("/dev/shm", name) for name in mapped}
+
+
+def is_over(process: psutil.Process) -> bool:
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def test_slots_measure_at_the_same_time_and_end_in_order(scene, slots: Slots) -> None:
+    left = [process for pid in slots.pids for process in descendants(pid)]
+    assert {process.name() for process in left} >= {"tritonserver", "perf_analyzer"}
+    assert {slot["threads"] for slot in slots.facts} == {"3"}
+    [server] = {slot["server"] for slot in slots.facts}
+    assert server.startswith("2.")
+
+    assert [slots.read()["outcome"], slots.read()["outcome"]] == ["Measurement"] * 2
+    slots.driver.communicate("", timeout=120)
+
+    assert slots.driver.returncode == 0
+    assert all(map(is_over, left))
+    assert not regions(slots.pids, left)
+
+
+@pytest.mark.parametrize("victim", ["slot", "raylet"])
+def test_a_slot_that_dies_leaves_nothing_and_the_other_goes_on(
+    scene, slots: Slots, victim: str
+) -> None:
+    lost = slots.pids[1]  # not that of the head node
+    left = descendants(lost)
+    shared = regions([lost], left)
+    assert left
+    assert shared
+
+    os.kill(lost if victim == "slot" else psutil.Process(lost).ppid(), signal.SIGKILL)
+
+    scene.wait_until(lambda: all(map(is_over, left)), within_s=GONE_S)
+    scene.wait_until(lambda: not any(path.exists() for path in shared), within_s=GONE_S)
+    outcomes = {line["slot"]: line["outcome"] for line in (slots.read(), slots.read())}
+    assert outcomes[0] == "Measurement"
+    assert outcomes[1] in ("ActorDiedError", "ActorUnavailableError")
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_driver_that_dies_leaves_nothing(scene, slots: Slots, number: signal.Signals) -> None:
+    left = [process for pid in slots.pids for process in descendants(pid)]
+    shared = regions(slots.pids, left)
+    assert shared
+
+    slots.driver.send_signal(number)
+
+    scene.wait_until(lambda: all(map(is_over, left)), within_s=GONE_WITH_DRIVER_S)
+    scene.wait_until(lambda: not any(path.exists() for path in shared), within_s=GONE_S)
