@@ -94,15 +94,24 @@ def slots(scene, cluster: str) -> Iterator[Slots]:
         driver.communicate()
 
 
-def descendants(pid: int) -> list[psutil.Process]:
-    return psutil.Process(pid).children(recursive=True)
+@dataclass
+class Remains:
+    """What slots have started: their processes, and the shared memory."""
 
+    slots: list[int]
 
-def regions(slots: list[int], processes: list[psutil.Process]) -> set[Path]:
-    """The shared memory of these slots and their processes."""
-    mapped = regions_of([process.pid for process in processes])
-    own = {path for slot in slots for path in Path("/dev/shm").glob(f"ma_*-{slot}-*")}
-    return own | {Path("/dev/shm", name) for name in mapped}
+    def __post_init__(self) -> None:
+        self.processes = [
+            child for slot in self.slots for child in psutil.Process(slot).children(recursive=True)
+        ]
+        assert {child.name() for child in self.processes} >= {"tritonserver", "perf_analyzer"}
+        mapped = regions_of([child.pid for child in self.processes])
+        self.regions = {Path("/dev/shm", name) for name in mapped}
+
+    def are_gone(self) -> bool:
+        own = [path for slot in self.slots for path in Path("/dev/shm").glob(f"ma_*-{slot}-*")]
+        shared = [*own, *filter(Path.exists, self.regions)]
+        return not shared and all(map(is_over, self.processes))
 
 
 def is_over(process: psutil.Process) -> bool:
@@ -113,8 +122,7 @@ def is_over(process: psutil.Process) -> bool:
 
 
 def test_slots_measure_at_the_same_time_and_end_in_order(scene, slots: Slots) -> None:
-    left = [process for pid in slots.pids for process in descendants(pid)]
-    assert {process.name() for process in left} >= {"tritonserver", "perf_analyzer"}
+    remains = Remains(slots.pids)
     assert {slot["threads"] for slot in slots.facts} == {"3"}
     [server] = {slot["server"] for slot in slots.facts}
     assert server.startswith("2.")
@@ -123,8 +131,7 @@ def test_slots_measure_at_the_same_time_and_end_in_order(scene, slots: Slots) ->
     slots.driver.communicate("", timeout=120)
 
     assert slots.driver.returncode == 0
-    assert all(map(is_over, left))
-    assert not regions(slots.pids, left)
+    scene.wait_until(remains.are_gone, within_s=GONE_S)
 
 
 @pytest.mark.parametrize("victim", ["slot", "raylet"])
@@ -132,15 +139,11 @@ def test_a_slot_that_dies_leaves_nothing_and_the_other_goes_on(
     scene, slots: Slots, victim: str
 ) -> None:
     lost = slots.pids[1]  # not that of the head node
-    left = descendants(lost)
-    shared = regions([lost], left)
-    assert left
-    assert shared
+    remains = Remains([lost])
 
     os.kill(lost if victim == "slot" else psutil.Process(lost).ppid(), signal.SIGKILL)
 
-    scene.wait_until(lambda: all(map(is_over, left)), within_s=GONE_S)
-    scene.wait_until(lambda: not any(path.exists() for path in shared), within_s=GONE_S)
+    scene.wait_until(remains.are_gone, within_s=GONE_S)
     outcomes = {line["slot"]: line["outcome"] for line in (slots.read(), slots.read())}
     assert outcomes[0] == "Measurement"
     assert outcomes[1] in ("ActorDiedError", "ActorUnavailableError")
@@ -148,11 +151,8 @@ def test_a_slot_that_dies_leaves_nothing_and_the_other_goes_on(
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_driver_that_dies_leaves_nothing(scene, slots: Slots, number: signal.Signals) -> None:
-    left = [process for pid in slots.pids for process in descendants(pid)]
-    shared = regions(slots.pids, left)
-    assert shared
+    remains = Remains(slots.pids)
 
     slots.driver.send_signal(number)
 
-    scene.wait_until(lambda: all(map(is_over, left)), within_s=GONE_WITH_DRIVER_S)
-    scene.wait_until(lambda: not any(path.exists() for path in shared), within_s=GONE_S)
+    scene.wait_until(remains.are_gone, within_s=GONE_WITH_DRIVER_S)

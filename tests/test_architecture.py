@@ -90,6 +90,7 @@ ADDRESSES = {
         "cli/uninterrupted.py",
         "runner/process.py",
         "runner/guard.py",
+        "runner/cluster/ray_slots.py",
         "runner/server/container.py",
         "reports/renderer.py",
         "reports/engines.py",
@@ -99,6 +100,7 @@ ADDRESSES = {
         "runner/client/bounded.py",
         "runner/server/endpoints.py",
         "runner/host.py",
+        "runner/cluster/ray_slots.py",
         "state/lock.py",
     },
     "fcntl": {

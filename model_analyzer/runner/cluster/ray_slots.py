@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from ray.actor import ActorHandle
     from ray.util.placement_group import PlacementGroup
 
+_CONNECT_S = 5.0
+
 # The handlers of these signals are replaced by Ray.
 _REPLACED = (signal.SIGTERM,)
 
@@ -31,21 +34,17 @@ _SPARES_GUARDS = {"env_vars": {"RAY_kill_child_processes_on_worker_exit": "false
 
 @contextmanager
 def connected(address: str) -> Iterator[None]:
-    """A block with a connection to the cluster at the address; raises ClusterError without one."""
+    """A block with a connection to the cluster at the address, HOST:PORT or `auto`. Raises
+    ClusterError without one.
+    """
     ray = _ray()
-    if address.startswith("ray://"):
-        raise ClusterError(
-            f"{address}: a driver must run inside the cluster: start it on a node, or submit it"
-            " with ray job submit"
-        )
+    _check_address(address)
     handlers = {number: signal.getsignal(number) for number in _REPLACED}
     try:
         ray.init(address=address, log_to_driver=False, logging_level="error")
     except ConnectionError as error:
-        raise ClusterError(
-            f"no Ray cluster at {address}: start one with ray start --head, or check --ray-address"
-        ) from error
-    except RuntimeError as error:  # versions of Ray or Python differ
+        raise _nothing_at(address) from error
+    except (RuntimeError, ValueError) as error:  # versions of Ray or Python differ, or no address
         raise ClusterError(f"{address}: {' '.join(str(error).split())}") from error
     finally:
         for number, handler in handlers.items():
@@ -54,6 +53,28 @@ def connected(address: str) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+def _check_address(address: str) -> None:
+    """Ray itself tries a wrong address for minutes."""
+    if address.startswith("ray://"):
+        raise ClusterError(
+            f"{address}: a driver must run inside the cluster: start it on a node, or submit it"
+            " with ray job submit"
+        )
+    host, _, port = address.rpartition(":")
+    if not (host and port.isdecimal()):
+        return  # `auto`, or what Ray does not accept either
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_S).close()
+    except (OSError, OverflowError) as error:
+        raise _nothing_at(address) from error
+
+
+def _nothing_at(address: str) -> ClusterError:
+    return ClusterError(
+        f"no Ray cluster at {address}: start one with ray start --head, or check --ray-address"
+    )
 
 
 def cluster_nodes() -> tuple[Node, ...]:
