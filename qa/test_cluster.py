@@ -9,8 +9,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ import psutil
 import pytest
 import yaml
 
+from model_analyzer.runner.cluster.host_lock import HostLock
 from model_analyzer.runner.guard import regions_of
 
 pytest.importorskip("ray", reason="Ray is not installed")
@@ -32,16 +33,19 @@ GONE_WITH_DRIVER_S = 60
 
 
 @dataclass
-class Slots:
-    """A driver with its slots."""
+class Driver:
+    """A process that runs trials in slots, and what it has said of these."""
 
-    driver: subprocess.Popen[str]
-    pids: list[int]
-    facts: list[dict[str, Any]]
+    process: subprocess.Popen[str]
+    slots: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def pids(self) -> list[int]:
+        return [slot["process"] for slot in self.slots]
 
     def read(self) -> dict[str, Any]:
-        assert self.driver.stdout is not None
-        line = self.driver.stdout.readline()
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
         assert line, "the driver has ended"
         return json.loads(line)
 
@@ -66,32 +70,39 @@ def cluster(scene) -> Iterator[str]:
 
 
 @pytest.fixture
-def slots(scene, cluster: str) -> Iterator[Slots]:
-    """Two slots that are measuring."""
-    flags = {**scene.config["perf_analyzer_flags"], "measurement-interval": 3000}
-    config = scene.directory / "config.yaml"
-    config.write_text(
-        yaml.safe_dump(
-            {**scene.config, "perf_analyzer_flags": flags, "run_config_search_mode": "brute"}
+def drive(scene, cluster: str) -> Iterator[Callable[..., Driver]]:
+    """Starts a driver of two slots with the configuration and some changes of it."""
+    drivers: list[Driver] = []
+
+    def start(**changes: Any) -> Driver:
+        flags = {**scene.config["perf_analyzer_flags"], "measurement-interval": 3000}
+        config = {**scene.config, "perf_analyzer_flags": flags, **changes}
+        path = scene.directory / "config.yaml"
+        path.write_text(yaml.safe_dump({**config, "run_config_search_mode": "brute"}))
+        process = subprocess.Popen(
+            [sys.executable, str(HERE / "driver.py"), cluster, str(path), "2"],
+            cwd=scene.directory,
+            env={**scene.environment, "OMP_NUM_THREADS": "3"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
-    )
-    driver = subprocess.Popen(
-        [sys.executable, str(HERE / "driver.py"), cluster, str(config), "2"],
-        cwd=scene.directory,
-        env={**scene.environment, "OMP_NUM_THREADS": "3"},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        made = Slots(driver, [], [])
-        made.facts = made.read()["slots"]
-        made.pids = [slot["process"] for slot in made.facts]
-        scene.wait_until(lambda: len(scene.measuring) == 2)
-        yield made
-    finally:
-        driver.kill()
-        driver.communicate()
+        drivers.append(Driver(process))
+        return drivers[-1]
+
+    yield start
+    for driver in drivers:
+        driver.process.kill()
+        driver.process.communicate()
+
+
+@pytest.fixture
+def driver(scene, drive) -> Driver:
+    """A driver with two slots that are measuring."""
+    started = drive()
+    started.slots = started.read()["slots"]
+    scene.wait_until(lambda: len(scene.measuring) == 2)
+    return started
 
 
 @dataclass
@@ -121,38 +132,54 @@ def is_over(process: psutil.Process) -> bool:
         return True
 
 
-def test_slots_measure_at_the_same_time_and_end_in_order(scene, slots: Slots) -> None:
-    remains = Remains(slots.pids)
-    assert {slot["threads"] for slot in slots.facts} == {"3"}
-    [server] = {slot["server"] for slot in slots.facts}
+def test_slots_measure_at_the_same_time_and_end_in_order(scene, driver: Driver) -> None:
+    remains = Remains(driver.pids)
+    assert {slot["threads"] for slot in driver.slots} == {"3"}
+    [server] = {slot["server"] for slot in driver.slots}
     assert server.startswith("2.")
 
-    assert [slots.read()["outcome"], slots.read()["outcome"]] == ["Measurement"] * 2
-    slots.driver.communicate("", timeout=120)
+    assert [driver.read()["outcome"], driver.read()["outcome"]] == ["Measurement"] * 2
+    driver.process.communicate("", timeout=120)
 
-    assert slots.driver.returncode == 0
+    assert driver.process.returncode == 0
     scene.wait_until(remains.are_gone, within_s=GONE_S)
 
 
 @pytest.mark.parametrize("victim", ["slot", "raylet"])
 def test_a_slot_that_dies_leaves_nothing_and_the_other_goes_on(
-    scene, slots: Slots, victim: str
+    scene, driver: Driver, victim: str
 ) -> None:
-    lost = slots.pids[1]  # not that of the head node
+    lost = driver.pids[1]  # not that of the head node
     remains = Remains([lost])
 
     os.kill(lost if victim == "slot" else psutil.Process(lost).ppid(), signal.SIGKILL)
 
     scene.wait_until(remains.are_gone, within_s=GONE_S)
-    outcomes = {line["slot"]: line["outcome"] for line in (slots.read(), slots.read())}
+    outcomes = {line["slot"]: line["outcome"] for line in (driver.read(), driver.read())}
     assert outcomes[0] == "Measurement"
     assert outcomes[1] in ("ActorDiedError", "ActorUnavailableError")
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_driver_that_dies_leaves_nothing(scene, slots: Slots, number: signal.Signals) -> None:
-    remains = Remains(slots.pids)
+def test_a_driver_that_dies_leaves_nothing(scene, driver: Driver, number: signal.Signals) -> None:
+    remains = Remains(driver.pids)
 
-    slots.driver.send_signal(number)
+    driver.process.send_signal(number)
 
     scene.wait_until(remains.are_gone, within_s=GONE_WITH_DRIVER_S)
+
+
+def test_a_host_on_which_another_run_measures_is_named(drive) -> None:
+    with HostLock("another"):
+        error = drive().read()["error"]
+
+    assert error.startswith(f"{os.uname().nodename}: in use by another run, process {os.getpid()};")
+
+
+def test_a_repository_that_is_not_on_the_node_is_named(scene, drive) -> None:
+    error = drive(model_repository=str(scene.directory / "nowhere")).read()["error"]
+
+    assert error == (
+        f"{os.uname().nodename}: model_repository: model repository {scene.directory}/nowhere"
+        " does not exist: check --model-repository"
+    )

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs one trial in each of several slots at once: `python driver.py ADDRESS CONFIG SLOTS`.
 
-It prints a JSON line with the slots when they are ready, and then a line for each outcome. When its
-standard input ends, it ends the slots in order.
+It prints a JSON line with the slots when they are ready, or with the error, and then a line for
+each outcome. When its standard input ends, it ends the slots in order.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from model_analyzer.app.bench.subjects import searched_subjects
 from model_analyzer.config.given_options import GivenOptions
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.trials import Trial
+from model_analyzer.errors import ClusterError
 from model_analyzer.runner.cluster.ray_slots import (
+    answer,
     cluster_nodes,
     connected,
     kill_slot,
@@ -47,7 +49,11 @@ def main(address: str, config: str, slots: int) -> None:
         places = place_slots(cluster_nodes(), SlotRequest(slots=slots, per_host=slots))
         with reserved(places, timeout_s=60) as group:
             actors = [start_slot(group, places, index) for index in range(slots)]
-            ready = ray.get([actor.prepare.remote(order) for actor in actors])
+            try:
+                ready = [answer(r) for r in [actor.prepare.remote(order) for actor in actors]]
+            except ClusterError as error:
+                say(error=str(error))
+                return
             say(slots=[{name: getattr(slot, name) for name in _SHOWN} for slot in ready])
             trial = first_trial(job, ready[0])
             trials = [replace(trial, repetition=number) for number in range(slots)]
@@ -80,7 +86,7 @@ def outcome_of(reference: Any) -> str:
     import ray
 
     try:
-        return type(ray.get(reference)).__name__
+        return type(answer(reference)).__name__
     except ray.exceptions.RayError as error:
         return type(error).__name__
 

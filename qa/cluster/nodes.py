@@ -8,10 +8,11 @@ It prints its address, and ends with its standard input.
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 from ray.cluster_utils import Cluster
 
-_NODE = {"num_cpus": 2, "num_gpus": 0, "object_store_memory": 80 * 2**20}
+_NODE: dict[str, Any] = {"num_cpus": 2, "num_gpus": 0, "object_store_memory": 80 * 2**20}
 
 
 def main(count: int) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from model_analyzer.errors import ClusterError
+from model_analyzer.errors import ClusterError, ModelAnalyzerError
 from model_analyzer.runner.cluster.slot import Slot
 from model_analyzer.runner.cluster.slots import GPU, Node, SlotPlace, strategy
 
@@ -137,6 +137,17 @@ def start_slot(group: PlacementGroup, places: Sequence[SlotPlace], index: int) -
         .remote()
     )
     return actor
+
+
+def answer(reference: Any) -> Any:
+    """The answer of a slot, or what it raised. Raises a RayError if the slot is lost."""
+    ray = _ray()
+    try:
+        return ray.get(reference)
+    except ray.exceptions.RayTaskError as error:
+        if isinstance(error.cause, ModelAnalyzerError):
+            raise error.cause from None  # otherwise its text is a traceback
+        raise
 
 
 def kill_slot(actor: ActorHandle[Any]) -> None:

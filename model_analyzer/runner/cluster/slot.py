@@ -77,11 +77,15 @@ class SlotFacts:
 class Slot:
     """Measures trials, one at a time. `gpus` are those that Ray assigned, None for all.
 
-    What the user needs to know is raised as a ClusterError that names the host.
+    What the user needs to know is raised as a ClusterError that names the host. Locks are in
+    `lock_directory`, None for that of the user.
     """
 
-    def __init__(self, gpus: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, gpus: Sequence[str] | None = None, *, lock_directory: Path | None = None
+    ) -> None:
         self._gpus = gpus
+        self._lock_directory = lock_directory
         self._host = os.uname().nodename
         self._runner: Runner | None = None
         self._uuids: tuple[str, ...] = ()
@@ -94,7 +98,7 @@ class Slot:
         self._stack.close()
         self._runner = None
         with self._naming_host(), ExitStack() as stack:
-            stack.enter_context(HostLock(order.run))
+            stack.enter_context(HostLock(order.run, directory=self._lock_directory))
             if order.directory.is_dir():  # otherwise relative paths name nothing on this node
                 os.chdir(order.directory)
             environment = child_environment(order.environment, os.environ, self._gpus)

@@ -1,0 +1,284 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""A slot builds its runner from an order and measures with it: pretend programs, no Ray."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.setups import server_setups
+from model_analyzer.app.bench.slot import slot_order
+from model_analyzer.app.bench.subjects import searched_subjects
+from model_analyzer.config.given_options import GivenOptions
+from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.domain.models import VariantNames
+from model_analyzer.domain.profiles import Device
+from model_analyzer.domain.trials import ServerSetup, Trial
+from model_analyzer.errors import ClusterError, ConfigError, Problem, ServerError
+from model_analyzer.runner.cluster.host_lock import HostLock
+from model_analyzer.runner.cluster.slot import BuiltRunner, Slot, SlotFacts, SlotOrder, disagreement
+from model_analyzer.search.choose import choose
+from tests.cli.worlds import World
+from tests.unit.builders import failure
+from tests.unit.builders import trial as any_trial
+
+HOST = os.uname().nodename
+
+
+@pytest.fixture
+def locks(tmp_path: Path) -> Path:
+    return tmp_path / "locks"
+
+
+@pytest.fixture
+def make(locks: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Slot]]:
+    """Makes slots in this process; they enter the directory of their order."""
+    monkeypatch.chdir(Path.cwd())  # which is entered again at the end
+    made: list[Slot] = []
+
+    def build(gpus: tuple[str, ...] | None = ()) -> Slot:
+        made.append(Slot(gpus, lock_directory=locks))
+        return made[-1]
+
+    yield build
+    for slot in made:
+        slot.end()
+        slot._watch.__exit__(None, None, None)
+
+
+class Recorder:
+    """A runner that only remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.trials: list[Trial] = []
+
+    def run(self, trial: Trial) -> Outcome:
+        self.trials.append(trial)
+        return failure()
+
+
+def built(runner: Any, *gpus: str, **changes: Any) -> BuiltRunner:
+    devices = tuple(Device(uuid=uuid, name="H100", memory=1.0) for uuid in gpus)
+    made = BuiltRunner(
+        runner=runner, devices=devices, server="2.51.0", perf_analyzer="2.51.0", facts={}
+    )
+    return replace(made, **changes)
+
+
+def order(build: Callable[[Mapping[str, str], ExitStack], BuiltRunner], run="run") -> SlotOrder:
+    return SlotOrder(run=run, environment={"PATH": "/bin"}, directory=Path.cwd(), build=build)
+
+
+# -- with the real bench ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def job(tmp_path: Path, mark, monkeypatch: pytest.MonkeyPatch) -> Job:
+    """A job of the driver, in its directory, with pretend programs."""
+    world = World.make(tmp_path)
+    monkeypatch.chdir(world.directory)
+    variables = {**world.environment, **mark.environment}
+    resolved = GivenOptions.of_file(Path("config.yaml"), {}, Path.cwd()).profile()
+    return Job.of(resolved, variables)
+
+
+def first_trial(job: Job, slot: SlotFacts) -> Trial:
+    [subject] = searched_subjects(job.settings, slot.facts)
+    setup = replace(server_setups(job.settings, (), {})["m"], version=slot.server)
+    trial = choose(replace(subject, setup=setup), job.settings.search, VariantNames()).ask()
+    assert trial is not None
+    return trial
+
+
+def test_a_slot_measures_as_a_run_without_a_cluster_does(job: Job, make, mark) -> None:
+    slot = make()
+    before = sorted(Path.cwd().iterdir())
+
+    facts = slot.prepare(slot_order(job, "run"))
+    outcome = slot.run(first_trial(job, facts))
+
+    assert isinstance(outcome, Measurement)
+    assert facts.host == HOST
+    assert facts.process == os.getpid()
+    assert sorted(facts.facts) == ["m"]
+    slot.end()
+    assert mark.gone()
+    written = {path.name for path in Path.cwd().iterdir()} - {path.name for path in before}
+    assert not written & {"output_model_repository", "out", "measured", "checkpoints"}
+
+
+def test_relative_paths_start_at_the_directory_of_the_user(
+    job: Job, make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = slot_order(job, "run")
+    monkeypatch.chdir(tmp_path)
+
+    make().prepare(sent)
+
+    assert Path.cwd() == sent.directory
+
+
+def test_a_repository_that_the_node_does_not_see_is_named_with_the_host(
+    job: Job, make, tmp_path: Path
+) -> None:
+    sent = slot_order(job, "run")
+    (tmp_path / "world" / "models").rename(tmp_path / "elsewhere")
+
+    with pytest.raises(ClusterError) as raised:
+        make().prepare(sent)
+
+    assert str(raised.value) == (
+        f"{HOST}: model_repository: model repository {tmp_path}/world/models does not exist:"
+        " check --model-repository"
+    )
+
+
+# -- with a pretend bench --------------------------------------------------------------------------
+
+
+def test_the_runner_gets_the_environment_of_the_user_and_the_gpus_of_the_slot(make) -> None:
+    environments: list[Mapping[str, str]] = []
+
+    def build(environment: Mapping[str, str], stack: ExitStack) -> BuiltRunner:
+        environments.append(environment)
+        return built(Recorder())
+
+    facts = make(gpus=("3",)).prepare(
+        replace(order(build), environment={"OMP_NUM_THREADS": "8", "HOSTNAME": "laptop"})
+    )
+
+    assert environments[0]["OMP_NUM_THREADS"] == facts.threads == "8"
+    assert environments[0]["CUDA_VISIBLE_DEVICES"] == "3"
+    assert environments[0].get("HOSTNAME") == os.environ.get("HOSTNAME")
+    assert facts.niceness == os.getpriority(os.PRIO_PROCESS, 0)
+
+
+def test_a_trial_runs_on_the_gpus_of_the_slot_whatever_it_was_made_for(make) -> None:
+    runner, slot = Recorder(), make(gpus=("3", "2"))
+    slot.prepare(order(lambda *_: built(runner, "GPU-b", "GPU-a")))
+    setup = ServerSetup(
+        devices=("GPU-x", "GPU-y"), environment={"CUDA_VISIBLE_DEVICES": "0", "TF_FLAG": "1"}
+    )
+
+    slot.run(replace(any_trial(), setup=setup))
+
+    [trial] = runner.trials
+    assert trial.setup.devices == ("GPU-a", "GPU-b")
+    assert trial.setup.environment == {"TF_FLAG": "1"}
+
+
+def test_the_host_is_held_until_the_end(make, locks: Path) -> None:
+    slot = make()
+    slot.prepare(order(lambda *_: built(Recorder())))
+
+    with (
+        pytest.raises(ClusterError, match="in use by another run"),
+        HostLock("other", directory=locks, wait_s=0),
+    ):
+        pass
+    slot.end()
+    slot.end()
+    with HostLock("other", directory=locks, wait_s=0):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (ServerError("the server did not start"), f"{HOST}: the server did not start"),
+        (
+            ConfigError(Problem(where="a", message="b"), Problem(where="c", message="d")),
+            f"{HOST}: a: b; c: d",
+        ),
+        (ClusterError("as it is"), "as it is"),
+    ],
+)
+def test_what_fails_is_named_with_the_host_and_undone(
+    make, locks: Path, error: Exception, message: str
+) -> None:
+    ended: list[int] = []
+
+    def build(environment: Mapping[str, str], stack: ExitStack) -> BuiltRunner:
+        stack.callback(ended.append, 1)
+        raise error
+
+    with pytest.raises(ClusterError) as raised:
+        make().prepare(order(build))
+
+    assert str(raised.value) == message
+    assert ended
+    with HostLock("other", directory=locks, wait_s=0):
+        pass
+
+
+def test_preparing_again_ends_what_was_prepared(make) -> None:
+    events: list[str] = []
+
+    def build(environment: Mapping[str, str], stack: ExitStack) -> BuiltRunner:
+        events.append("built")
+        stack.callback(events.append, "ended")
+        return built(Recorder())
+
+    slot = make()
+    slot.prepare(order(build))
+    slot.prepare(order(build, run="another"))
+
+    assert events == ["built", "ended", "built"]
+
+
+# -- several slots ---------------------------------------------------------------------------------
+
+
+def ready(host: str, **changes: Any) -> SlotFacts:
+    same = SlotFacts(
+        host=host,
+        process=1,
+        niceness=0,
+        threads="",
+        devices=(),
+        server="2.51.0",
+        perf_analyzer="2.51.0",
+        facts={},
+    )
+    return replace(same, **changes)
+
+
+def test_slots_that_measure_the_same_agree() -> None:
+    gpus = (Device(uuid="GPU-1", name="L4", memory=1.0),)
+
+    assert disagreement([ready("a"), ready("b", devices=gpus, process=2)]) == ""
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"server": "2.50.0"},
+            "versions of tritonserver differ: 2.51.0 on a, c; 2.50.0 on b",
+        ),
+        (
+            {"perf_analyzer": "2.50.0"},
+            "versions of perf_analyzer differ: 2.51.0 on a, c; 2.50.0 on b",
+        ),
+    ],
+)
+def test_a_disagreement_names_the_hosts(changes: dict[str, str], message: str) -> None:
+    assert disagreement([ready("a"), ready("b", **changes), ready("c")]) == message
+
+
+def test_models_with_other_files_are_a_disagreement(job: Job, make) -> None:
+    here = make().prepare(slot_order(job, "run")).facts
+    there = {"m": replace(here["m"], files="changed")}
+
+    text = disagreement([ready("a", facts=here), ready("b", facts=there)])
+
+    assert text.startswith("the model m differs: ")
+    assert text.endswith(" on b")
