@@ -49,6 +49,11 @@ class Driver:
         assert line, "the driver has ended"
         return json.loads(line)
 
+    def order(self, line: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{line}\n")
+        self.process.stdin.flush()
+
 
 @pytest.fixture
 def cluster(scene) -> Iterator[str]:
@@ -145,14 +150,17 @@ def test_slots_measure_at_the_same_time_and_end_in_order(scene, driver: Driver) 
     scene.wait_until(remains.are_gone, within_s=GONE_S)
 
 
-@pytest.mark.parametrize("victim", ["slot", "raylet"])
+@pytest.mark.parametrize("victim", ["slot", "raylet", "slot, by its driver"])
 def test_a_slot_that_dies_leaves_nothing_and_the_other_goes_on(
     scene, driver: Driver, victim: str
 ) -> None:
     lost = driver.pids[1]  # not that of the head node
     remains = Remains([lost])
 
-    os.kill(lost if victim == "slot" else psutil.Process(lost).ppid(), signal.SIGKILL)
+    if victim == "slot, by its driver":
+        driver.order("1")
+    else:
+        os.kill(lost if victim == "slot" else psutil.Process(lost).ppid(), signal.SIGKILL)
 
     scene.wait_until(remains.are_gone, within_s=GONE_S)
     outcomes = {line["slot"]: line["outcome"] for line in (driver.read(), driver.read())}

@@ -3,7 +3,8 @@
 """Runs one trial in each of several slots at once: `python driver.py ADDRESS CONFIG SLOTS`.
 
 It prints a JSON line with the slots when they are ready, or with the error, and then a line for
-each outcome. When its standard input ends, it ends the slots in order.
+each outcome. A line of its standard input is the number of a slot that it kills. When the input
+ends, it ends the slots in order.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 import uuid
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -61,16 +64,23 @@ def main(address: str, config: str, slots: int) -> None:
                 actor.run.remote(trial): number
                 for number, (actor, trial) in enumerate(zip(actors, trials, strict=True))
             }
+            orders = threading.Thread(target=kill_ordered, args=(actors,))
+            orders.start()
             while waiting:
                 [done], _ = ray.wait(list(waiting), num_returns=1)
                 say(slot=waiting.pop(done), outcome=outcome_of(done))
-            sys.stdin.read()
+            orders.join()
             for actor in actors:
                 try:
                     ray.get(actor.end.remote())
                 except ray.exceptions.RayError:
                     pass  # the test has killed it
                 kill_slot(actor)
+
+
+def kill_ordered(actors: Sequence[Any]) -> None:
+    for line in sys.stdin:
+        kill_slot(actors[int(line)])
 
 
 def first_trial(job: Job, slot: SlotFacts) -> Trial:

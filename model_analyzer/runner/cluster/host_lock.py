@@ -27,7 +27,7 @@ from model_analyzer.runner.owner import boot_id
 from model_analyzer.writing import open_own
 
 # The slots of a killed driver end within seconds: its next run waits for them.
-WAIT_S = 20.0
+WAIT_S = 8.0
 
 _PAUSE_S = 0.05
 _MOST_HOLDER = 200
