@@ -141,6 +141,23 @@ def test_a_repository_that_the_node_does_not_see_is_named_with_the_host(
     )
 
 
+def test_what_travels_between_driver_and_slot_arrives_unchanged(job: Job, make) -> None:
+    ray = pytest.importorskip("ray", reason="Ray is not installed")
+
+    def sent(value: Any) -> Any:
+        return ray.cloudpickle.loads(ray.cloudpickle.dumps(value))
+
+    order = sent(slot_order(job, "run"))
+    slot = make()
+    facts = sent(slot.prepare(order))
+    trial = first_trial(job, facts)
+    outcome = slot.run(sent(trial))
+
+    assert order == slot_order(job, "run")
+    assert sent(trial).key == trial.key
+    assert sent(outcome) == outcome
+
+
 # -- with a pretend bench --------------------------------------------------------------------------
 
 
