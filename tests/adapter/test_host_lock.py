@@ -132,6 +132,7 @@ def test_of_many_runs_at_once_one_holds_the_host_at_a_time(directory: Path, star
 
 
 def _has_answered(process: subprocess.Popen[str]) -> bool:
+    assert process.stdout is not None
     return bool(select.select([process.stdout], [], [], 0)[0])
 
 

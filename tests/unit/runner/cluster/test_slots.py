@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from model_analyzer.errors import ClusterError, ConfigError
@@ -135,7 +137,7 @@ def test_parts_of_a_gpu_are_refused(gpus: float) -> None:
         ("--slots-per-host", {"per_host": 0}),
     ],
 )
-def test_numbers_start_at_one(option: str, request_: dict[str, int]) -> None:
+def test_numbers_start_at_one(option: str, request_: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=f"{option}: 0 is less than 1"):
         SlotRequest(**request_)
 
