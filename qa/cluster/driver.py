@@ -35,8 +35,8 @@ from model_analyzer.runner.cluster.ray_slots import (
     reserved,
     start_slot,
 )
-from model_analyzer.runner.cluster.slot import SlotFacts
-from model_analyzer.runner.cluster.slots import SlotRequest, place_slots
+from model_analyzer.runner.cluster.slot_places import SlotRequest, place_slots
+from model_analyzer.runner.cluster.slot_worker import SlotFacts
 from model_analyzer.search.choose import choose
 
 _SHOWN = ("process", "niceness", "threads", "server", "perf_analyzer")

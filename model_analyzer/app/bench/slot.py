@@ -22,7 +22,7 @@ from model_analyzer.app.conceal import concealing
 from model_analyzer.config.places import Places
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.runner.cluster.child_environment import user_environment
-from model_analyzer.runner.cluster.slot import BuiltRunner, SlotOrder
+from model_analyzer.runner.cluster.slot_worker import BuiltRunner, SlotOrder
 from model_analyzer.runner.timings import Timings
 from model_analyzer.runner.workspace import Workspace
 

@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from model_analyzer.errors import ClusterError, ModelAnalyzerError
-from model_analyzer.runner.cluster.slot import Slot
-from model_analyzer.runner.cluster.slots import GPU, Node, SlotPlace, strategy
+from model_analyzer.runner.cluster.slot_places import GPU, Node, SlotPlace, strategy
+from model_analyzer.runner.cluster.slot_worker import SlotWorker
 
 if TYPE_CHECKING:
     from ray.actor import ActorHandle
@@ -117,13 +117,13 @@ def reserved(places: Sequence[SlotPlace], timeout_s: float) -> Iterator[Placemen
 
 
 def start_slot(group: PlacementGroup, places: Sequence[SlotPlace], index: int) -> ActorHandle[Any]:
-    """Starts the slot at `places[index]`: an actor with the methods of `Slot`."""
+    """Starts the slot at `places[index]`: an actor with the methods of `SlotWorker`."""
     ray = _ray()
     from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
     bundle = dict(places[index].bundle)
     actor: ActorHandle[Any] = (
-        ray.remote(_GpuSlot if GPU in bundle else _CpuSlot)
+        ray.remote(_GpuWorker if GPU in bundle else _CpuWorker)
         .options(
             num_cpus=0,
             num_gpus=bundle.get(GPU, 0),
@@ -155,14 +155,14 @@ def kill_slot(actor: ActorHandle[Any]) -> None:
     _ray().kill(actor, no_restart=True)
 
 
-class _CpuSlot(Slot):
+class _CpuWorker(SlotWorker):
     """A slot without GPUs: Ray does not hide those of the node."""
 
     def __init__(self) -> None:
         super().__init__(gpus=())
 
 
-class _GpuSlot(Slot):
+class _GpuWorker(SlotWorker):
     """A slot with the GPUs that Ray assigned."""
 
     def __init__(self) -> None:

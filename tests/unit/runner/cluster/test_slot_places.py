@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.errors import ClusterError, ConfigError
-from model_analyzer.runner.cluster.slots import (
+from model_analyzer.runner.cluster.slot_places import (
     Node,
     SlotPlace,
     SlotRequest,

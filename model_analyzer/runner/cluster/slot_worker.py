@@ -74,7 +74,7 @@ class SlotFacts:
     facts: Mapping[str, ModelFacts]
 
 
-class Slot:
+class SlotWorker:
     """Measures trials, one at a time. `gpus` are those that Ray assigned, None for all.
 
     What the user needs to know is raised as a ClusterError that names the host. Locks are in

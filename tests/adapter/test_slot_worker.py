@@ -24,7 +24,13 @@ from model_analyzer.domain.profiles import Device
 from model_analyzer.domain.trials import ServerSetup, Trial
 from model_analyzer.errors import ClusterError, ConfigError, Problem, ServerError
 from model_analyzer.runner.cluster.host_lock import HostLock
-from model_analyzer.runner.cluster.slot import BuiltRunner, Slot, SlotFacts, SlotOrder, disagreement
+from model_analyzer.runner.cluster.slot_worker import (
+    BuiltRunner,
+    SlotFacts,
+    SlotOrder,
+    SlotWorker,
+    disagreement,
+)
 from model_analyzer.search.choose import choose
 from tests.cli.worlds import World
 from tests.unit.builders import failure
@@ -39,13 +45,13 @@ def locks(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def make(locks: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Slot]]:
+def make(locks: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., SlotWorker]]:
     """Makes slots in this process; they enter the directory of their order."""
     monkeypatch.chdir(Path.cwd())  # which is entered again at the end
-    made: list[Slot] = []
+    made: list[SlotWorker] = []
 
-    def build(gpus: tuple[str, ...] | None = ()) -> Slot:
-        made.append(Slot(gpus, lock_directory=locks))
+    def build(gpus: tuple[str, ...] | None = ()) -> SlotWorker:
+        made.append(SlotWorker(gpus, lock_directory=locks))
         return made[-1]
 
     yield build
