@@ -12,6 +12,8 @@ from functools import partial
 from typing import Protocol
 
 from model_analyzer.app.bench.bench import Bench, set_up
+from model_analyzer.app.bench.cluster import is_on_cluster, set_up_slots
+from model_analyzer.app.bench.devices import Devices
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.preflight import preflight
 from model_analyzer.app.bench.serving import Serving, make_server, serve
@@ -34,7 +36,6 @@ from model_analyzer.profiling.events import TrialFinished
 from model_analyzer.profiling.loop import profile as measure_all
 from model_analyzer.results.circumstances import Circumstances
 from model_analyzer.results.ranking import Ranking, rank
-from model_analyzer.runner.executors.local import LocalExecutor
 from model_analyzer.runner.host import core_count, describe_host
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.search.choose import choose
@@ -144,21 +145,33 @@ def _prepare(job: Job, caller: Caller, stack: ExitStack) -> _Session:
         ask=caller.ask,
         impatience=caller.interrupts.further,
     )
-    server = make_server(job, devices, place, stack)
-    caller.tracker.run_started([group_name(names) for names in settings.subjects])
+    bench = _make_bench(job, devices, place, caller, stack)
+    _resume(job, state, place, bench.serving, devices.setups, caller)
+    return _Session(job=job, place=place, bench=bench, state=state)
+
+
+def _make_bench(
+    job: Job, devices: Devices, place: Workplace, caller: Caller, stack: ExitStack
+) -> Bench:
+    """Starts the server, or the slots of a cluster."""
+    interruptible = caller.interrupts.interruptible
+    server = None if is_on_cluster(job) else make_server(job, devices, place, stack)
+    caller.tracker.run_started([group_name(names) for names in job.settings.subjects])
     caller.tracker.phase(Phase.STARTING_SERVER)
+    if server is None:
+        claim_output(job.settings, stack)
+        return set_up_slots(job, devices, place, stack, interruptible=interruptible)
     serving = serve(job, devices, place, server)
-    claim_output(settings, stack)
-    _resume(job, state, place, serving, devices.setups, caller)
-    bench = set_up(
+    claim_output(job.settings, stack)
+    return set_up(
         job,
         place,
         serving,
+        server,
         conceal=caller.conceal,
         show=caller.audience.print,
-        interruptible=caller.interrupts.interruptible,
+        interruptible=interruptible,
     )
-    return _Session(job=job, place=place, bench=bench, state=state)
 
 
 def _resume(
@@ -233,7 +246,7 @@ def _measure(session: _Session, caller: Caller) -> bool:
     for index, subject in enumerate(subjects):
         if caller.interrupts.requested:
             return False
-        caller.tracker.model_started(index)
+        caller.tracker.model_started(index, session.bench.executor.slots)
         _search(subject, session, caller)
         state.save(is_last=False)
     return not caller.interrupts.requested
@@ -245,7 +258,7 @@ def _search(subject: Subject, session: _Session, caller: Caller) -> None:
     search = choose(subject, settings.search, VariantNames.known(state.profile.variants))
     events = measure_all(
         search,
-        LocalExecutor(session.bench.runner),
+        session.bench.executor,
         state,
         subject=subject.name,
         is_stopping=lambda: caller.interrupts.requested,

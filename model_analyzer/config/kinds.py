@@ -72,6 +72,22 @@ class Text:
         return SCALAR
 
 
+class Label(Text):
+    """KEY=VALUE, as text."""
+
+    metavar = "KEY=VALUE"
+    pattern = "[^,=]+=[^,]*"
+
+    def parse(self, node: Node) -> str:
+        written = super().parse(node).strip()
+        if written.find("=") < 1:
+            raise node.problem(f"expected KEY=VALUE, found {node.describe()}")
+        return written
+
+    def schema(self) -> Schema:
+        return text(self.pattern)
+
+
 class Url(Text):
     """The address of a store: a URL or a path."""
 
@@ -157,6 +173,23 @@ class Integer:
         bounds = {"minimum": self._minimum, "maximum": self._maximum}
         limits = {name: bound for name, bound in bounds.items() if bound is not None}
         return any_of({"type": "integer", **limits}, text(self.pattern))
+
+
+class IntegerOr(Integer):
+    """A whole number, or a word that means the same as no value."""
+
+    def __init__(self, word: str, minimum: int) -> None:
+        super().__init__(minimum)
+        self._word = word
+        self.metavar = f"[INTEGER|{word}]"
+
+    def parse(self, node: Node) -> int | None:  # type: ignore[override]
+        if isinstance(node.value, str) and node.value.strip().lower() == self._word:
+            return None
+        return super().parse(node)
+
+    def schema(self) -> Schema:
+        return any_of(super().schema(), text(any_case(self._word)))
 
 
 _WHOLE_NUMBER = re.compile(whole("[+-]?[0-9]{1,30}"))

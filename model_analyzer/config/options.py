@@ -24,7 +24,9 @@ from model_analyzer.config.kinds import (
     FilePrefix,
     Gpus,
     Integer,
+    IntegerOr,
     Integers,
+    Label,
     ListOf,
     Number,
     Text,
@@ -37,6 +39,7 @@ from model_analyzer.config.table import (
     BEST,
     CHECKPOINTS,
     DOCTOR,
+    EXECUTOR,
     EXPORT,
     FILE,
     GENERAL,
@@ -52,6 +55,7 @@ from model_analyzer.config.table import (
 )
 from model_analyzer.domain.settings import (
     FORMAT_NAMES,
+    ExecutorKind,
     LaunchMode,
     ModelType,
     OnMismatch,
@@ -337,6 +341,43 @@ OPTIONS: Sequence[Option] = (
         target="search.adaptive.max_trials", group=SEARCH,
         help="Maximum number of measurements of each model in adaptive search. If not given: a"
         " few percent of the configurations.",
+    ),
+    # ------------------------------------------------------------------ slots
+    Option(
+        key="executor", flags=("--executor",), kind=Choice(ExecutorKind),
+        default=ExecutorKind.LOCAL, target="executor.kind", group=EXECUTOR,
+        help="Where to measure: on this machine (local), or on several at the same time, the nodes"
+        " of a Ray cluster (ray).",
+    ),
+    Option(
+        key="ray_address", flags=("--ray-address",), kind=Text(), default="auto",
+        target="executor.address", group=EXECUTOR,
+        help="Address of the Ray cluster, HOST:PORT; auto for the cluster of this node.",
+    ),
+    Option(
+        key="slots", flags=("--slots",), kind=IntegerOr("auto", 1),
+        target="executor.slots", group=EXECUTOR,
+        help="Number of slots that measure at the same time. If not given, or auto: one on each"
+        " node.",
+    ),
+    Option(
+        key="slot_gpus", flags=("--slot-gpus",), kind=Integer(0), target="executor.gpus",
+        group=EXECUTOR, help="GPUs of each slot. If not given: all of its node.",
+    ),
+    Option(
+        key="slot_cpus", flags=("--slot-cpus",), kind=IntegerOr("all", 1),
+        target="executor.cpus", group=EXECUTOR,
+        help="CPUs that each slot reserves. If not given, or all: all of its node.",
+    ),
+    Option(
+        key="slot_label", flags=("--slot-label",), kind=ListOf(Label(), "LABELS"), default=(),
+        target="executor.labels", group=EXECUTOR,
+        help="Labels that a node must have, for example ray.io/accelerator-type=H100.",
+    ),
+    Option(
+        key="slots_per_host", flags=("--slots-per-host",), kind=Integer(1), default=1,
+        target="executor.per_host", group=EXECUTOR,
+        help="Slots on one host at most. Slots on the same host slow each other down.",
     ),
     # ---------------------------------------------------------- triton server
     Option(

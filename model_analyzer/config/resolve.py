@@ -40,6 +40,7 @@ from model_analyzer.domain.settings import (
     ComposingSettings,
     DisplaySettings,
     DockerSettings,
+    ExecutorSettings,
     ExportSettings,
     LoadGeneratorSettings,
     ModelSettings,
@@ -122,6 +123,7 @@ def resolve_profile(
         docker=DockerSettings(**sections["docker"]),
         load_generator=LoadGeneratorSettings(**sections["load_generator"]),
         monitors=_monitors(MonitorSettings(**sections["monitors"]), models),
+        executor=ExecutorSettings(**sections["executor"]),
         search=SearchSettings(
             **sections["search"],
             refined=values["num_configs_per_model"],

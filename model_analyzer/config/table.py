@@ -29,6 +29,7 @@ GOALS = "Goals"
 SEARCH = "Search"
 SERVER = "Triton server"
 LOAD_GENERATOR = "perf_analyzer"
+EXECUTOR = "Slots"
 CHECKPOINTS = "Checkpoints"
 EXPORT = "Results and reports"
 

@@ -91,6 +91,13 @@ class ProgressMode(Enum):
     NONE = "none"
 
 
+class ExecutorKind(Enum):
+    """Where trials are measured: on this machine, or on slots of a Ray cluster."""
+
+    LOCAL = "local"
+    RAY = "ray"
+
+
 class ServerRestart(Enum):
     """When the server is started anew between variants."""
 
@@ -375,6 +382,23 @@ class DisplaySettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutorSettings:
+    """The slots that measure.
+
+    `address` is that of the Ray cluster. `slots` is their number, None for as many as there are.
+    Each gets `gpus` and `cpus` of its node, None for all. `labels` (KEY=VALUE) choose nodes.
+    """
+
+    kind: ExecutorKind
+    address: str
+    slots: int | None
+    gpus: int | None
+    cpus: int | None
+    labels: tuple[str, ...]
+    per_host: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileSettings:
     """Everything that `profile` needs.
 
@@ -393,6 +417,7 @@ class ProfileSettings:
     docker: DockerSettings
     load_generator: LoadGeneratorSettings
     monitors: MonitorSettings
+    executor: ExecutorSettings
     search: SearchSettings
     checkpoint: CheckpointSettings
     export: ExportSettings

@@ -4,20 +4,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 from model_analyzer.app.bench.job import Job
-from model_analyzer.app.bench.serving import Serving
+from model_analyzer.app.bench.serving import AnyServer, Serving
 from model_analyzer.app.bench.workplace import Workplace
 from model_analyzer.app.conceal import Conceal
 from model_analyzer.domain.metrics import Source
 from model_analyzer.domain.printable import printable
-from model_analyzer.domain.protocols import Monitor
+from model_analyzer.domain.protocols import Executor, Monitor
 from model_analyzer.domain.settings import LaunchMode, ProfileSettings
 from model_analyzer.domain.trials import Trial
+from model_analyzer.runner.executors.local import LocalExecutor
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
 from model_analyzer.runner.load.transcript import Transcript
 from model_analyzer.runner.monitors.cpu import CpuMonitor
@@ -30,10 +31,10 @@ from model_analyzer.search.plan import Subject
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """The trial runner of a run, and the `subjects` to search."""
+    """What measures the trials of a run, and the `subjects` to search."""
 
     serving: Serving
-    runner: TrialRunner
+    executor: Executor
     output: OutputRepository
     subjects: tuple[Subject, ...]
 
@@ -42,19 +43,50 @@ def set_up(
     job: Job,
     place: Workplace,
     serving: Serving,
+    server: AnyServer,
     *,
     conceal: Conceal,
     show: Callable[[str], None],
     interruptible: Callable[[], AbstractContextManager[object]],
-    copies_models: bool = True,
 ) -> Bench:
-    """The last stage. perf_analyzer's output goes to the user's file, or else to `show`. Unless it
-    `copies_models`, the directories of the variants have configurations only.
-    """
+    """The last stage on this machine."""
     settings = job.settings
     is_remote = settings.server.launch is LaunchMode.REMOTE
-    source = None if is_remote or not copies_models else place.repository
-    output = OutputRepository(settings.repository.output, source)
+    output = OutputRepository(settings.repository.output, None if is_remote else place.repository)
+    runner = make_runner(
+        job,
+        place,
+        serving,
+        server,
+        output,
+        conceal=conceal,
+        show=show,
+        interruptible=interruptible,
+    )
+    subjects = serving.subjects
+    # without a GPU, there is no point in searching GPU instances; a remote server may have GPUs
+    if not (serving.gpus.devices or is_remote):
+        subjects = tuple(subject.without_gpus() for subject in subjects)
+    if place.genai_perf is None:
+        subjects = tuple(subject.without_genai_perf() for subject in subjects)
+    return Bench(serving=serving, executor=LocalExecutor(runner), output=output, subjects=subjects)
+
+
+def make_runner(
+    job: Job,
+    place: Workplace,
+    serving: Serving,
+    server: AnyServer,
+    output: OutputRepository,
+    *,
+    conceal: Conceal,
+    show: Callable[[str], None],
+    interruptible: Callable[[], AbstractContextManager[object]],
+) -> TrialRunner:
+    """The runner of trials on this machine. perf_analyzer's output goes to the user's file, or else
+    to `show`.
+    """
+    settings = job.settings
     load_generator = PerfAnalyzer(
         place.perf_analyzer,
         settings.load_generator,
@@ -64,39 +96,32 @@ def set_up(
         genai_perf=place.genai_perf,
         transcript=_transcript(settings, show, conceal),
     )
-    subjects = serving.subjects
-    # without a GPU, there is no point in searching GPU instances; a remote server may have GPUs
-    if not (serving.gpus.devices or is_remote):
-        subjects = tuple(subject.without_gpus() for subject in subjects)
-    if place.genai_perf is None:
-        subjects = tuple(subject.without_genai_perf() for subject in subjects)
-    runner = TrialRunner(
-        serving.server,
+    return TrialRunner(
+        server,
         load_generator,
         output,
-        monitors=_monitors(job, serving, subjects, load_generator),
+        monitors=_monitors(job, serving, server, load_generator),
         interruptible=interruptible,
         conceal=conceal,
     )
-    return Bench(serving=serving, runner=runner, output=output, subjects=subjects)
 
 
 def _monitors(
     job: Job,
     serving: Serving,
-    subjects: Sequence[Subject],
+    server: AnyServer,
     load_generator: PerfAnalyzer,
 ) -> Callable[[Trial], Iterator[Monitor]]:
     """A function that creates the monitors of a trial."""
     settings = job.settings
     mode = settings.server.launch
-    models = [model.settings for subject in subjects for model in subject.models]
+    models = [model.settings for subject in serving.subjects for model in subject.models]
     cpu_only = {model.name for model in models if model.cpu_only}
     # a goal on GPU metrics compares all variants, so it needs them for CPU variants, too
     observes_all = settings.monitors.always_gpus or any(
         model.goal.needs(Source.GPU) for model in models
     )
-    gpus, server = serving.gpus, serving.server
+    gpus = serving.gpus
     neighbours = Neighbours(busy_share=job.timings.busy_share)
 
     def monitors(trial: Trial) -> Iterator[Monitor]:

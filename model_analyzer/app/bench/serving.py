@@ -8,6 +8,7 @@ import logging
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from model_analyzer.app.bench.devices import Devices, served_gpus
 from model_analyzer.app.bench.job import Job
@@ -30,11 +31,25 @@ log = logging.getLogger(__name__)
 AnyServer = TritonServer | EmbeddedServer
 
 
+class EndingServer(Protocol):
+    """A server, or the servers of several slots, at the end of a run."""
+
+    @property
+    def description(self) -> str:
+        """What serves, for people."""
+
+    def begin_stop(self) -> None:
+        """Asks the server to end, without waiting for it."""
+
+    def stop(self) -> None:
+        """Waits for the server to end."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Serving:
     """The server of the run, its GPUs, and the subjects to search on it."""
 
-    server: AnyServer
+    server: EndingServer
     version: str
     gpus: ObservedGpus
     facts: Mapping[str, ModelFacts]

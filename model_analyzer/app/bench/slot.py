@@ -13,7 +13,7 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from model_analyzer.app.bench.bench import set_up
+from model_analyzer.app.bench.bench import make_runner
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.preflight import preflight
 from model_analyzer.app.bench.serving import make_server, serve
@@ -23,6 +23,7 @@ from model_analyzer.config.places import Places
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.runner.cluster.child_environment import user_environment
 from model_analyzer.runner.cluster.slot_worker import BuiltRunner, SlotOrder
+from model_analyzer.runner.repository import OutputRepository
 from model_analyzer.runner.timings import Timings
 from model_analyzer.runner.workspace import Workspace
 
@@ -56,17 +57,20 @@ class SlotBench:
         server = make_server(job, checked.devices, place, stack)
         serving = serve(job, checked.devices, place, server)
         claim_output(settings, stack)
-        bench = set_up(
+        # the variants with their models are in the driver's directory
+        output = OutputRepository(settings.repository.output, None)
+        runner = make_runner(
             job,
             place,
             serving,
+            server,
+            output,
             conceal=concealing(settings),
             show=lambda _: None,
             interruptible=nullcontext,
-            copies_models=False,
         )
         return BuiltRunner(
-            runner=bench.runner,
+            runner=runner,
             devices=tuple(serving.gpus.devices),
             server=serving.version,
             perf_analyzer=place.perf_analyzer.version,

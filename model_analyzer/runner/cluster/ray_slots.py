@@ -37,7 +37,7 @@ def connected(address: str) -> Iterator[None]:
     """A block with a connection to the cluster at the address, HOST:PORT or `auto`. Raises
     ClusterError without one.
     """
-    ray = _ray()
+    ray = require_ray()
     _check_address(address)
     handlers = {number: signal.getsignal(number) for number in _REPLACED}
     try:
@@ -87,7 +87,7 @@ def cluster_nodes() -> tuple[Node, ...]:
             labels=node["Labels"],
             is_alive=node["Alive"],
         )
-        for node in _ray().nodes()
+        for node in require_ray().nodes()
     )
 
 
@@ -96,7 +96,7 @@ def reserved(places: Sequence[SlotPlace], timeout_s: float) -> Iterator[Placemen
     """A block in which the resources of these slots are ours. Raises ClusterError if they are not
     free in time.
     """
-    _ray()
+    require_ray()
     from ray.util.placement_group import placement_group, remove_placement_group
 
     group = placement_group(
@@ -118,7 +118,7 @@ def reserved(places: Sequence[SlotPlace], timeout_s: float) -> Iterator[Placemen
 
 def start_slot(group: PlacementGroup, places: Sequence[SlotPlace], index: int) -> ActorHandle[Any]:
     """Starts the slot at `places[index]`: an actor with the methods of `SlotWorker`."""
-    ray = _ray()
+    ray = require_ray()
     from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
     bundle = dict(places[index].bundle)
@@ -141,7 +141,7 @@ def start_slot(group: PlacementGroup, places: Sequence[SlotPlace], index: int) -
 
 def answer(reference: Any) -> Any:
     """The answer of a slot, or what it raised. Raises a RayError if the slot is lost."""
-    ray = _ray()
+    ray = require_ray()
     try:
         return ray.get(reference)
     except ray.exceptions.RayTaskError as error:
@@ -152,7 +152,7 @@ def answer(reference: Any) -> Any:
 
 def kill_slot(actor: ActorHandle[Any]) -> None:
     """Ends a slot at once, also in the middle of a trial."""
-    _ray().kill(actor, no_restart=True)
+    require_ray().kill(actor, no_restart=True)
 
 
 class _CpuWorker(SlotWorker):
@@ -166,10 +166,11 @@ class _GpuWorker(SlotWorker):
     """A slot with the GPUs that Ray assigned."""
 
     def __init__(self) -> None:
-        super().__init__(gpus=_ray().get_runtime_context().get_accelerator_ids()[GPU])
+        super().__init__(gpus=require_ray().get_runtime_context().get_accelerator_ids()[GPU])
 
 
-def _ray() -> Any:
+def require_ray() -> Any:
+    """The package. Raises ClusterError if it is not installed."""
     # also without `log_to_driver`, Ray prints errors of the cluster on the standard output
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
     try:

@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: 2026 The model-analyzer authors
+# SPDX-License-Identifier: Apache-2.0
+"""The slots of a Ray cluster, as the executor uses them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.trials import Trial
+from model_analyzer.errors import ClusterError
+from model_analyzer.runner.cluster.executor import SlotLostError
+from model_analyzer.runner.cluster.ray_slots import answer, kill_slot, require_ray, start_slot
+from model_analyzer.runner.cluster.slot_places import SlotPlace
+from model_analyzer.runner.cluster.slot_worker import SlotFacts, SlotOrder
+
+if TYPE_CHECKING:
+    from ray.util.placement_group import PlacementGroup
+
+# Slots end their servers in this time, or they are killed.
+_END_S = 20.0
+# A node that works answers within this time, although it may have to start a process first.
+_REACH_S = 15.0
+
+
+class RayCluster:
+    """The slots at `places`, whose resources the `group` reserves. A context manager: leaving it
+    ends the slots.
+    """
+
+    def __init__(
+        self, group: PlacementGroup, places: Sequence[SlotPlace], order: SlotOrder
+    ) -> None:
+        self._ray = require_ray()
+        self._group = group
+        self._places = places
+        self._order = order
+        self._index = {name: index for index, name in enumerate(slot_names(places))}
+        self._actors: dict[str, Any] = {}
+
+    def __enter__(self) -> RayCluster:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.end()
+
+    @property
+    def hosts(self) -> Mapping[str, str]:
+        """The node of each slot, by the name of the slot."""
+        return {name: self._places[index].node.id for name, index in self._index.items()}
+
+    def begin(self) -> Mapping[str, SlotFacts]:
+        """Starts all slots; returns their facts, by name. Raises ClusterError if one fails."""
+        tickets = {name: self._prepare(name) for name in self._index}
+        facts = {}
+        for name, ticket in tickets.items():
+            try:
+                facts[name] = answer(ticket)
+            except self._ray.exceptions.RayError as error:
+                raise ClusterError(f"{name}: the slot does not start: {_reason(error)}") from error
+        return facts
+
+    def end(self) -> None:
+        """Ends all slots and their servers."""
+        actors, self._actors = self._actors, {}
+        endings = [actor.end.remote() for actor in actors.values()]
+        if endings:
+            self._ray.wait(endings, num_returns=len(endings), timeout=_END_S)
+        for actor in actors.values():
+            kill_slot(actor)
+
+    # -- see `Cluster` -----------------------------------------------------------------------
+
+    def run(self, slot: str, trial: Trial) -> Hashable:
+        ticket: Hashable = self._actors[slot].run.remote(trial)
+        return ticket
+
+    def restart(self, slot: str) -> Hashable:
+        with suppress(self._ray.exceptions.RayError):  # it may be dead
+            kill_slot(self._actors[slot])
+        return self._prepare(slot)
+
+    def first_ready(self, tickets: Sequence[Hashable], timeout_s: float) -> Hashable | None:
+        ready, _ = self._ray.wait(list(tickets), num_returns=1, timeout=timeout_s)
+        return ready[0] if ready else None
+
+    def answer(self, ticket: Hashable) -> Outcome | None:
+        try:
+            result = answer(ticket)
+        except self._ray.exceptions.RayTaskError:
+            raise  # a defect in the slot: no slot would do better
+        except self._ray.exceptions.RayError as error:
+            raise SlotLostError(_reason(error)) from error
+        return None if isinstance(result, SlotFacts) else result
+
+    def is_reachable(self, slot: str) -> bool:
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        node = self._places[self._index[slot]].node.id
+        here = NodeAffinitySchedulingStrategy(node_id=node, soft=False)
+        ticket = self._ray.remote(_pong).options(num_cpus=0, scheduling_strategy=here).remote()
+        ready, _ = self._ray.wait([ticket], num_returns=1, timeout=_REACH_S)
+        try:
+            return bool(ready) and self._ray.get(ticket) is True
+        except self._ray.exceptions.RayError:
+            return False
+
+    def _prepare(self, slot: str) -> Hashable:
+        self._actors[slot] = start_slot(self._group, self._places, self._index[slot])
+        ticket: Hashable = self._actors[slot].prepare.remote(self._order)
+        return ticket
+
+
+def slot_names(places: Sequence[SlotPlace]) -> Sequence[str]:
+    """Names of slots: those of their hosts, with a number from the second slot of a host on."""
+    counts: Counter[str] = Counter()
+    names = []
+    for place in places:
+        counts[place.node.host] += 1
+        number = counts[place.node.host]
+        names.append(place.node.host if number == 1 else f"{place.node.host} #{number}")
+    return names
+
+
+def _pong() -> bool:
+    return True
+
+
+def _reason(error: Exception) -> str:
+    """The first line of an error of Ray: the others are advice for its developers."""
+    return next(filter(None, map(str.strip, str(error).splitlines())), type(error).__name__)
