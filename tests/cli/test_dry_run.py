@@ -49,7 +49,10 @@ def test_what_is_told_is_what_is_done(setting, pretend) -> None:
     done = [
         line.rpartition("Profiling ")[2] for line in output.splitlines() if "Profiling m" in line
     ]
-    names = [f"{one['variant']}: concurrency={one['concurrency']}" for (one,) in plan["trials"]]
+    names = [
+        f"{workload['variant']}: concurrency={workload['concurrency']}"
+        for (workload,) in plan["trials"]
+    ]
     assert names == done
     loads = [call for call in pretend.server_calls if call.startswith("load")]
     starts = [call for call in pretend.server_calls if call.startswith("start")]
@@ -206,14 +209,14 @@ def test_of_several_models_each_is_told_and_all_together(setting, make_model, pr
 
     document = told(setting, profile_models={"m": {"cpu_only": True}, "n": {"cpu_only": True}})
 
-    assert [one["models"] for one in document["subjects"]] == [["m"], ["n"]]
-    minutes = [one["minutes"] for one in document["subjects"]]
+    assert [subject["models"] for subject in document["subjects"]] == [["m"], ["n"]]
+    minutes = [subject["minutes"] for subject in document["subjects"]]
     assert abs(document["minutes"] - sum(minutes)) <= 0.2
     together = told(
         setting,
         profile_models={"m": {"cpu_only": True}, "n": {"cpu_only": True}},
         run_config_profile_models_concurrently_enable=True,
     )
-    assert [one["models"] for one in together["subjects"]] == [["m", "n"]]
+    assert [subject["models"] for subject in together["subjects"]] == [["m", "n"]]
     assert together["subjects"][0]["mode"] == "quick"
     assert pretend.server_calls == []

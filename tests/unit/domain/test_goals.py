@@ -141,14 +141,14 @@ def test_gain_in_throughput_is_relative_to_the_old_value(
 @pytest.mark.parametrize(("new", "old", "percent"), [(100, 200, 100), (40, 30, -25), (10, 10, 0)])
 def test_half_the_latency_is_a_gain_of_100_percent(new: float, old: float, percent: float) -> None:
     least = goal(wished=objectives(perf_latency_p99=10))
-    found = least.gain_percent(measurement(p99=new), measurement(p99=old))
-    assert found == pytest.approx(percent)
+    gain = least.gain_percent(measurement(p99=new), measurement(p99=old))
+    assert gain == pytest.approx(percent)
 
 
 def test_gains_are_weighted_like_scores() -> None:
     wished = goal(wished=objectives(perf_throughput=3, perf_latency_p99=1))
-    found = wished.gain_percent(measurement(200, 40), measurement(100, 30))
-    assert found == pytest.approx((3 * 100 - 25) / 4)
+    gain = wished.gain_percent(measurement(200, 40), measurement(100, 30))
+    assert gain == pytest.approx((3 * 100 - 25) / 4)
 
 
 @pytest.mark.parametrize(("weightings", "percent"), [((1, 3), 6.25), ((2, 3), 25)])
@@ -207,7 +207,7 @@ def test_a_missed_bound_counts_by_its_share_in_percent(
 )
 def test_shortfalls_of_many_are_those_of_each(by: Goal) -> None:
     many = [measurement(100, 10), measurement(90, 12), measurement(), measurement(99.9, 10.1)]
-    assert by.shortfalls(Columns(many), many) == [by.shortfall(one) for one in many]
+    assert by.shortfalls(Columns(many), many) == [by.shortfall(run) for run in many]
 
 
 def test_shortfalls_of_several_models_add_up() -> None:
@@ -325,11 +325,11 @@ def test_a_gpu_objective_weighs_with_the_others() -> None:
 
 def test_a_gpu_objective_counts_for_every_model_of_a_trial() -> None:
     less = ModelGoal(objectives=objectives(gpu_used_memory=1))
-    one, other = (
+    first, other = (
         replace(together({}, {}), gpus={"GPU-0": {"gpu_used_memory": used}})
         for used in (100.0, 300.0)
     )
-    assert Goal(models=(less, less)).score(one, other) == pytest.approx(1.0)
+    assert Goal(models=(less, less)).score(first, other) == pytest.approx(1.0)
 
 
 def test_where_no_gpu_was_observed_the_other_objectives_decide() -> None:

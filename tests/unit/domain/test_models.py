@@ -110,21 +110,21 @@ def test_a_fingerprint_sees_everything_else(other: Any) -> None:
 
 
 def test_a_fingerprint_stays_the_same_from_run_to_run() -> None:
-    found = fingerprint({"name": "ünï", "max_batch_size": 8, "on": True, "rate": 0.5, "x": None})
-    assert found == fingerprint(
+    digest = fingerprint({"name": "ünï", "max_batch_size": 8, "on": True, "rate": 0.5, "x": None})
+    assert digest == fingerprint(
         {"x": None, "rate": 0.5, "on": True, "max_batch_size": 8, "name": "ünï"}
     )
-    assert len(found) == 32
-    assert set(found) <= set("0123456789abcdef")
+    assert len(digest) == 32
+    assert set(digest) <= set("0123456789abcdef")
 
 
 # ------------------------------------------------------------------------------- equal variants
 
 
 def test_variants_of_equal_content_are_the_same_whatever_they_are_called() -> None:
-    one = variant("m_config_0", max_batch_size=8, backend="python")
+    first = variant("m_config_0", max_batch_size=8, backend="python")
     other = variant("m_config_7", backend="python", max_batch_size=8)
-    assert one.identity == other.identity
+    assert first.identity == other.identity
 
 
 def test_all_that_a_server_loads_makes_a_variant_another_one() -> None:
@@ -261,13 +261,13 @@ def test_a_name_stands_for_all_that_is_loaded_with_the_model() -> None:
     part = facts("part")
     caller = facts("m", composing=(part,))
     names = VariantNames()
-    one, two = (names.variant(part, {"max_batch_size": size}) for size in (1, 2))
+    first, second = (names.variant(part, {"max_batch_size": size}) for size in (1, 2))
 
-    made = [names.variant(caller, {}, [called]) for called in (one, two, one)]
+    made = [names.variant(caller, {}, [called]) for called in (first, second, first)]
 
     assert [variant.name for variant in made] == ["m_config_0", "m_config_1", "m_config_0"]
-    assert made[1].composing == (two,)
-    assert names.knows(caller, {}, [two])
+    assert made[1].composing == (second,)
+    assert names.knows(caller, {}, [second])
     assert not names.knows(caller, {})
 
 
@@ -279,7 +279,7 @@ def test_a_name_that_was_given_twice_stands_for_the_first() -> None:
     names = VariantNames.known([variant("m_config_0", composing=[part]) for part in parts])
 
     made = [names.variant(caller, {}, [part]) for part in parts]
-    assert [one.name for one in made] == ["m_config_0", "m_config_1"]
+    assert [named.name for named in made] == ["m_config_0", "m_config_1"]
 
 
 def test_a_name_that_does_not_tell_what_is_called_is_told_with_it() -> None:
@@ -290,7 +290,7 @@ def test_a_name_that_does_not_tell_what_is_called_is_told_with_it() -> None:
     ours = variant("m_config_0", composing=[part])
     ensemble = variant("m_config_0", files="", composing=[part], ensemble_scheduling={})
     whole_default = variant("m_config_default", files="", composing=[default])
-    assert [one.telling_name for one in (ours, ensemble, whole_default)] == [
+    assert [named.telling_name for named in (ours, ensemble, whole_default)] == [
         "m_config_0",
         "m_config_0",
         "m_config_default",
@@ -375,8 +375,8 @@ def test_backends_that_get_two_instances_on_cpus_are_shown_with_two() -> None:
     assert list(variant(backend="onnxruntime").instances(gpus=0)) == [(2, "CPU")]
     assert list(variant(backend="onnxruntime").instances(gpus=1)) == [(1, "GPU")]
     group = {"kind": "KIND_CPU", "count": 1}
-    one = variant(backend="onnxruntime", instance_group=[group])
-    assert list(one.instances(gpus=0)) == [(1, "CPU")]
+    shown = variant(backend="onnxruntime", instance_group=[group])
+    assert list(shown.instances(gpus=0)) == [(1, "CPU")]
 
 
 @pytest.mark.parametrize(

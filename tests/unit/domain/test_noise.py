@@ -94,10 +94,10 @@ def test_less_than_two_values_tell_nothing(values: tuple[float, ...]) -> None:
 
 
 def test_what_is_pooled_counts_by_its_degrees_of_freedom() -> None:
-    found = pooled([Noise(error=0.1, freedom=1), None, Noise(error=0.2, freedom=3)])
-    assert found is not None
-    assert found.error == pytest.approx(math.sqrt(0.13 / 4))
-    assert found.freedom == 4
+    noise = pooled([Noise(error=0.1, freedom=1), None, Noise(error=0.2, freedom=3)])
+    assert noise is not None
+    assert noise.error == pytest.approx(math.sqrt(0.13 / 4))
+    assert noise.freedom == 4
     assert pooled([None]) is pooled([]) is None
     few = Noise(error=0.2, freedom=30).worth(4)
     assert (few.error, few.freedom) == (0.2, 4)
@@ -105,19 +105,19 @@ def test_what_is_pooled_counts_by_its_degrees_of_freedom() -> None:
 
 
 def test_independent_noises_add_up() -> None:
-    one, other = Noise(error=0.03, freedom=4), Noise(error=0.04, freedom=4)
-    found = ratio_noise(one, other)
-    assert found is not None
-    assert found.error == pytest.approx(0.05)
-    assert 4 < found.freedom < 8
-    assert ratio_noise(one, None) is ratio_noise(None, one) is None
+    first, other = Noise(error=0.03, freedom=4), Noise(error=0.04, freedom=4)
+    noise = ratio_noise(first, other)
+    assert noise is not None
+    assert noise.error == pytest.approx(0.05)
+    assert 4 < noise.freedom < 8
+    assert ratio_noise(first, None) is ratio_noise(None, first) is None
     certain = Noise(error=0, freedom=2)
     assert ratio_noise(certain, certain) == Noise(error=0, freedom=2)
     assert combined([]) is None
-    half = combined([(0.5, one), (0.5, certain)])
+    half = combined([(0.5, first), (0.5, certain)])
     assert half is not None
     assert half.error == pytest.approx(0.015)
-    assert widest(None, one, other) is other
+    assert widest(None, first, other) is other
     assert widest(None) is None
 
 
@@ -223,8 +223,8 @@ def test_the_deviation_of_a_score(by: Goal, is_told_once: bool) -> None:
     once = NoiseModel([[measured(random)] for _ in range(200)]).score_deviation(by)
     assert (once is not None) is is_told_once
     again = NoiseModel([[measured(random) for _ in range(4)] for _ in range(50)])
-    found = again.score_deviation(by)
-    for deviation in filter(None, (once, found)):
+    repeated = again.score_deviation(by)
+    for deviation in filter(None, (once, repeated)):
         assert deviation.error == pytest.approx(0.03, rel=0.15)
 
 
@@ -232,6 +232,6 @@ def test_the_deviation_of_a_score_over_models_is_that_of_their_mean() -> None:
     windows = (97.0, 100.0, 103.0)
     part = ModelMeasurement(values={THROUGHPUT: 100.0}, windows=windows)
     runs = [[Measurement(models=(part, part))]]
-    found = NoiseModel(runs).score_deviation(Goal(models=(ModelGoal(), ModelGoal(weighting=3))))
-    assert found is not None
-    assert found.error == pytest.approx(0.03 * math.hypot(0.25, 0.75))
+    noise = NoiseModel(runs).score_deviation(Goal(models=(ModelGoal(), ModelGoal(weighting=3))))
+    assert noise is not None
+    assert noise.error == pytest.approx(0.03 * math.hypot(0.25, 0.75))

@@ -75,11 +75,11 @@ def test_the_best_mean_always_survives_and_no_survivor_is_beaten_by_another() ->
     runs = {
         str(index): [windows(100 + index / 2, spread=0.01)] * (1 + index % 3) for index in range(20)
     }
-    comparison, found = Comparison(goal(), runs), survivors(runs)
+    comparison, left = Comparison(goal(), runs), survivors(runs)
 
-    assert found[0] == "19"
-    assert 1 < len(found) < 20
-    assert not any(comparison.is_better(a, b) for a in runs for b in found)
+    assert left[0] == "19"
+    assert 1 < len(left) < 20
+    assert not any(comparison.is_better(a, b) for a in runs for b in left)
 
 
 def test_what_broke_a_constraint_or_may_keep_one_by_luck_beats_nothing() -> None:
@@ -108,9 +108,9 @@ def test_a_gain_that_costs_more_than_it_gives_is_a_tie(
 ) -> None:
     runs = {"best": 2 * [windows(1000, p99=20)], "other": 2 * [windows(throughput, p99=p99)]}
 
-    found = tied(Comparison(goal(), runs), ["best", "other"], lambda _: 1.0)
+    ties = tied(Comparison(goal(), runs), ["best", "other"], lambda _: 1.0)
 
-    assert ("other" in found) == expected
+    assert ("other" in ties) == expected
 
 
 def test_single_measurements_tie_by_their_windows() -> None:
@@ -127,8 +127,8 @@ def test_of_the_same_variant_the_lowest_load_is_cheapest_whatever_the_memory_was
         "low": [replace(windows(1000), host={"cpu_used_ram": 510.0})],
         "high": [replace(windows(1005), host={"cpu_used_ram": 480.0})],
     }
-    found = cheapest_first(["high", "low"], trials.__getitem__, Comparison(goal(), runs))
-    assert found == ["low", "high"]
+    order = cheapest_first(["high", "low"], trials.__getitem__, Comparison(goal(), runs))
+    assert order == ["low", "high"]
 
 
 # -- near misses -------------------------------------------------------------------------------
@@ -167,8 +167,8 @@ def test_what_is_no_better_and_what_others_surpass_is_no_near_miss() -> None:
         "less, and no nearer": [windows(140, p99=9.1)],
         "less, but nearer": [windows(130, p99=8.98)],
     }
-    found = near_misses(BOUND, "answer", runs)
-    assert [miss.item for miss in found] == ["most", "less, but nearer"]
+    misses = near_misses(BOUND, "answer", runs)
+    assert [miss.item for miss in misses] == ["most", "less, but nearer"]
 
 
 def test_without_constraints_nothing_misses() -> None:

@@ -40,14 +40,14 @@ def text(
     gpus: tuple[str, ...] = (),
     **values: Any,
 ) -> str:
-    found = ranking(
+    ranked = ranking(
         record(of, measurement(values.pop("throughput", 519.1), 24.5, **values), setup=setup),
         model=model,
         by=goal(*at_most(perf_latency_p99=30)),
     )
     where = origin(*gpus, cores=16, Processor="AMD EPYC with many cores")
     return manifest(
-        answer_of(found), where, {part.model: PBTXT for part in of.with_parts()}, throughput=wanted
+        answer_of(ranked), where, {part.model: PBTXT for part in of.with_parts()}, throughput=wanted
     )
 
 
@@ -182,19 +182,19 @@ def test_any_name_of_a_model_makes_objects_that_kubernetes_takes() -> None:
 
 
 def test_what_misses_the_constraints_says_so() -> None:
-    found = ranking(record(ON_CPU, measurement(10, 50.5)), by=goal(*at_most(perf_latency_p99=10)))
-    written = manifest(answer_of(found), origin(), {"m": PBTXT})
+    ranked = ranking(record(ON_CPU, measurement(10, 50.5)), by=goal(*at_most(perf_latency_p99=10)))
+    written = manifest(answer_of(ranked), origin(), {"m": PBTXT})
     assert written.startswith(
         "# Misses the constraints by 405 %: p99 Latency 50.5 ms, Max p99 Latency: 10 ms\n"
     )
 
 
 def test_it_has_the_latency_that_is_bounded() -> None:
-    found = ranking(
+    ranked = ranking(
         record(ON_CPU, measurement(10, 50.5, perf_latency_p90=20.5)),
         by=goal(*at_most(perf_latency_p90=30)),
     )
-    written = manifest(answer_of(found), origin(), {"m": PBTXT})
+    written = manifest(answer_of(ranked), origin(), {"m": PBTXT})
     assert written.splitlines()[0] == "# m_config_0: 10 infer/sec at p90 20.5 ms, concurrency=1"
     assert "replicas: 1  # measured with one replica: 10 infer/sec at p90 20.5 ms" in written
 
@@ -212,13 +212,13 @@ HOSTILE = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 @example("\u2028\x85\ufeff\r\x00\x1c")
 def test_no_text_breaks_out_of_its_place(hostile: str) -> None:
     of = variant(f"{hostile}_config_0", model=hostile, platform="python")
-    found = ranking(
+    ranked = ranking(
         record(of, measurement(10, 5), setup=ServerSetup(container={"image": hostile})),
         model=group_name([hostile]),
     )
     where = replace(origin(hostile, cores=2), checkpoint=hostile, written=hostile, tool=hostile)
 
-    written = manifest(answer_of(found), where, {hostile: hostile})
+    written = manifest(answer_of(ranked), where, {hostile: hostile})
 
     made = objects(written)
     assert list(made) == ["ConfigMap", "Deployment", "Service"]

@@ -114,10 +114,10 @@ def test_a_true_change_is_found() -> None:
 
 def test_a_small_change_of_all_trials_shows_in_their_median() -> None:
     random = Random(23)
-    found = median_change([math.log(0.97) + random.gauss(0, 0.03) for _ in range(40)])
+    median = median_change([math.log(0.97) + random.gauss(0, 0.03) for _ in range(40)])
 
-    assert found.verdict(is_higher_better=True) is ChangeVerdict.WORSE
-    assert found.verdict(is_higher_better=False) is ChangeVerdict.BETTER
+    assert median.verdict(is_higher_better=True) is ChangeVerdict.WORSE
+    assert median.verdict(is_higher_better=False) is ChangeVerdict.BETTER
 
 
 @pytest.mark.parametrize(
@@ -151,9 +151,9 @@ def test_too_few_changes_tell_nothing() -> None:
 
 @pytest.mark.parametrize("values", [(None, 1.0), (1.0, None), (0.0, 1.0), (1.0, 0.0), (-1.0, 1.0)])
 def test_what_has_no_ratio_has_no_change(values: tuple[float | None, float | None]) -> None:
-    found = change(*values, Noise(error=0.1, freedom=3))
+    result = change(*values, Noise(error=0.1, freedom=3))
 
-    assert (found.percent, found.interval) == (None, None)
+    assert (result.percent, result.interval) == (None, None)
 
 
 def test_nothing_changed_from_nothing_to_nothing() -> None:
@@ -161,7 +161,7 @@ def test_nothing_changed_from_nothing_to_nothing() -> None:
 
 
 def test_numbers_beyond_all_measure_do_no_harm() -> None:
-    found = change(1e-308, 1e308, spread_of_groups([[-700.0, 700.0] * 4]))
+    result = change(1e-308, 1e308, spread_of_groups([[-700.0, 700.0] * 4]))
 
-    assert found.interval is not None
-    assert math.isfinite(found.interval.high)
+    assert result.interval is not None
+    assert math.isfinite(result.interval.high)

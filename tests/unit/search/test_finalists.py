@@ -49,7 +49,7 @@ def known(*, margin: float, other: float, times: int = 1) -> Knowledge:
         for at, value in p99.items()
     }
     asked: dict[Coordinate, int] = {LEADER: times, OTHER: 1}
-    found = SimpleNamespace(
+    knowledge = SimpleNamespace(
         is_feasible=True,
         feasible=[LEADER, OTHER],
         recommended=[LEADER],
@@ -60,7 +60,7 @@ def known(*, margin: float, other: float, times: int = 1) -> Knowledge:
         assessment=lambda: assessment,
         expected_gains=lambda: {OTHER: 0.0},
     )
-    return cast(Knowledge, found)
+    return cast(Knowledge, knowledge)
 
 
 @pytest.mark.parametrize(

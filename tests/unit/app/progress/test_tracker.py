@@ -65,18 +65,18 @@ def test_events_have_the_time_left() -> None:
 
 def test_resumed_trials_count_and_are_not_started() -> None:
     kept = Kept()
-    told(kept, known=2)
+    told(kept, resumed=2)
 
     started = [event.number for event in kept.events if isinstance(event, TrialStarted)]
     assert started == [3, 4, 5]
-    known = [event.resumed for event in kept.events if isinstance(event, TrialFinished)]
-    assert known == [True, True, False, False]
+    resumed = [event.resumed for event in kept.events if isinstance(event, TrialFinished)]
+    assert resumed == [True, True, False, False]
 
 
 def test_an_objective_other_than_throughput_decides() -> None:
     kept = Kept()
-    what = listed(objective="perf_latency_p99", constraints=())
-    told(kept, what, [measurement(100.0, latency=9.0), measurement(900.0, latency=12.0)])
+    target = listed(objective="perf_latency_p99", constraints=())
+    told(kept, target, [measurement(100.0, latency=9.0), measurement(900.0, latency=12.0)])
 
     best = [event for event in kept.events if isinstance(event, BestChanged)]
     assert [event.measurement.value("perf_latency_p99") for event in best] == [9.0]
