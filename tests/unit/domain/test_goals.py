@@ -237,7 +237,7 @@ def test_gpu_memory_is_limited_over_all_gpus() -> None:
     )
 
 
-def test_a_metric_that_was_not_measured_is_kept_but_named() -> None:
+def test_an_unmeasured_metric_counts_as_met_and_is_named() -> None:
     wanted = goal(*at_most(gpu_used_memory=1, perf_latency_p99=10))
     assert wanted.passes(measurement(p99=5))
     assert wanted.unchecked(measurement(p99=5)) == ("gpu_used_memory",)

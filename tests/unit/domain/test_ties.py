@@ -21,7 +21,7 @@ from model_analyzer.domain.ties import (
     cheapest_first,
     needs_more_resources,
     score_noise,
-    surely_kept,
+    surely_met,
     tie_text,
     tied,
     undefeated,
@@ -44,7 +44,7 @@ def survivors(runs: Runs, by: Goal | None = None) -> list[str]:
     comparison = Comparison(wish, runs)
     ordered = wish.best_first(runs, comparison.mean)
     passing = [name for name in ordered if comparison.passes(name)]
-    return undefeated(comparison, passing, surely_kept(wish, runs, assurance(wish, runs)))
+    return undefeated(comparison, passing, surely_met(wish, runs, assurance(wish, runs)))
 
 
 def test_windows_of_single_measurements_tell_their_noise() -> None:

@@ -105,7 +105,7 @@ def test_tokens_come_before_whole_answers() -> None:
     ]  # fmt: skip
 
 
-def test_each_constraint_is_kept_missed_or_unknown() -> None:
+def test_each_constraint_is_met_missed_or_unknown() -> None:
     ranked = ranking(
         record(BEST, measurement(50, 12)),
         by=goal(*at_most(perf_latency_p99=10, gpu_used_memory=100), *at_least(perf_throughput=50)),

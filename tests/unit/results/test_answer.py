@@ -138,7 +138,7 @@ def test_a_recommendation_whose_repetitions_broke_a_constraint_says_so() -> None
     ]
     answer = answer_of(ranking(*records, by=BOUND))
     assert answer.compliance is not None
-    assert (answer.compliance.kept, len(answer.compliance.measurements)) == (1, 2)
+    assert (answer.compliance.times_met, len(answer.compliance.measurements)) == (1, 2)
     assert 0 < answer.compliance.chance < 1
     assert answer.is_unsure
     assert answer_of(ranking(record(SMALL, measurement(1)))).compliance is None
