@@ -54,7 +54,7 @@ def _productive(surface: Surface) -> Surface:
 
 
 def _small(surface: Surface) -> Surface:
-    """Throughput within a p99 that some points keep, and a memory that few of those do."""
+    """Throughput within a p99 that some points meet, and a memory limit that few of those meet."""
     truth = Truth(surface)
     candidates = []
     for part in (0.2, 0.25, 0.3, 0.4, 0.5):

@@ -69,7 +69,7 @@ def test_without_a_batcher_requests_are_answered_one_by_one() -> None:
     assert response(server(), 64, forms=False).throughput[0][0] == pytest.approx(200, rel=0.01)
 
 
-def test_what_does_not_fit_is_not_loaded() -> None:
+def test_a_setting_that_does_not_fit_is_not_loaded() -> None:
     small = server(weights_mb=100.0, item_mb=10.0, memory_mb=400.0)
     client = Client(kind=LoadKind.CONCURRENCY, values=np.ones(1))
 

@@ -122,7 +122,7 @@ def test_many_loads_at_once_are_answered_as_one_by_one() -> None:
         assert together.latency_p99[0][index] == pytest.approx(alone.latency_p99[0][0])
 
 
-def test_what_needs_too_much_memory_does_not_load() -> None:
+def test_a_setting_with_too_much_memory_does_not_load() -> None:
     landscape = surface()
     assert isinstance(landscape.source, Machine)
     walled = replace(landscape, source=replace(landscape.source, memory_mb=700))
@@ -135,7 +135,7 @@ def test_what_needs_too_much_memory_does_not_load() -> None:
 # ---------------------------------------------------------------------------------------- noise
 
 
-def test_an_ensemble_counts_what_its_steps_execute() -> None:
+def test_an_ensemble_counts_the_executions_of_its_steps() -> None:
     parts = {"quick": Station(base_ms=2, item_ms=0.1), "slow": Station(base_ms=9, item_ms=0.3)}
     chain = surface(
         facts=(ensemble("chain", [single(name) for name in parts]),),
@@ -192,7 +192,7 @@ def test_windows_add_up_to_the_measurement() -> None:
 # ---------------------------------------------------------------------------------------- truth
 
 
-def test_the_best_is_what_the_product_itself_would_put_first() -> None:
+def test_the_best_is_the_one_that_the_program_ranks_first() -> None:
     landscape = surface().within(
         Constraint(tag=P99, maximum=30), Constraint(tag=MEMORY, maximum=600)
     )
@@ -219,7 +219,7 @@ def test_merits_are_as_far_apart_as_values() -> None:
 
 
 def test_between_the_loads_of_the_grid_it_may_be_better() -> None:
-    # 24 in flight keep it, and 32 do not
+    # 24 in flight meet it, and 32 do not
     bound = exact(surface(), point(instances=3, load=24)).value(P99)
     landscape = surface().within(Constraint(tag=P99, maximum=bound))
     truth = Truth(landscape)
@@ -230,7 +230,7 @@ def test_between_the_loads_of_the_grid_it_may_be_better() -> None:
 
 @pytest.mark.parametrize("tag", [P99, THROUGHPUT])
 @pytest.mark.parametrize("share", [0.05, 0.08, 0.5])
-def test_a_limit_is_met_by_the_share_that_was_asked_for(tag: str, share: float) -> None:
+def test_a_limit_is_met_by_the_requested_share(tag: str, share: float) -> None:
     truth = Truth(surface())
     limited = Truth(surface().within(truth.limit(tag, share)))
     # of 78 points; some are tied, since batches of one need no batching
@@ -238,7 +238,7 @@ def test_a_limit_is_met_by_the_share_that_was_asked_for(tag: str, share: float) 
 
 
 @pytest.mark.parametrize("tag", [P99, THROUGHPUT, MEMORY])
-def test_a_limit_lies_on_no_value(tag: str) -> None:
+def test_a_limit_lies_between_two_values(tag: str) -> None:
     truth = Truth(surface())
     limit = truth.limit(tag, 0.08)
     bound = limit.minimum if limit.maximum is None else limit.maximum
@@ -311,7 +311,7 @@ def test_the_sets_have_no_surface_in_common() -> None:
 # ----------------------------------------------------------------------------------------- runs
 
 
-def test_random_search_finds_what_chance_says() -> None:
+def test_random_search_finds_the_expected_best() -> None:
     landscape = surface()
     # the default is not drawn: it is the first of the thirteen variants
     values = sorted(
@@ -337,7 +337,7 @@ def test_random_search_finds_what_chance_says() -> None:
     assert np.mean(bests) == pytest.approx(expected, abs=4 * error)
 
 
-def test_a_brute_search_without_noise_finds_the_best_that_it_looks_at() -> None:
+def test_a_brute_search_without_noise_finds_the_best_measured_point() -> None:
     landscape = surface().within(Constraint(tag=P99, maximum=30))
     result = run(landscape, "brute", 0)
     assert result is not None
@@ -362,7 +362,7 @@ def test_runs_are_the_same_for_the_same_seed() -> None:
         assert len(first.thinking_s) == first.measurements + 1
 
 
-def test_what_a_search_leaves_to_chance_differs_between_seeds() -> None:
+def test_seeds_change_the_random_choices_of_a_search() -> None:
     """With one seed only, a change of a search is judged by the luck that it has with that one."""
 
     class Overheard:
@@ -389,7 +389,7 @@ def test_a_mode_that_is_not_for_the_models_does_not_run() -> None:
     assert run(pipeline, "quick", 0) is not None
 
 
-def test_each_change_of_what_is_served_is_a_load() -> None:
+def test_each_change_of_the_served_variants_is_a_load() -> None:
     assert changes(["a", "a", "b", "a"]) == 3
     assert changes([]) == 0
 
@@ -409,7 +409,7 @@ def test_a_recommendation_is_worth_its_share_of_the_best() -> None:
     assert poor.variants_share == pytest.approx(2 / 13)
 
 
-def test_what_breaks_a_constraint_beyond_noise_is_worth_nothing() -> None:
+def test_a_recommendation_that_breaks_a_constraint_beyond_noise_is_worth_nothing() -> None:
     bound = exact(surface(), point(load=8)).value(P99)
     within = surface(noise=Noise(sigma=0.02))
     for excess, value in ((1.03, False), (1.05, True)):
@@ -433,7 +433,7 @@ def test_a_recommendation_that_its_own_measurements_surpass_is_counted() -> None
 
     assert verdict() == (False, False)
     assert verdict(point(load=4)) == (True, True)
-    # it kept the constraint by luck
+    # it met the constraint by luck
     assert verdict(point(load=32)) == (False, True)
     beaten = judge(within, truth, "m", 0, replace(recommending(point()), better=[point(load=4)]))
     (summary,) = summarize([beaten], ["m"])
@@ -449,7 +449,7 @@ def test_a_recommendation_that_its_own_measurements_surpass_is_counted() -> None
         pytest.param([107.0] * 4, 1, id="repeated"),
     ],
 )
-def test_what_measured_better_is_reported_by_three_standard_errors(
+def test_a_better_measurement_is_reported_from_three_standard_errors(
     others: list[float], expected: int
 ) -> None:
     chosen = builders.variant("m_config_0")
@@ -589,7 +589,7 @@ def test_the_stand_in_reports_what_the_server_measured(tmp_path: Path) -> None:
     assert float(line["p99 latency"]) == pytest.approx(1000 * wanted[P99], abs=1)
 
 
-def test_what_does_not_fit_is_not_served() -> None:
+def test_a_setting_that_does_not_fit_is_not_served() -> None:
     landscape = surface()
     assert isinstance(landscape.source, Machine)
     walled = replace(landscape, source=replace(landscape.source, memory_mb=500))
@@ -664,7 +664,7 @@ def test_an_unknown_mode_is_named() -> None:
     assert "no mode slow" in done.stderr
 
 
-def test_what_was_said_of_what_remains_is_compared_with_what_did() -> None:
+def test_the_stated_chance_is_compared_with_the_remaining_gain() -> None:
     landscape = surface()
     truth = Truth(landscape)
     best = truth.best_under_any_load

@@ -123,7 +123,7 @@ def test_the_slower_stage_of_two_is_the_limit(simulator: Simulator) -> None:
 
 
 @needs_compiler
-def test_what_each_stage_executes_is_counted(simulator: Simulator) -> None:
+def test_the_executions_of_each_stage_are_counted(simulator: Simulator) -> None:
     pipeline = server(stage(4, 0.5), stage(2, 0.1))
     measured = simulator.measure(pipeline, [setting(2, 8), setting(1, 8)], 64)
 
@@ -135,7 +135,9 @@ def test_what_each_stage_executes_is_counted(simulator: Simulator) -> None:
 
 
 @needs_compiler
-def test_what_fills_the_device_is_not_computed_faster_side_by_side(simulator: Simulator) -> None:
+def test_a_batch_that_fills_the_device_gains_nothing_from_parallel_instances(
+    simulator: Simulator,
+) -> None:
     full = server(replace(stage(), occupancy=always(1)))
     measured = simulator.measure(full, [setting(instances=2)], 8)
     assert measured.throughput == pytest.approx(1000 / SERVICE_MS, rel=0.001)
@@ -159,7 +161,7 @@ def test_above_saturation_an_open_loop_piles_up(simulator: Simulator) -> None:
 
 
 @needs_compiler
-def test_the_same_is_measured_every_time(simulator: Simulator) -> None:
+def test_the_same_setting_gives_the_same_measurement(simulator: Simulator) -> None:
     def measured(other: Simulator) -> Measured:
         jittery = replace(server(stage(4, 0.5)), jitter=0.2, pause_every=500, pause_ms=20)
         return other.measure(jittery, [setting(2, 16)], 32)
@@ -171,7 +173,7 @@ def test_the_same_is_measured_every_time(simulator: Simulator) -> None:
 
 
 @needs_compiler
-def test_what_makes_no_difference_is_the_very_same(simulator: Simulator) -> None:
+def test_settings_without_effect_give_the_same_response(simulator: Simulator) -> None:
     one_by_one = server(replace(stage(), forms_batches=False))
     client = Client(kind=LoadKind.CONCURRENCY, values=np.asarray([1.0, 3.0, 4.0]))
     settings = [{"m0": setting(2, limit)} for limit in (1, 8, 64)]
@@ -185,7 +187,7 @@ def test_what_makes_no_difference_is_the_very_same(simulator: Simulator) -> None
 
 
 @needs_compiler
-def test_what_needs_too_much_memory_does_not_load_or_fails(simulator: Simulator) -> None:
+def test_a_setting_with_too_much_memory_does_not_load_or_fails(simulator: Simulator) -> None:
     walled = replace(server(), fixed_mb=0.0, memory_mb=900.0, live_mb=100.0)
     source = Simulated(server=walled, simulator=simulator, nodes=[1, 8], curves={})
     client = Client(kind=LoadKind.CONCURRENCY, values=np.asarray([1.0, 8.0]))
@@ -211,7 +213,7 @@ def test_five_to_ten_percent_of_the_points_meet_the_constraints(simulator: Simul
 
 
 @needs_compiler
-def test_what_is_reported_was_not_tuned_on(simulator: Simulator) -> None:
+def test_the_reporting_set_has_no_surface_of_the_tuning_set(simulator: Simulator) -> None:
     tuned, reported = (
         next(simulated_surfaces(simulator, which, lambda name: name == "no-batching-1"))
         for which in SurfaceSet
@@ -221,7 +223,9 @@ def test_what_is_reported_was_not_tuned_on(simulator: Simulator) -> None:
 
 
 @needs_compiler
-def test_what_was_simulated_is_kept(simulator: Simulator, directory: Path, tmp_path: Path) -> None:
+def test_simulated_results_are_stored(
+    simulator: Simulator, directory: Path, tmp_path: Path
+) -> None:
     first = simulator.curves(server(), [(setting(),)], [1, 2])
     for table in directory.glob("*.npy"):
         shutil.copy(table, tmp_path)

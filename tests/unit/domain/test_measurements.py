@@ -68,7 +68,7 @@ def test_a_column_has_the_value_of_each_measurement(tag: str) -> None:
         assert list(column) == [run.value(tag) for run in measurements]
 
 
-def test_the_tags_of_columns_are_those_that_anything_was_measured_of() -> None:
+def test_columns_have_the_tags_of_all_measured_metrics() -> None:
     columns = Columns(
         [measurement(1), measurement(gpus=TWO_GPUS), measurement(host={"cpu_used_ram": 1.0})]
     )
@@ -76,7 +76,7 @@ def test_the_tags_of_columns_are_those_that_anything_was_measured_of() -> None:
 
 
 @pytest.mark.parametrize("tag", ["perf_throughput", "gpu_used_memory", "cpu_used_ram"])
-def test_what_was_not_measured_has_no_value(tag: str) -> None:
+def test_an_unmeasured_metric_has_no_value(tag: str) -> None:
     assert measurement().value(tag) is None
     assert measurement().model_value(0, tag) is None
 
@@ -91,7 +91,7 @@ def test_the_old_name_of_latency_gives_p99() -> None:
     assert measurement(p99=4.0).model_value(0, "perf_latency") == 4
 
 
-def test_the_best_value_is_the_highest_or_the_lowest_as_the_metric_wants() -> None:
+def test_the_best_value_follows_the_direction_of_the_metric() -> None:
     several = [measurement(1.0, 5.0), measurement(3.0), measurement(2.0, 4.0)]
 
     assert best_value(several, "perf_throughput") == 3.0
@@ -111,7 +111,7 @@ def test_repetitions_are_averaged_metric_by_metric() -> None:
     assert averaged([first]) is first
 
 
-def test_what_is_the_same_in_every_repetition_stays_the_same() -> None:
+def test_values_that_are_equal_in_all_repetitions_stay_exact() -> None:
     """A bound may be just that: the mean of 0.1, 0.1 and 0.1 is more, in floating point."""
     same = measurement(0.1)
     assert averaged([same] * 3).value("perf_throughput") == 0.1

@@ -47,7 +47,7 @@ def survivors(runs: Runs, by: Goal | None = None) -> list[str]:
     return undefeated(comparison, passing, surely_met(wish, runs, assurance(wish, runs)))
 
 
-def test_windows_of_single_measurements_tell_their_noise() -> None:
+def test_windows_of_single_measurements_give_their_noise() -> None:
     assert score_noise(goal(), {"a": [measurement(100)]}) is None
     assert score_noise(goal(), {"a": [windows(100)]}) == pytest.approx(0.02)
 
@@ -62,7 +62,7 @@ def test_windows_count_for_little_beside_repetitions() -> None:
     assert 0.04 < noise < 0.08
 
 
-def test_nothing_survives_that_is_beaten_by_more_than_noise() -> None:
+def test_a_trial_beaten_by_more_than_noise_does_not_survive() -> None:
     runs = {
         "once": [windows(870)],
         "twice": [windows(650), windows(651)],
@@ -82,7 +82,7 @@ def test_the_best_mean_always_survives_and_no_survivor_is_beaten_by_another() ->
     assert not any(comparison.is_better(a, b) for a in runs for b in left)
 
 
-def test_what_broke_a_constraint_or_may_keep_one_by_luck_beats_nothing() -> None:
+def test_a_trial_that_broke_or_may_break_a_constraint_beats_no_other() -> None:
     bound = goal(*at_most(perf_latency_p99=10))
     safe = {"safe": [windows(100, p99=8), windows(101, p99=8.1)]}
 
@@ -137,7 +137,7 @@ BOUND = goal(*at_most(perf_latency_p99=9))
 ANSWER = [windows(100, p99=7), windows(101, p99=7.1)]
 
 
-def test_what_just_misses_a_bound_is_told_with_its_gain_and_chance() -> None:
+def test_a_near_miss_has_its_gain_and_chance() -> None:
     runs = {"answer": ANSWER, "near": [windows(137, p99=9.1)], "far": [windows(200, p99=12)]}
 
     (miss,) = near_misses(BOUND, "answer", runs)
@@ -151,7 +151,7 @@ def test_what_just_misses_a_bound_is_told_with_its_gain_and_chance() -> None:
     assert (bound.broken, bound.times) == (1, 1)
 
 
-def test_what_broke_a_bound_once_is_a_near_miss_though_its_mean_keeps_it() -> None:
+def test_a_trial_that_broke_a_bound_once_is_a_near_miss_even_if_its_mean_meets_it() -> None:
     runs = {"answer": ANSWER, "wobbly": [windows(120, p99=7.8), windows(120, p99=9.5)]}
 
     (miss,) = near_misses(BOUND, "answer", runs)
@@ -159,7 +159,7 @@ def test_what_broke_a_bound_once_is_a_near_miss_though_its_mean_keeps_it() -> No
     assert (miss.misses[0].excess, miss.misses[0].broken, miss.misses[0].times) == (0, 1, 2)
 
 
-def test_what_is_no_better_and_what_others_surpass_is_no_near_miss() -> None:
+def test_trials_that_are_not_better_or_that_others_surpass_are_no_near_misses() -> None:
     runs = {
         "answer": ANSWER,
         "no better": [windows(102, p99=9.1)],
@@ -179,7 +179,7 @@ def measured(of: ModelVariant, ram: float = 100, **load: Any) -> MeasuredTrial:
     return MeasuredTrial(trial(of, **load), measurement(100, host={"cpu_used_ram": ram}))
 
 
-def test_a_tie_is_introduced_by_what_it_takes_more_of() -> None:
+def test_a_tie_is_introduced_by_the_resource_it_needs_more_of() -> None:
     small = variant("m_config_0", max_batch_size=1)
     best = measured(small, concurrency=2)
     double = variant("m_config_2", max_batch_size=1, instance_group=[{"count": 2}])

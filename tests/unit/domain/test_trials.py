@@ -119,7 +119,7 @@ def with_flags(**flags: Any) -> Trial:
         with_setup(container={"name": "n", "labels": ("a=b",), "volumes": ("/a:/b:ro",)}),
     ],
 )
-def test_addresses_paths_logs_secrets_and_order_do_not_make_another_trial(same: Trial) -> None:
+def test_addresses_paths_logs_secrets_and_order_do_not_change_the_key(same: Trial) -> None:
     assert same.key == base().key
 
 
@@ -155,7 +155,7 @@ DIFFERENT = [
 ]
 
 
-def test_all_that_can_change_the_outcome_makes_another_trial() -> None:
+def test_everything_that_can_change_the_outcome_changes_the_key() -> None:
     keys = [each.key for each in DIFFERENT]
     assert [keys.index(key) for key in keys] == list(range(len(keys)))
 

@@ -175,9 +175,7 @@ TOKENS: dict[str, Any] = {
         ),
     ],
 )
-def test_where_tokens_are_counted_they_are_named_before_whole_answers(
-    by: Goal, values: str
-) -> None:
+def test_counted_tokens_are_named_before_requests(by: Goal, values: str) -> None:
     ranked = ranking(record(DEFAULT, measurement(80, 22.5, **TOKENS)), by=by)
     assert f"gives {values} 1 concurrent request" in sentence(ranked)
 
@@ -221,7 +219,7 @@ def test_a_gain_of_several_models_is_reported_to_be_a_mean() -> None:
     ]
 
 
-def test_a_default_that_breaks_the_constraints_is_no_gain_to_be_doubted() -> None:
+def test_a_gain_over_a_failing_default_is_not_doubted() -> None:
     ranked = best_against_default(
         measurement(100, 5.5), measurement(150, 50.5), goal(*at_most(perf_latency_p99=10))
     )
@@ -362,7 +360,7 @@ def test_if_none_passes_the_failing_ones_are_shown_with_a_remark() -> None:
     assert report.constraints == "Max p99 Latency: 10 ms"
 
 
-def test_what_measured_better_than_what_a_search_recommends_is_named() -> None:
+def test_a_measurement_better_than_the_recommendation_of_a_search_is_named() -> None:
     bound = goal(*at_most(perf_latency_p99=10))
     sure = record(variant("m_config_0"), measurement(100, 8))
     bold = record(variant("m_config_1", max_batch_size=4), measurement(112, 9.99))
@@ -472,7 +470,7 @@ def test_without_constraints_nothing_breaks_one() -> None:
     assert remark.endswith(" better, but only once: it may be noise.")
 
 
-def test_that_what_is_recommended_failed_under_another_load_is_said() -> None:
+def test_a_failure_of_the_recommendation_under_another_load_is_named() -> None:
     best, other = variant("m_config_0"), variant("m_config_1", max_batch_size=4)
     gone = Failure(reason=FailureReason.SERVER_DIED, message="the server died under it")
     records = [record(best, measurement(100)), record(other, measurement(90))]
@@ -486,7 +484,7 @@ def test_that_what_is_recommended_failed_under_another_load_is_said() -> None:
     )
 
 
-def test_what_ties_is_not_trusted_less() -> None:
+def test_a_tie_is_not_trusted_less() -> None:
     chosen = twice(variant("m_config_0", max_batch_size=2), 99, 101)
     equal = twice(variant("m_config_1", max_batch_size=4), 100, 101)
     ranked = ranking(*chosen, *equal, conclusion=conclusion(chosen[0].trial, trials=2))
@@ -498,7 +496,7 @@ def test_what_ties_is_not_trusted_less() -> None:
     assert report.sentence.endswith(" Ties with it: m_config_1 with 1 concurrent request.")
 
 
-def test_what_a_tie_takes_more_of_is_said() -> None:
+def test_the_resource_that_a_tie_needs_more_of_is_named() -> None:
     chosen = twice(variant("m_config_0", max_batch_size=2), 99, 101)
     larger_batches = variant("m_config_1", max_batch_size=4)
     dearer = variant("m_config_2", max_batch_size=2, instance_group=[{"count": 2}])
@@ -533,7 +531,7 @@ def test_a_constraint_that_could_not_be_checked_is_remarked() -> None:
     )
 
 
-def test_what_is_to_know_about_the_shown_measurements_is_reported_once() -> None:
+def test_notices_of_the_shown_measurements_are_reported_once() -> None:
     few = Notice(kind=NoticeKind.FEW_REQUESTS, text="too few requests")
     shaky = Notice(kind=NoticeKind.UNSTABLE, text="not stable")
     ranked = ranking(
@@ -568,7 +566,7 @@ def test_constraints_of_several_models_are_named() -> None:
 # --------------------------------------------------------------------------------------- detail
 
 
-def test_a_detail_tells_all_about_one_variant() -> None:
+def test_a_detail_has_everything_about_one_variant() -> None:
     ranked = ranking(
         record(BEST, measurement(1.5, 2.5, commands=["perf -c 1"])),
         record(BEST, measurement(2.5, 3.5, commands=["perf -c 2", "perf -c 1"]), concurrency=2),
@@ -665,7 +663,7 @@ def test_a_variant_on_cpus_is_reported_without_gpus_unless_asked_for() -> None:
     assert "Max GPU Memory Usage (MB)" in asked.table.headers
 
 
-def test_the_sentence_and_the_figures_have_the_latency_that_is_bounded() -> None:
+def test_the_sentence_and_the_figures_have_the_constrained_latency() -> None:
     best = measurement(100, 22.5, perf_latency_p90=8.5)
     ranked = ranking(record(BEST, best), by=goal(*at_most(perf_latency_p90=10)))
     assert "gives 100 infer/sec at p90 8.5 ms with" in sentence(ranked)

@@ -72,7 +72,7 @@ def test_the_schema_is_one_and_closed() -> None:
         jsonschema.validate({**document(), "more": 1}, schema)
 
 
-def test_what_is_recommended_with_its_gain_and_its_constraints() -> None:
+def test_the_recommendation_with_its_gain_and_its_constraints() -> None:
     ranked = ranking(
         record(DEFAULT, measurement(100, 5.5, windows=[98, 102])),
         record(DEFAULT, measurement(90, 5.5), concurrency=4, batch_size=2),
@@ -116,7 +116,7 @@ def test_what_is_recommended_with_its_gain_and_its_constraints() -> None:
         pytest.param(measurement(150, 12.5), measurement(100, 50.5), id="both break a constraint"),
     ],
 )
-def test_a_gain_that_the_sentence_does_not_tell_is_none(
+def test_a_gain_that_the_sentence_leaves_out_is_null(
     best: Measurement, default: Measurement
 ) -> None:
     strict = goal(*at_most(perf_latency_p99=10))
@@ -129,7 +129,7 @@ def test_a_gain_that_the_sentence_does_not_tell_is_none(
     assert model["recommended"]["gain_over_default"] is None
 
 
-def test_what_a_search_came_to() -> None:
+def test_the_conclusion_of_a_search() -> None:
     best = record(BEST, measurement(150))
     concluded = conclusion(best.trial, trials=1)
 
@@ -203,7 +203,7 @@ def test_failures_origin_and_whether_it_is_complete() -> None:
     assert (nothing["recommended"], nothing["server"], nothing["variants"]) == (None, None, [])
 
 
-def test_models_measured_together_and_what_they_call_have_their_own_values() -> None:
+def test_models_measured_together_and_composing_models_have_their_own_values() -> None:
     part = variant("p_config_0", model="p", max_batch_size=2)
     whole = variant(
         "e_config_0",

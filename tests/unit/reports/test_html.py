@@ -266,7 +266,7 @@ def test_a_summary_of_nothing_is_a_page_too() -> None:
     assert "table" not in page.elements
 
 
-def test_a_cell_is_marked_by_what_it_means_and_not_by_its_text() -> None:
+def test_a_cell_is_marked_by_its_meaning_and_not_by_its_text() -> None:
     page, _ = report_on("missed by a hair")
 
     assert ("td", "class", "met") in page.attributes

@@ -148,7 +148,7 @@ def test_a_server_sees_the_gpus_that_its_instances_need(
     )
 
 
-def test_everything_that_is_called_is_loaded_and_flags_are_kept_but_no_secrets() -> None:
+def test_composing_models_are_loaded_and_flags_kept_without_secrets() -> None:
     part = variant("p_config_0", model="p")
     whole = variant("e_config_0", model="e", composing=[part])
     setup = ServerSetup(
@@ -167,7 +167,7 @@ def test_everything_that_is_called_is_loaded_and_flags_are_kept_but_no_secrets()
     assert written.count("replace: checkpoints do not store its value") == 2
 
 
-def test_any_name_of_a_model_makes_objects_that_kubernetes_takes() -> None:
+def test_any_name_of_a_model_gives_valid_kubernetes_objects() -> None:
     odd = 'My Model_v2: "x"\n# é'
     parts = [variant("a", model="a b"), variant("b", model="a/b")]
     made = objects(text(variant("v", model=odd, composing=parts), model=odd))
@@ -181,7 +181,7 @@ def test_any_name_of_a_model_makes_objects_that_kubernetes_takes() -> None:
     assert len(long["Deployment"]["metadata"]["name"]) < 63
 
 
-def test_what_misses_the_constraints_says_so() -> None:
+def test_a_configuration_that_misses_the_constraints_says_so() -> None:
     ranked = ranking(record(ON_CPU, measurement(10, 50.5)), by=goal(*at_most(perf_latency_p99=10)))
     written = manifest(answer_of(ranked), origin(), {"m": PBTXT})
     assert written.startswith(
@@ -189,7 +189,7 @@ def test_what_misses_the_constraints_says_so() -> None:
     )
 
 
-def test_it_has_the_latency_that_is_bounded() -> None:
+def test_it_has_the_constrained_latency() -> None:
     ranked = ranking(
         record(ON_CPU, measurement(10, 50.5, perf_latency_p90=20.5)),
         by=goal(*at_most(perf_latency_p90=30)),
@@ -230,11 +230,11 @@ def test_no_text_breaks_out_of_its_place(hostile: str) -> None:
     assert mounts[1]["mountPath"] == f"/models/{hostile}/config.pbtxt"
 
 
-def test_a_configuration_is_shown_as_the_lines_that_it_is() -> None:
+def test_a_configuration_is_shown_line_by_line() -> None:
     assert '  "m.pbtxt": |\n    name: "m"\n    max_batch_size: 8\n---\n' in text(ON_CPU)
 
 
-def test_texts_are_in_quotes_since_readers_differ_in_what_else_is_text() -> None:
+def test_all_texts_are_quoted() -> None:
     setup = ServerSetup(flags={"x": "0o17"}, environment={"OMP_NUM_THREADS": "1e3"})
     written = text(ON_CPU, setup=setup)
     assert '- "--x=0o17"\n' in written

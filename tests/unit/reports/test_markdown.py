@@ -88,7 +88,7 @@ def test_a_detailed_report_has_measurements_configuration_and_command() -> None:
     assert "```sh\nperf -c 120\n```" in text
 
 
-def test_tables_align_numbers_and_show_what_there_is_not() -> None:
+def test_tables_align_numbers_and_show_missing_values() -> None:
     table = Table(headers=("Name", "Value"), rows=(("a|b", 1.5), (None, None)))
     assert markdown_table(table) == [
         "| Name | Value |",

@@ -58,7 +58,7 @@ def explorer(ranked: Ranking) -> Explorer:
 # ------------------------------------------------------------------------------------ verdict
 
 
-def test_a_configuration_is_recommended_only_if_it_keeps_the_constraints() -> None:
+def test_a_configuration_is_recommended_only_if_it_meets_the_constraints() -> None:
     assert answer_of(example()).verdict is AnswerVerdict.RECOMMENDED
     assert answer_of(example(limit=1)).verdict is AnswerVerdict.NEAREST
     assert answer_of(ranking(record(BEST, failure()))).verdict is AnswerVerdict.NOTHING
@@ -70,7 +70,7 @@ def test_a_configuration_is_recommended_only_if_it_keeps_the_constraints() -> No
     [(10, AnswerVerdict.EQUAL), (9, AnswerVerdict.RECOMMENDED)],
     ids=["passes", "fails"],
 )
-def test_what_gains_nothing_clear_is_recommended_only_over_a_default_that_fails(
+def test_a_configuration_without_a_clear_gain_is_recommended_only_over_a_failing_default(
     limit: float, verdict: AnswerVerdict
 ) -> None:
     ranked = ranking(
@@ -92,12 +92,12 @@ def test_figures_are_those_of_the_first_beside_the_default() -> None:
     ]
 
 
-def test_no_gain_is_reported_of_what_cannot_be_recommended() -> None:
+def test_a_configuration_that_cannot_be_recommended_has_no_gain() -> None:
     assert figures_of(answer_of(example(limit=1)))[0].label == "Throughput"
     assert figures_of(answer_of(ranking())) == ()
 
 
-def test_tokens_come_before_whole_answers() -> None:
+def test_token_metrics_come_before_request_metrics() -> None:
     tokens: dict[str, Any] = {"output_token_throughput": 900.0, "time_to_first_token_p99": 30.5}
     ranked = ranking(record(BEST, measurement(5, 500.5, **tokens)))
     assert [figure.label for figure in figures_of(answer_of(ranked))] == [
@@ -121,7 +121,7 @@ def test_each_constraint_is_met_missed_or_unknown() -> None:
 # ------------------------------------------------------------------------------------- method
 
 
-def test_the_method_tells_why_a_search_ended_and_what_may_remain() -> None:
+def test_the_method_says_why_a_search_ended_and_what_it_may_have_missed() -> None:
     best = record(variant("m_config_0"), measurement(100))
     method = dict(method_of(ranking(best).measured, (), conclusion(best.trial, trials=1)))
     assert method["End of the search"] == (
@@ -137,7 +137,7 @@ def test_the_method_tells_why_a_search_ended_and_what_may_remain() -> None:
     )
 
 
-def test_the_method_tells_how_well_numbers_are_founded() -> None:
+def test_the_method_has_the_evidence_behind_the_numbers() -> None:
     ranked = example()
     method = dict(method_of(ranked.measured, ranked.failed))
     assert method["Trials"] == "4 measured, 1 failed"
@@ -159,7 +159,7 @@ def test_unstable_measurements_are_counted() -> None:
     assert method_of(()) == ()
 
 
-def test_of_imported_measurements_nobody_knows_whether_they_became_stable() -> None:
+def test_the_stability_of_imported_measurements_is_unknown() -> None:
     imported = measurement(5, 5, notices=[Notice(kind=NoticeKind.UNVERIFIED, text="from there")])
     unstable = measurement(5, 5, notices=[Notice(kind=NoticeKind.UNSTABLE, text="it swings")])
 
@@ -209,7 +209,7 @@ def test_bars_are_shares_of_the_best() -> None:
     assert importance_rows(None) is None
 
 
-def test_of_many_values_some_are_shown_from_the_first_to_the_last() -> None:
+def test_some_of_many_values_are_shown_from_the_first_to_the_last() -> None:
     records = [record(BEST, measurement(n, 5), concurrency=n) for n in range(1, 101)]
     importance = importance_rows(effects(ranking(*records)))
     assert importance is not None
@@ -218,7 +218,7 @@ def test_of_many_values_some_are_shown_from_the_first_to_the_last() -> None:
     assert len(row.bars) + row.left_out == 100
 
 
-def test_of_many_values_the_best_is_shown() -> None:
+def test_the_best_of_many_values_is_shown() -> None:
     records = [record(BEST, measurement(n if n != 25 else 900, 5), concurrency=n)
                for n in range(1, 101)]  # fmt: skip
     importance = importance_rows(effects(ranking(*records)))
@@ -243,7 +243,7 @@ def test_the_explorer_has_every_measurement_best_first() -> None:
     ]  # fmt: skip
 
 
-def test_columns_that_say_the_same_of_all_variants_leave_room_for_others() -> None:
+def test_columns_with_equal_values_are_not_shown_first() -> None:
     first, other = (
         variant(f"m_config_{count}", instance_group=[{"count": count, "kind": "KIND_CPU"}])
         for count in (1, 2)
@@ -275,7 +275,7 @@ def test_the_front_of_the_chart_is_that_of_all_measurements() -> None:
     ]  # fmt: skip
 
 
-def test_of_very_many_measurements_the_chart_has_one_for_each_small_area() -> None:
+def test_a_chart_of_very_many_measurements_has_one_point_for_each_small_area() -> None:
     others = [
         record(BEST, measurement(100 + n % 50, 5 + n / 1000), concurrency=n) for n in range(1, 3000)
     ]

@@ -25,7 +25,7 @@ def test_without_its_library_one_line_says_how_to_get_it(monkeypatch: pytest.Mon
     assert "\n" not in str(raised.value)
 
 
-def test_both_reports_can_be_printed_whatever_a_name_holds() -> None:
+def test_both_reports_can_be_printed_for_any_name() -> None:
     try:
         pdf.check_library()
     except OutputError as error:
@@ -52,7 +52,7 @@ def test_both_reports_can_be_printed_whatever_a_name_holds() -> None:
         assert document.startswith(b"%PDF-")
 
 
-def test_paper_says_what_parameters_changed_and_how_it_was_measured() -> None:
+def test_paper_has_the_effects_of_parameters_and_the_method() -> None:
     ranked = ranking(
         record(variant("m_config_0", max_batch_size=4), measurement(100, 6.5, requests=400)),
         record(variant("m_config_1", max_batch_size=8), measurement(250, 6.5, requests=900)),

@@ -143,7 +143,7 @@ def test_charts_are_plain_data() -> None:
     assert json.loads(json.dumps(example().spec, allow_nan=False)) == example().spec
 
 
-def test_nothing_measured_can_be_drawn() -> None:
+def test_charts_without_measurements_can_be_drawn() -> None:
     assert points(draw([], THROUGHPUT_OVER_LATENCY, goal())) == []
 
 
@@ -204,7 +204,7 @@ def of_two_models(*loads: tuple[int, int]) -> Ranking:
     return ranking(*records, by=Goal(models=(ModelGoal(), ModelGoal())), model="a,b")
 
 
-def test_over_the_load_of_several_models_is_over_its_sum() -> None:
+def test_the_load_of_several_models_is_drawn_as_its_sum() -> None:
     """The load of one of them says nothing: (8, 1) and (8, 8) are not the same."""
     ranked = of_two_models((8, 8), (2, 1), (1, 4), (1, 1))
     chart = summary_charts(ranked.results, goal(), offline=False)[0]
@@ -220,12 +220,12 @@ def test_loads_that_differ_between_models_are_distinguished() -> None:
     assert texts == ["concurrency=8", "concurrency=1,4"]
 
 
-def test_one_load_is_no_curve() -> None:
+def test_a_single_load_has_no_curve() -> None:
     ranked = ranking(record(BEST, measurement(2, 1.5)), record(DEFAULT, measurement(1, 1.5)))
     assert summary_charts(ranked.results, goal(), offline=False) == []
 
 
-def test_a_ring_around_what_misses_the_constraints_says_so() -> None:
+def test_a_ring_around_a_configuration_that_misses_the_constraints_says_so() -> None:
     assert "recommended load" in example().caption
     missed = example(goal(*at_most(perf_latency_p99=1))).caption
     assert "load that misses the constraints least" in missed
@@ -242,7 +242,7 @@ def test_lines_join_only_loads_that_are_the_same_for_each_model() -> None:
     assert "lines join" not in example().caption
 
 
-def test_long_names_beside_bars_are_broken_rather_than_cut() -> None:
+def test_long_names_beside_bars_are_wrapped_and_not_cut() -> None:
     """With room for fonts that are wider than the one that the drawing was made with."""
     name = "a_model_with_a_name_that_is_long_indeed"
     named = variant(f"{name}_config_12", model="m")
@@ -271,7 +271,7 @@ def test_times_outside_the_server_are_distinguished_from_those_inside() -> None:
     }
 
 
-def test_what_the_server_accounts_for_beyond_the_wait_leaves_no_rest() -> None:
+def test_server_times_longer_than_the_wait_leave_no_rest() -> None:
     parts = phases(measurement(1, perf_server_queue=9.0, perf_client_response_wait=4.0))
     assert parts == {"Queue": 9.0}
 
@@ -289,7 +289,7 @@ def test_without_times_inside_the_server_there_is_no_breakdown() -> None:
     assert breakdown_of_variants(ranked.results) == ()
 
 
-def test_a_streamed_answer_that_the_server_does_not_account_for_has_no_breakdown() -> None:
+def test_a_streamed_answer_with_unknown_server_times_has_no_breakdown() -> None:
     def streamed(inside: float) -> Measurement:
         return measurement(
             5, 500, perf_latency_avg=400.0, perf_client_response_wait=399.0,
@@ -346,7 +346,7 @@ def axis_titles(chart: Chart) -> tuple[str, str]:
         ("perf_latency_p50", 8, "p99 Latency (ms)"),  # was not measured
     ],
 )
-def test_charts_of_latency_are_of_what_is_bounded(tag: str, factor: int, title: str) -> None:
+def test_charts_of_latency_show_the_constrained_latency(tag: str, factor: int, title: str) -> None:
     ranked = of_percentiles(goal(*at_most(**{tag: 9})))
     chart = draw(ranked.results, THROUGHPUT_OVER_LATENCY, ranked.goal)
     assert axis_titles(chart) == (title, "Throughput (infer/sec)")
@@ -365,7 +365,7 @@ def test_charts_of_latency_are_of_what_is_bounded(tag: str, factor: int, title: 
     assert over_load.caption.startswith(f"{title.partition(' (')[0]} vs. Concurrency")
 
 
-def test_a_detailed_report_is_of_what_is_bounded_unless_the_user_chose_the_axes() -> None:
+def test_a_detailed_report_shows_the_constrained_latency_unless_the_user_chose_axes() -> None:
     ranked = of_percentiles(goal(*at_most(perf_latency_p90=9)))
     own = [THROUGHPUT_OVER_LATENCY]
     for plots, title, limits in (([], "p90 Latency (ms)", 1), (own, "p99 Latency (ms)", 0)):
@@ -383,7 +383,7 @@ def test_a_detailed_report_is_of_what_is_bounded_unless_the_user_chose_the_axes(
         ("perf_latency_p90", "p99 Time To First Token (ms)"),
     ],
 )
-def test_the_front_of_tokens_is_over_what_is_bounded(tag: str, title: str) -> None:
+def test_the_front_of_tokens_uses_the_constrained_latency(tag: str, title: str) -> None:
     ranked = of_percentiles(goal(*at_most(**{tag: 0.5})))
     of_tokens, _ = front_charts(ranked, ranked.results, {})
     assert axis_titles(of_tokens)[0] == title
@@ -392,7 +392,7 @@ def test_the_front_of_tokens_is_over_what_is_bounded(tag: str, title: str) -> No
     assert len(rules(of_tokens)) == (tag != "perf_latency_p90")
 
 
-def test_what_misses_a_constraint_is_hollow() -> None:
+def test_a_point_that_misses_a_constraint_is_hollow() -> None:
     ranked = of_percentiles(goal(*at_most(perf_latency_p90=9)))
     (_, chart) = front_charts(ranked, ranked.results, {})
     drawn = [point for point in points(chart) if point["part"] == "line"]

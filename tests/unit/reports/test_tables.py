@@ -93,14 +93,14 @@ def test_rows_are_measurements_best_first_and_passing_ones_before_failing_ones()
     )
 
 
-def test_models_stand_in_the_order_of_the_rankings() -> None:
+def test_models_are_in_the_order_of_the_rankings() -> None:
     other = variant("z_config_default", model="z")
     rankings = [ranking(record(other, measurement(1)), model="z"), example()]
     table = inference_table(rankings, ["model_name"], gpus=0)
     assert table.rows == (("z",), ("m",), ("m",), ("m",))
 
 
-def test_columns_stand_in_the_order_of_the_fields() -> None:
+def test_columns_are_in_the_order_of_the_fields() -> None:
     table = inference_table([example()], ["perf_throughput", "model_name"], gpus=0)
     assert table.headers == ("Throughput (infer/sec)", "Model")
     assert table.rows[0] == (4022.65, "m")
@@ -131,9 +131,7 @@ def test_under_a_request_rate_there_is_no_concurrency(asked: str) -> None:
         (["request_rate", "concurrency", "perf_throughput"], ["Request Rate", "Concurrency"]),
     ],
 )
-def test_where_both_kinds_of_load_were_measured_there_are_both(
-    fields: list[str], headers: list[str]
-) -> None:
+def test_both_measured_kinds_of_load_have_a_column(fields: list[str], headers: list[str]) -> None:
     ranked = ranking(record(DEFAULT, measurement(5), concurrency=3), RATE)
     table = inference_table([ranked], fields, gpus=0)
     assert table.headers == (*headers, "Throughput (infer/sec)")
@@ -168,7 +166,7 @@ def test_the_gpu_table_says_the_load_that_was_measured() -> None:
     assert (table.headers, table.rows) == (("Request Rate", "GPU UUID"), ((100, "a"),))
 
 
-def test_what_there_is_not_is_empty_in_a_csv() -> None:
+def test_missing_values_are_empty_in_a_csv() -> None:
     table = Table(headers=("A", "B"), rows=((None, 1.5), ("x", None)))
     assert table.to_csv() == "A,B\n,1.5\nx,\n\n"
 
@@ -243,7 +241,7 @@ def test_without_measurements_there_are_no_rows(rankings: list[Ranking]) -> None
     assert inference_table(rankings, FIELDS, gpus=0).rows == ()
 
 
-def test_nothing_is_missed_in_a_table_without_rows(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_table_without_rows_gives_no_warning(caplog: pytest.LogCaptureFixture) -> None:
     assert inference_table([], ["model_name", "gpu_used_memory"], gpus=0).rows == ()
     assert gpu_table([example()], ["gpu_uuid", "gpu_used_memory"], gpus=1, always=True).rows == ()
     assert server_table({}, ["gpu_uuid", "gpu_used_memory"]).rows == ()
@@ -373,7 +371,7 @@ def test_reports_of_variants_on_cpus_have_no_gpu_columns_unless_asked_for() -> N
     assert "Max GPU Memory Usage (MB)" in asked.headers
 
 
-def test_a_report_leaves_out_the_utilization_that_a_mig_device_does_not_tell() -> None:
+def test_a_report_leaves_out_the_unknown_utilization_of_a_mig_device() -> None:
     ranked = ranking(record(LARGE, measurement(1, gpus={"MIG-a": {"gpu_used_memory": 1.0}})))
     headers = summary_table(ranked.results, ranked, gpus=1).headers
     assert "Max GPU Memory Usage (MB)" in headers
@@ -417,7 +415,7 @@ def test_a_csv_reads_back_as_what_was_written() -> None:
         ("text", "text"),
     ],
 )
-def test_a_number_is_shown_with_the_decimals_that_mean_something(
+def test_a_number_is_shown_with_significant_decimals(
     cell: str | int | float | None, text: str
 ) -> None:
     assert show(cell) == text
@@ -450,7 +448,7 @@ def test_the_summary_has_a_row_for_each_variant_at_its_best() -> None:
     assert table.marks == {(0, 7): Mark.MET, (1, 7): Mark.MET}
 
 
-def test_the_summary_marks_what_misses_its_constraints_and_by_how_much() -> None:
+def test_the_summary_marks_missed_constraints_and_by_how_much() -> None:
     ranked = ranking(record(DEFAULT, measurement(1, 22.5)), by=goal(*at_most(perf_latency_p99=10)))
     table = summary_table(ranked.results, ranked, gpus=0)
     assert table.rows[0][-1] == "missed by 125 %"
@@ -466,7 +464,7 @@ def test_the_summary_shows_memory_only_where_it_was_measured() -> None:
     assert answer_table(ranked.results, ranked.goal, gpus=0).headers[-1] == "RAM MB"
 
 
-def test_the_answer_is_the_summary_in_few_words() -> None:
+def test_the_answer_is_a_short_summary() -> None:
     ranked = example()
     table = answer_table(ranked.results, ranked.goal, gpus=1)
     assert all(len(row) == len(table.headers) for row in table.rows)
@@ -476,7 +474,7 @@ def test_the_answer_is_the_summary_in_few_words() -> None:
     )
 
 
-def test_what_the_goal_is_about_has_columns_where_it_was_measured() -> None:
+def test_measured_metrics_of_the_goal_have_columns() -> None:
     wished = goal(
         *at_most(perf_latency_p90=10, gpu_power_usage=300),
         wished=objectives(perf_throughput=1, perf_server_queue=1),
@@ -505,7 +503,7 @@ def test_a_request_rate_is_no_concurrency() -> None:
     assert [row[3] for row in rows] == ["40/s", 40]
 
 
-def test_the_answer_has_what_is_bounded_for_one_of_several_models() -> None:
+def test_the_answer_has_the_constrained_metric_of_one_of_several_models() -> None:
     parts = [variant(f"{name}_config_default", model=name) for name in ("a", "b")]
     joint = Trial(workloads=tuple(trial(part).workloads[0] for part in parts), setup=ServerSetup())
     values = [{"perf_throughput": 5.0, "perf_latency_p99": p99} for p99 in (4.5, 8.5)]
@@ -524,7 +522,7 @@ def test_the_answer_has_what_is_bounded_for_one_of_several_models() -> None:
     assert (column.header, column.is_usual) == ("p99 Latency of b (ms)", True)
 
 
-def test_the_answer_leaves_times_of_whole_answers_out_where_tokens_are_judged() -> None:
+def test_the_answer_has_no_request_times_if_the_goal_is_about_tokens() -> None:
     wished = goal(
         *at_most(time_to_first_token_p90=50), wished=objectives(output_token_throughput=1)
     )
@@ -562,7 +560,7 @@ def test_the_detail_shows_every_measurement_with_the_highest_latency_first() -> 
     )
 
 
-def test_a_combination_that_its_name_does_not_tell_is_named_with_its_parts() -> None:
+def test_a_combination_with_a_shared_name_is_named_with_its_parts() -> None:
     def calling(part: str) -> ModelVariant:
         called = variant(part, model="p", files="", backend=part)
         return variant("m_config_0", files="", composing=[called])
@@ -582,7 +580,7 @@ def test_a_combination_that_its_name_does_not_tell_is_named_with_its_parts() -> 
     ]
 
 
-def test_requests_that_nobody_counted_are_no_cell() -> None:
+def test_uncounted_requests_are_an_empty_cell() -> None:
     together = measurement(1)
     two = replace(together, models=together.models * 2)
     trial = RATE.trial
@@ -591,7 +589,7 @@ def test_requests_that_nobody_counted_are_no_cell() -> None:
     assert detailed_table(ranked.results[0]).rows[0][-1] is None
 
 
-def test_a_measurement_without_latency_stands_last_in_the_detail() -> None:
+def test_a_measurement_without_latency_is_last_in_the_detail() -> None:
     ranked = ranking(
         record(DEFAULT, measurement(20)), record(DEFAULT, measurement(10, 5.5), concurrency=2)
     )
@@ -611,7 +609,7 @@ def test_numbers_have_one_decimal_at_least(value: float | None, text: str) -> No
     assert show(value) == text
 
 
-def test_how_often_a_load_was_measured_and_kept_the_constraints_is_shown() -> None:
+def test_the_table_shows_how_often_a_load_was_measured_and_met_the_constraints() -> None:
     once = record(DEFAULT, measurement(100, 5))
     twice = [
         record(variant("m_config_1"), measurement(2020, p99), repetition=number)

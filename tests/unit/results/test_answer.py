@@ -82,7 +82,7 @@ def test_no_gain_has_no_sign() -> None:
     assert "no clear gain over the default configuration (0 ±" in "".join(headline(answer, gpus=0))
 
 
-def test_no_surface_tells_a_gain_that_rounds_to_nothing() -> None:
+def test_a_gain_that_rounds_to_nothing_is_shown_nowhere() -> None:
     """Not even over a default that fails the constraints."""
     for gain in (1000.1, 1005.0):
         ranked = ranking(
@@ -94,7 +94,7 @@ def test_no_surface_tells_a_gain_that_rounds_to_nothing() -> None:
         assert "Gain over the default" not in [figure.label for figure in figures_of(answer)]
 
 
-def test_a_default_that_is_kept_is_not_called_best_beside_what_measured_better() -> None:
+def test_a_recommended_default_is_not_called_best_if_something_measured_better() -> None:
     default, other = record(DEFAULT, measurement(100)), record(SMALL, measurement(130))
     answer = answer_of(ranking(default, other, conclusion=conclusion(default.trial, trials=2)))
     if answer.verdict is AnswerVerdict.KEEP:
@@ -110,7 +110,7 @@ def concluded(chance: float, reason: StopReason, limit: int | None = 13) -> Answ
     return answer_of(ranking(sole, conclusion=ending))
 
 
-def test_an_answer_is_unsure_where_something_better_was_more_likely_missed_than_not() -> None:
+def test_an_answer_is_unsure_if_something_better_was_probably_missed() -> None:
     for chance, is_unsure in ((0.74, True), (0.3, False)):
         answer = concluded(chance, StopReason.LIMIT)
         assert answer.certainty is not None
@@ -119,7 +119,7 @@ def test_an_answer_is_unsure_where_something_better_was_more_likely_missed_than_
     assert not answer_of(ranking(record(SMALL, measurement(1)))).is_unsure
 
 
-def test_what_makes_a_stopped_search_go_on_is_named() -> None:
+def test_the_option_that_continues_a_stopped_search_is_named() -> None:
     options = {
         reason: concluded(0.5, reason).certainty
         for reason in (StopReason.LIMIT, StopReason.BUDGET, StopReason.NOTHING_WORTH)
@@ -144,7 +144,7 @@ def test_a_recommendation_whose_repetitions_broke_a_constraint_says_so() -> None
     assert answer_of(ranking(record(SMALL, measurement(1)))).compliance is None
 
 
-def test_where_nothing_keeps_the_constraints_the_answer_is_the_nearest() -> None:
+def test_if_nothing_meets_the_constraints_the_answer_is_the_nearest() -> None:
     answer = answer_of(ranking(record(SMALL, measurement(100, 20)), by=BOUND))
     assert answer.verdict is AnswerVerdict.NEAREST
     assert not answer.is_met
@@ -152,7 +152,7 @@ def test_where_nothing_keeps_the_constraints_the_answer_is_the_nearest() -> None
     assert answer_of(ranking()).verdict is AnswerVerdict.NOTHING
 
 
-def test_what_measured_better_and_is_not_recommended_is_a_rival() -> None:
+def test_a_better_measurement_that_is_not_recommended_is_a_rival() -> None:
     sure = record(SMALL, measurement(100, 8))
     bold = record(LARGE, measurement(112, 9.99))
     ending = conclusion(sure.trial, trials=2, by=BOUND)
@@ -163,7 +163,7 @@ def test_what_measured_better_and_is_not_recommended_is_a_rival() -> None:
     assert answer_of(ranking(sure, bold, by=BOUND)).rivals == ()
 
 
-def test_what_is_better_and_just_misses_a_bound_is_named() -> None:
+def test_a_better_trial_that_just_misses_a_bound_is_named() -> None:
     ranked = ranking(
         record(SMALL, measurement(1000, 5)),
         record(LARGE, measurement(1370, 10.1)),

@@ -62,7 +62,7 @@ def test_a_slower_model_is_worse_by_every_metric() -> None:
     assert len(comparison.trials) == 12
 
 
-def test_the_same_model_again_is_the_same_but_for_one_time_in_twenty() -> None:
+def test_an_unchanged_model_differs_in_one_case_of_twenty() -> None:
     comparisons = [compare(run(100 + seed), run(200 + seed), TAGS) for seed in range(30)]
 
     best = [judgement for of in comparisons for judgement in best_verdicts(of)]
@@ -71,7 +71,7 @@ def test_the_same_model_again_is_the_same_but_for_one_time_in_twenty() -> None:
     assert overall.count(ChangeVerdict.SAME) >= 54
 
 
-def test_trials_are_common_whatever_the_files() -> None:
+def test_trials_are_common_even_if_files_differ() -> None:
     """It is for changes of the model that people compare."""
     comparison = compare(run(1), run(2, files="others", variants=(1, 2)), TAGS)
 
@@ -97,7 +97,7 @@ def test_without_common_trials_only_throughput_can_be_judged() -> None:
     assert best_verdicts(comparison) == [ChangeVerdict.BETTER, ChangeVerdict.UNKNOWN]
 
 
-def test_what_was_taken_over_is_no_evidence() -> None:
+def test_measurements_taken_over_from_the_base_are_left_out() -> None:
     base = run(1)
     comparison = compare(base, base, TAGS)
 

@@ -30,7 +30,7 @@ def values(result: Effects | None, parameter: str) -> list[tuple[object, float |
     return [(value.value, value.best, value.measurements) for value in effect.values]
 
 
-def test_each_value_has_the_best_that_was_reached_with_it() -> None:
+def test_each_value_has_the_best_result_with_it() -> None:
     result = effects(
         ranking(
             record(SMALL, measurement(100, 5)),
@@ -46,7 +46,7 @@ def test_each_value_has_the_best_that_was_reached_with_it() -> None:
     assert result.parameters[0].change == pytest.approx(230)
 
 
-def test_only_what_keeps_the_constraints_counts() -> None:
+def test_only_results_that_meet_the_constraints_count() -> None:
     result = effects(
         ranking(
             record(SMALL, measurement(100, 5)),
@@ -60,7 +60,7 @@ def test_only_what_keeps_the_constraints_counts() -> None:
     assert result.parameters[0].change is None
 
 
-def test_where_nothing_keeps_them_everything_counts() -> None:
+def test_if_nothing_meets_the_constraints_everything_counts() -> None:
     result = effects(
         ranking(
             record(SMALL, measurement(100, 50)),
@@ -73,7 +73,7 @@ def test_where_nothing_keeps_them_everything_counts() -> None:
     assert values(result, "config.max_batch_size") == [(1, 100, 1), (8, 300, 1)]
 
 
-def test_of_what_is_to_be_low_the_lowest_is_the_best() -> None:
+def test_for_metrics_that_should_be_low_the_lowest_is_the_best() -> None:
     result = effects(
         ranking(
             record(SMALL, measurement(100, 5)),
@@ -87,7 +87,7 @@ def test_of_what_is_to_be_low_the_lowest_is_the_best() -> None:
     assert values(result, "config.max_batch_size") == [(1, 4, 2), (8, 8, 1)]
 
 
-def test_what_was_not_varied_changed_nothing() -> None:
+def test_a_parameter_that_was_not_varied_has_no_effect() -> None:
     assert effects(ranking(record(SMALL, measurement(100, 5)))) is None
     assert effects(ranking()) is None
 

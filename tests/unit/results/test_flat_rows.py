@@ -135,7 +135,7 @@ def test_models_are_not_compared_with_one_another() -> None:
     assert not [name for name in columns_of(table) if name.startswith("config.")]
 
 
-def test_parameters_of_what_a_variant_calls_have_its_name() -> None:
+def test_parameters_of_composing_variants_have_the_name_of_their_model() -> None:
     parts = [variant(f"p_config_{n}", model="p", max_batch_size=n) for n in (1, 2)]
     table = rows(
         *(
@@ -161,7 +161,7 @@ def test_columns_are_in_the_order_in_which_people_read() -> None:
     assert columns_of([]) == []
 
 
-def test_what_lacks_the_column_is_sorted_last_both_ways() -> None:
+def test_rows_without_the_column_are_last_in_both_directions() -> None:
     table = rows(
         record(variant("m_config_0"), measurement(1)),
         record(variant("m_config_1"), failure()),
@@ -176,7 +176,7 @@ def test_what_lacks_the_column_is_sorted_last_both_ways() -> None:
     assert names(descending=False) == ["m_config_0", "m_config_2", "m_config_1"]
 
 
-def test_the_direction_is_the_metrics() -> None:
+def test_the_sort_direction_follows_the_metric() -> None:
     assert is_best_high("perf_throughput")
     assert not is_best_high("perf_latency_p99")
     assert not is_best_high("concurrency")

@@ -80,7 +80,7 @@ def test_a_default_with_the_best_objective_does_not_lead_if_it_fails() -> None:
     assert order(ranked) == ["m_config_0", "m_config_default"]
 
 
-def test_within_a_variant_passing_measurements_stand_first() -> None:
+def test_within_a_variant_passing_measurements_come_first() -> None:
     ranked = ranking(
         record(SMALL, measurement(900, 50), concurrency=4),
         record(SMALL, measurement(100, 5), concurrency=1),
@@ -93,12 +93,12 @@ def test_within_a_variant_passing_measurements_stand_first() -> None:
     assert result.passes
 
 
-def test_of_equals_the_earlier_stands_first() -> None:
+def test_the_earlier_of_equals_comes_first() -> None:
     ranked = ranking(record(LARGE, measurement(100)), record(SMALL, measurement(100)))
     assert order(ranked) == ["m_config_1", "m_config_0"]
 
 
-def test_the_default_is_found_wherever_it_stands() -> None:
+def test_the_default_is_found_at_any_position() -> None:
     ranked = ranking(record(SMALL, measurement(2)), record(DEFAULT, measurement(1)))
     assert ranked.default is ranked.results[1]
     assert ranking(record(SMALL, measurement(2))).default is None
@@ -114,7 +114,7 @@ def test_failures_are_kept_beside_the_results() -> None:
     assert [item.failure.message for item in ranked.failed] == ["too much", "did not load"]
 
 
-def test_nothing_measured_is_an_empty_ranking() -> None:
+def test_without_measurements_the_ranking_is_empty() -> None:
     ranked = ranking(record(SMALL, failure()))
     assert (ranked.results, ranked.measured, ranked.default, ranked.any_passes) == (
         (),
@@ -142,7 +142,7 @@ def test_a_model_whose_name_looks_like_a_variant_of_another_is_kept_apart() -> N
     assert throughputs(ranked) == [1]
 
 
-def test_what_was_measured_on_another_server_is_left_out() -> None:
+def test_measurements_on_another_server_are_left_out() -> None:
     old, new = ServerSetup(version="2.50.0"), ServerSetup(version="2.51.0")
     profile = Profile(
         records=(
@@ -165,7 +165,7 @@ def test_what_was_measured_on_another_server_is_left_out() -> None:
         rank(profile, "m", goal(), circumstances=3)
 
 
-def test_what_was_measured_of_older_files_is_left_out() -> None:
+def test_measurements_of_older_files_are_left_out() -> None:
     before = variant("m_config_1", max_batch_size=8, files="before")
     ranked = ranking(record(before, measurement(999)), record(SMALL, measurement(1)))
     assert order(ranked) == ["m_config_0"]
@@ -199,7 +199,7 @@ def test_models_measured_together_are_ranked_under_their_joined_name() -> None:
     assert [item.measurement for item in rank(joined, "a", goal()).measured] == [measurement(9)]
 
 
-def test_a_configuration_that_was_taken_back_is_ranked_by_what_it_is_now() -> None:
+def test_a_reverted_configuration_is_ranked_by_its_present_version() -> None:
     """Profiled as X, edited to Y, profiled, and edited back: X is answered from the state."""
     before = variant("m_config_default", max_batch_size=1)
     edited = variant("m_config_default", max_batch_size=4)
@@ -219,7 +219,7 @@ def test_measurements_under_several_kinds_of_load_are_ranked_together() -> None:
     assert not ranked.left_out
 
 
-def test_without_present_circumstances_most_measurements_are_ranked() -> None:
+def test_without_present_circumstances_the_largest_group_is_ranked() -> None:
     odd = record(LARGE, measurement(999), flags={"string-length": "16"})
     records = [record(SMALL, measurement(value), concurrency=value) for value in (1, 2, 3)]
     ranked = ranking(*records, odd)
@@ -233,7 +233,7 @@ def test_without_present_circumstances_most_measurements_are_ranked() -> None:
     assert throughputs(ranking(records[0], odd)) == [999]
 
 
-def test_what_derives_from_a_model_that_was_edited_since_is_left_out() -> None:
+def test_variants_of_an_older_version_of_the_model_are_left_out() -> None:
     def derived(name: str, exact: str, **config: Any) -> ModelVariant:
         return variant(name, parameters={"exact": exact}, **config)
 
@@ -262,7 +262,7 @@ def test_what_derives_from_a_model_that_was_edited_since_is_left_out() -> None:
     ]
 
 
-def test_what_was_edited_of_an_ensemble_is_named() -> None:
+def test_the_edited_part_of_an_ensemble_is_named() -> None:
     """Whichever of the models it is, and also where it is edited back."""
 
     def ensemble(name: str, threads: int, *others: str) -> ModelVariant:
@@ -293,7 +293,7 @@ def test_what_was_edited_of_an_ensemble_is_named() -> None:
     ]
 
 
-def test_circumstances_that_differ_in_nothing_that_has_a_name() -> None:
+def test_circumstances_without_a_named_difference() -> None:
     records = [record(SMALL, measurement(1), flags={"f": value}) for value in (10, 10.0)]
     assert [part.sentence for part in ranking(*records).left_out] == [
         "1 measurement is left out: measured under different circumstances; --circumstances 1 ranks"
@@ -301,7 +301,7 @@ def test_circumstances_that_differ_in_nothing_that_has_a_name() -> None:
     ]
 
 
-def test_bases_that_cannot_be_those_of_the_models_are_not_used() -> None:
+def test_bases_that_do_not_fit_the_models_are_not_used() -> None:
     records = [record(SMALL, measurement(1), base=DEFAULT.identity)]
     ranked = rank(Profile(records=records, bases={"m": ("one", "too many")}), "m", goal())
     assert order(ranked) == ["m_config_0"]
@@ -341,13 +341,13 @@ def test_repetitions_of_a_trial_are_ranked_as_their_mean() -> None:
     assert ranked.results[1].best.trial == lucky[0].trial
 
 
-def test_what_leads_by_a_single_measurement_within_noise_comes_after_what_was_repeated() -> None:
+def test_a_single_measurement_that_leads_within_noise_comes_after_repeated_ones() -> None:
     confirmed = repeated(SMALL, 100, 104)
     assert order(ranking(*confirmed, record(LARGE, measurement(105))))[0] == "m_config_0"
     assert order(ranking(*confirmed, record(LARGE, measurement(130))))[0] == "m_config_1"
 
 
-def test_what_hardly_keeps_a_bound_is_worth_less_and_much_more_is_worth_the_risk() -> None:
+def test_a_trial_close_to_a_bound_must_be_much_better_to_lead() -> None:
     bound = goal(*at_most(perf_latency_p99=10))
 
     def first(*more: TrialRecord) -> str:
@@ -366,7 +366,7 @@ def test_what_hardly_keeps_a_bound_is_worth_less_and_much_more_is_worth_the_risk
     assert first(*known_to_fail, record(LARGE, measurement(200, 9.99))) == "m_config_1"
 
 
-def test_what_a_search_concluded_is_first_while_nothing_else_is_known() -> None:
+def test_the_conclusion_of_a_search_comes_first_without_later_measurements() -> None:
     bound = goal(*at_most(perf_latency_p99=10))
     sure, bold = record(SMALL, measurement(100, 8)), record(LARGE, measurement(112, 9.99))
     concluded = conclusion(sure.trial, trials=2, by=bound)
@@ -411,14 +411,14 @@ def test_what_a_search_concluded_is_first_while_nothing_else_is_known() -> None:
     assert not ranked.unused_conclusion
 
 
-def test_a_metric_that_repetitions_do_not_change_is_taken_at_its_word() -> None:
+def test_a_metric_that_repetitions_do_not_change_counts_as_exact() -> None:
     bound = goal(*at_most(cpu_used_ram=1000))
     small = repeated(SMALL, 100, 104, ram=500)
     large = record(LARGE, measurement(200, cpu_used_ram=999.9))
     assert order(ranking(*small, large, by=bound))[0] == "m_config_1"
 
 
-def test_what_is_better_only_where_it_may_break_a_bound_does_not_tie() -> None:
+def test_a_trial_that_may_break_a_bound_does_not_tie() -> None:
     bound = goal(*at_most(perf_latency_p99=50))
     safe = [
         record(LARGE, measurement(throughput, p99), repetition=index)
@@ -452,7 +452,7 @@ def repeated(
     ]
 
 
-def test_of_what_ties_the_cheapest_is_first_and_the_others_are_named() -> None:
+def test_the_cheapest_tie_is_first_and_the_others_are_named() -> None:
     small, large = repeated(SMALL, 100, 104), repeated(LARGE, 100.5, 104.5)
     ranked = ranking(*small, *large)
     assert order(ranked) == ["m_config_0", "m_config_1"]
@@ -483,7 +483,7 @@ def test_across_models_each_has_the_order_of_its_own_answer() -> None:
     assert order(rank_across([ranking(*odd)], low, "all")) == ["m_config_1", "m_config_0"]
 
 
-def test_the_same_under_another_name_is_no_tie() -> None:
+def test_an_equal_variant_with_another_name_is_no_tie() -> None:
     twin = variant("m_config_5", **LARGE.config)
     other = variant("m_config_6", max_batch_size=64)
     ranked = ranking(*(each for of in (LARGE, twin, other) for each in repeated(of, 100, 104)))

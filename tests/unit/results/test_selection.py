@@ -77,7 +77,7 @@ def test_a_default_that_fails_is_shown_behind_those_that_pass() -> None:
     assert names(top_with_default(order, 3)) == ["1", "default"]
 
 
-def test_of_nothing_nothing_is_shown() -> None:
+def test_an_empty_ranking_shows_no_variants() -> None:
     assert list(top(ranking(), 3)) == list(top_with_default(ranking(), 3)) == []
 
 
@@ -102,7 +102,7 @@ def test_the_gain_is_that_of_the_best_over_the_default() -> None:
         ({"concurrency": 8}, [{"concurrency": 1}, {"concurrency": 2}], True),
     ],
 )
-def test_a_gain_is_reported_where_it_is_not_owed_to_the_load(
+def test_a_gain_is_reported_unless_it_may_come_from_the_load(
     best: dict[str, Any], default: Sequence[dict[str, Any]], is_reported: bool
 ) -> None:
     tried = [record(variant("m_config_default"), measurement(100), **load) for load in default]
@@ -141,7 +141,7 @@ def test_a_gain_over_a_default_that_is_as_busy_as_it_can_be_is_reported(
     assert gain_over_default(ranking(best, tried, by=soon)) is None
 
 
-def test_that_hardly_anything_is_gained_is_reported_whatever_the_load() -> None:
+def test_a_tiny_gain_is_reported_for_any_load() -> None:
     default = record(variant("m_config_default"), measurement(100, windows=(95, 105)))
     best = record(variant("m_config_0"), measurement(103, windows=(98, 108)), concurrency=8)
 
@@ -168,7 +168,7 @@ def best_and_default(best: Measurement, default: Measurement, by: Goal | None = 
     return gain
 
 
-def test_the_windows_of_both_tell_the_noise_of_the_gain() -> None:
+def test_the_windows_of_both_sides_give_the_noise_of_the_gain() -> None:
     """Half the 95 % interval of a ratio of 2; each side has a share in the noise of the other."""
     gain = best_and_default(
         measurement(200, windows=(190, 200, 210)), measurement(100, windows=(95, 105))
@@ -204,7 +204,7 @@ def test_measurements_of_others_make_the_interval_of_a_gain_narrower() -> None:
     assert among.noise < 0.9 * alone.noise
 
 
-def test_repetitions_tell_the_noise_of_a_gain_by_any_metric() -> None:
+def test_repetitions_give_the_noise_of_a_gain_in_any_metric() -> None:
     def repeated(of: ModelVariant, *latencies: float) -> list[TrialRecord]:
         return [
             record(of, measurement(9, p99), repetition=number)
@@ -246,7 +246,7 @@ def test_over_a_default_that_breaks_the_constraints_a_gain_is_reported_only_if_i
     assert gain.percent == pytest.approx(50)
 
 
-def test_what_breaks_the_constraints_gains_nothing() -> None:
+def test_a_recommendation_that_breaks_the_constraints_has_no_gain() -> None:
     order = ranking(
         record(variant("m_config_0", max_batch_size=2), measurement(200, 6)),
         record(variant("m_config_default"), measurement(100, 9)),
@@ -269,7 +269,7 @@ def test_a_gain_is_clear_if_it_is_more_than_its_noise(gain: Gain, clear: bool) -
     assert gain.is_clear is clear
 
 
-def test_windows_on_one_side_do_not_tell_the_noise() -> None:
+def test_windows_on_one_side_give_no_noise() -> None:
     gain = best_and_default(measurement(200, windows=(190, 210)), measurement(100))
     assert gain.noise is None
 

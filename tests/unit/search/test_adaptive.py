@@ -149,7 +149,7 @@ ANSWERS = st.lists(
 
 @settings(derandomize=True, max_examples=5)
 @given(kind=st.sampled_from(sorted(KINDS)), answers=ANSWERS)
-def test_whatever_comes_back_trials_are_legal_few_and_the_same_again(
+def test_for_all_answers_trials_are_legal_few_and_repeatable(
     kind: str, answers: Sequence[tuple[float, float] | None]
 ) -> None:
     target = KINDS[kind]
@@ -288,7 +288,7 @@ def test_an_outlier_that_looks_like_the_best_is_measured_again() -> None:
     assert any(trial.workloads == lucky[0].workloads for trial in again)
 
 
-def test_what_just_misses_a_constraint_and_would_be_much_better_is_measured_again() -> None:
+def test_a_much_better_trial_that_just_misses_a_constraint_is_measured_again() -> None:
     def respond(trial: Trial) -> Outcome:
         p99 = 8.0
         if load(trial) == 2:
@@ -313,7 +313,7 @@ def test_what_just_misses_a_constraint_and_would_be_much_better_is_measured_agai
 
 def lucky_once(lucky: list[Trial], trial: Trial) -> Measurement:
     """All miss a p99 of 4.5 ms by 6 % and more, but the first trial with one request in flight,
-    which keeps it when it is measured first.
+    which meets it when it is measured first.
     """
     answered = queue(trial, knee=128)
     average, p99 = (answered.value(f"perf_latency_{name}") or 0 for name in ("avg", "p99"))
@@ -323,7 +323,7 @@ def lucky_once(lucky: list[Trial], trial: Trial) -> Measurement:
     return measured(answered.value("perf_throughput") or 0, average, p99)
 
 
-def test_what_keeps_a_constraint_by_luck_does_not_end_the_search(
+def test_a_trial_that_meets_a_constraint_by_luck_does_not_end_the_search(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     target = subject(constraints=[latency_within(4.5)])
@@ -392,7 +392,7 @@ def noisy(trial: Trial, *, sigma: float, seed: int) -> Measurement:
 
 
 @pytest.mark.parametrize(("budget", "seed"), [(math.inf, 0), (math.inf, 1), (12.0, 2)])
-def test_nothing_is_recommended_that_its_own_measurements_say_is_worse(
+def test_a_configuration_with_worse_measurements_is_not_recommended(
     budget: float, seed: int
 ) -> None:
     constraints = [] if math.isinf(budget) else [latency_within(budget)]
@@ -411,7 +411,7 @@ def test_nothing_is_recommended_that_its_own_measurements_say_is_worse(
         assert not target.goal.passes(mean) or target.goal.score(mean, own) <= 3 * error
 
 
-def test_what_leads_by_more_than_noise_is_measured_again_and_then_its_own_mean_decides() -> None:
+def test_a_clear_leader_is_measured_again_and_its_mean_decides() -> None:
     """The default gives much more than what is like it, whatever a model of the server says."""
 
     def respond(trial: Trial) -> Measurement:
@@ -432,7 +432,7 @@ def test_what_leads_by_more_than_noise_is_measured_again_and_then_its_own_mean_d
     assert asked.conclusion.recommended == default[0].key
 
 
-def test_of_loads_that_tie_the_lowest_is_recommended() -> None:
+def test_the_lowest_of_tied_loads_is_recommended() -> None:
     """From 16 requests in flight on, more of them give no more."""
 
     def respond(trial: Trial) -> Measurement:
@@ -464,7 +464,7 @@ def test_lower_request_rates_are_not_tried_for_their_own_sake() -> None:
 # -- failures ----------------------------------------------------------------------------------
 
 
-def test_what_is_larger_than_what_did_not_load_is_hardly_tried() -> None:
+def test_settings_larger_than_a_failed_one_are_hardly_tried() -> None:
     def respond(trial: Trial) -> Outcome:
         return failure() if instances(trial) * batch_limit(trial) > 32 else queue(trial)
 
@@ -477,7 +477,7 @@ def test_what_is_larger_than_what_did_not_load_is_hardly_tried() -> None:
 
 
 @pytest.mark.parametrize("seed", [7, 10, 13, 15, 18])
-def test_a_default_that_the_space_holds_too_is_measured_under_one_name(seed: int) -> None:
+def test_a_default_that_is_also_in_the_space_is_measured_under_one_name(seed: int) -> None:
     as_searched: Mapping[str, Any] = {
         "instance_group": [{"count": 1, "kind": "KIND_CPU"}],
         "dynamic_batching": {},
@@ -515,7 +515,7 @@ def test_a_default_that_no_server_could_run_is_skipped(
     assert (instances(trials[0]), batch_limit(trials[0]), load(trials[0])) == (1, 4, 1)
 
 
-def test_where_nothing_can_be_measured_it_ends() -> None:
+def test_the_search_ends_if_nothing_can_be_measured() -> None:
     trials = sequence(search(subject(), ADAPTIVE), lambda _: failure())
 
     assert len(trials) == 2
@@ -524,14 +524,14 @@ def test_where_nothing_can_be_measured_it_ends() -> None:
 # -- when it ends, and what it says --------------------------------------------------------------
 
 
-def test_it_takes_no_more_trials_than_allowed() -> None:
+def test_the_limit_on_trials_holds() -> None:
     for most in (1, 2, 3, 7):
         asked = search(subject(), ADAPTIVE, adaptive=AdaptiveSettings(max_trials=most))
         assert asked.most_trials == most
         assert len(sequence(asked, queue)) <= most
 
 
-def test_it_keeps_to_the_time_allowed() -> None:
+def test_the_budget_holds() -> None:
     """Trials of the surface take 10 seconds each."""
     trials = sequence(search(subject(), ADAPTIVE, adaptive=AdaptiveSettings(budget_s=55)), queue)
 
@@ -559,7 +559,9 @@ def test_a_conclusion_has_the_reason_and_the_limit(
     assert concluded.has_default_limit == (limit is None)
 
 
-def test_it_says_why_it_ends_and_what_may_be_left(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_conclusion_has_the_reason_and_the_remaining_chance(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     with caplog.at_level(logging.INFO):
         sequence(search(subject(), ADAPTIVE), queue)
 
@@ -571,7 +573,7 @@ def test_it_says_why_it_ends_and_what_may_be_left(caplog: pytest.LogCaptureFixtu
     assert caplog.messages[-1] == "Done with adaptive mode search."
 
 
-def test_it_counts_measurements_as_the_report_does(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_log_and_the_report_count_measurements_alike(caplog: pytest.LogCaptureFixture) -> None:
     def one_fails(trial: Trial) -> Outcome:
         return failure() if instances(trial) == 3 else queue(trial, sigma=0.02)
 
@@ -586,14 +588,14 @@ def test_it_counts_measurements_as_the_report_does(caplog: pytest.LogCaptureFixt
     assert ("failure" in end) == bool(failed)
 
 
-def test_one_measurement_is_no_plural(caplog: pytest.LogCaptureFixture) -> None:
+def test_one_measurement_is_singular(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO):
         sequence(search(subject(), ADAPTIVE, adaptive=AdaptiveSettings(max_trials=1)), queue)
 
     assert "Search stopped after 1 measurement of 1 variant: " in caplog.text
 
 
-def test_what_ties_is_said_to_cost_more_only_if_it_does(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_tie_is_called_more_costly_only_if_it_is(caplog: pytest.LogCaptureFixture) -> None:
     delays = {"dynamic_batching": [{"max_queue_delay_microseconds": delay} for delay in (1, 2)]}
     target = subject(parameters=delays, loads=(4,))
     where = limits(mode=SearchMode.ADAPTIVE, instances=(1, 2), batch=(8, 8))
@@ -614,7 +616,7 @@ def test_what_ties_is_said_to_cost_more_only_if_it_does(caplog: pytest.LogCaptur
     assert equal in remarks.values()
 
 
-def test_it_says_by_how_much_the_closest_misses(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_log_says_by_how_much_the_nearest_misses(caplog: pytest.LogCaptureFixture) -> None:
     impossible = Constraint(tag="perf_throughput", minimum=1e6)
     with caplog.at_level(logging.INFO):
         trials = sequence(search(subject(constraints=[impossible]), ADAPTIVE), queue)
@@ -626,7 +628,7 @@ def test_it_says_by_how_much_the_closest_misses(caplog: pytest.LogCaptureFixture
     assert len(trials) <= 0.06 * 440
 
 
-def test_of_long_lists_a_part_is_thought_about_at_a_time() -> None:
+def test_only_a_part_of_a_long_list_is_assessed_at_a_time() -> None:
     many = tuple(range(1, 10_001))
     target = subject(loads=many, batch_sizes=many)
     where = limits(mode=SearchMode.ADAPTIVE, instances=(1, 10_000), batch=(1, 2**14))

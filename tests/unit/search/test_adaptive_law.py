@@ -126,7 +126,7 @@ def test_at_a_request_rate_batches_wait_for_what_comes(
         pytest.param(DELAYED, 0.02, AT_ONCE, 0.0, id="no delay"),
     ],
 )
-def test_delays_that_were_not_tried_are_foreseen(
+def test_untried_delays_are_predicted(
     tried: Mapping[int, int],
     known_delay_s: float,
     unknown: Mapping[int, int],

@@ -41,7 +41,7 @@ def failure(reason: FailureReason) -> Failure:
 # -- failures ----------------------------------------------------------------------------------
 
 
-def test_what_needs_more_memory_than_what_did_not_load_does_not_load() -> None:
+def test_a_setting_larger_than_a_failed_one_does_not_load() -> None:
     sizes = [(1, 8), (2, 16), (3, 16), (2, 64), (4, 32), (5, 64)]
     chances = success_chances(points(*sizes), [1], {4: failure(FailureReason.MODEL_NOT_LOADED)})
 
@@ -131,7 +131,7 @@ REQUESTS = np.array([0.1, 0.2, 0.4, 0.8])
 WANTED = np.array([0.0, 0.5, 1.0])
 
 
-def test_durations_tell_what_slow_requests_cost() -> None:
+def test_durations_show_the_cost_of_slow_requests() -> None:
     relative = relative_durations(WANTED, REQUESTS, 2 + 3 * REQUESTS)
 
     assert relative * (2 + 3 * REQUESTS).mean() == pytest.approx([2, 3.5, 5])
@@ -146,13 +146,13 @@ def test_durations_tell_what_slow_requests_cost() -> None:
         pytest.param([2.0, 9.0], id="only two"),
     ],
 )
-def test_durations_that_tell_nothing_count_as_equal(spent: list[float]) -> None:
+def test_durations_without_information_count_as_equal(spent: list[float]) -> None:
     relative = relative_durations(WANTED, REQUESTS[: len(spent)], np.array(spent))
 
     assert relative == pytest.approx([1, 1, 1])
 
 
-def test_what_is_foreseen_far_from_what_is_known_is_bounded() -> None:
+def test_predictions_far_from_measurements_are_bounded() -> None:
     assert relative_durations(np.array([0.0, 99.0]), REQUESTS, 10 * REQUESTS).tolist() == [0.5, 4.0]
 
 
@@ -168,7 +168,7 @@ def test_what_is_foreseen_far_from_what_is_known_is_bounded() -> None:
         pytest.param([90.0, 90.0], [2.0, 2.0], 2.0, id="very long"),
     ],
 )
-def test_what_loading_a_variant_costs(
+def test_the_cost_of_loading_a_variant(
     loading_s: list[float], measuring_s: list[float], expected: float
 ) -> None:
     assert loading_cost(np.array(loading_s), np.array(measuring_s)) == pytest.approx(expected)
@@ -177,7 +177,7 @@ def test_what_loading_a_variant_costs(
 # -- what is left ------------------------------------------------------------------------------
 
 
-def test_only_what_may_load_and_keeps_the_constraints_is_left_to_find() -> None:
+def test_only_settings_that_may_load_and_meet_the_constraints_remain() -> None:
     # two predictions, three trials: the first is the reference
     of = Prospect(
         score=np.array([[0.0, 0.2, 0.5], [0.0, 0.2, 0.5]]),

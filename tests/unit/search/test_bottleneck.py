@@ -61,7 +61,7 @@ def test_a_step_that_works_twice_on_a_request_is_as_busy_as_both_times_make_it()
     assert shares(counts, top="m", instances={"a": 1})[0] == pytest.approx([0.4])
 
 
-def test_nothing_is_known_where_nothing_was_counted() -> None:
+def test_without_counts_shares_are_unknown() -> None:
     idle = measured(m=counted(0), a=counted(0))
 
     assert np.isnan(shares(measured(), idle, top="m", instances={"a": 1})).all()
@@ -88,7 +88,7 @@ def flows(*limits: tuple[float, float]) -> Flow:
     return Flow(throughput=none, latency=none, utilisation=none + 1, limits=list(of_stations))
 
 
-def test_what_explains_the_shares_is_more_likely() -> None:
+def test_a_flow_that_explains_the_shares_is_more_likely() -> None:
     first_limits, second_limits = likelihood(np.array([[-2.0, 0.0]]), flows((0, 2), (2, 0)))
 
     assert second_limits > first_limits
@@ -101,7 +101,7 @@ def test_the_step_that_does_not_limit_may_have_been_busier_than_the_law_thinks()
     assert busier < 0
 
 
-def test_what_was_not_counted_says_nothing() -> None:
+def test_missing_counts_change_no_likelihood() -> None:
     shares = np.array([[np.nan, np.nan], [np.nan, 0.0]])
     flow = flows((0, 0), (3, 0), (3, 3))
     flow = replace(
@@ -168,7 +168,7 @@ def asked(busy: str, facts: ModelFacts) -> list[Trial]:
     return trials
 
 
-def test_what_is_tried_follows_from_the_step_that_was_busy() -> None:
+def test_the_busy_step_decides_the_next_trial() -> None:
     chain = ensemble(model("a"), model("b"))
 
     default, *others = asked("a", chain)

@@ -79,7 +79,7 @@ def test_the_search_is_that_of_the_mode(
 
 
 @pytest.mark.parametrize("facts", [ensemble(model("a")), model("m", model("a"))])
-def test_with_listed_loads_what_calls_others_is_measured_as_it_is(facts: object) -> None:
+def test_with_listed_loads_a_model_that_calls_others_is_measured_unchanged(facts: object) -> None:
     target = subject(facts, loads=(1, 3, 5))  # type: ignore[arg-type]
 
     asked = search(target, limits())
@@ -175,7 +175,7 @@ def test_models_measured_together_are_called_automatic_where_sizes_are_varied(
 @pytest.mark.parametrize(
     "target", [PLAIN, ENSEMBLE, BLS, SEVERAL, subject(loads=(1, 2), batch_sizes=(1, 2))]
 )
-def test_what_can_be_searched_passes(target: Subject) -> None:
+def test_supported_searches_pass(target: Subject) -> None:
     assert check([target], limits()) == []
 
 
@@ -206,7 +206,7 @@ def test_what_can_be_searched_passes(target: Subject) -> None:
         ),
     ],
 )
-def test_what_cannot_be_searched_is_an_error_before_anything_runs(
+def test_an_unsupported_search_is_an_error_before_anything_runs(
     target: Subject, where: SearchSettings, message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):
@@ -222,7 +222,7 @@ def test_what_cannot_be_searched_is_an_error_before_anything_runs(
         subject(ensemble(model("a")), composing("a", parameters=counts(1, 4, 6))),
     ],
 )
-def test_where_quick_is_the_default_it_takes_lists_of_sizes(target: Subject) -> None:
+def test_quick_as_the_default_mode_takes_lists_of_sizes(target: Subject) -> None:
     assert check([target], limits()) == []
 
 
@@ -242,7 +242,7 @@ def test_where_quick_is_the_default_it_takes_lists_of_sizes(target: Subject) -> 
         ),
     ],
 )
-def test_where_adaptive_is_named_it_can(target: Subject, where: SearchSettings) -> None:
+def test_adaptive_supports_these_on_request(target: Subject, where: SearchSettings) -> None:
     with pytest.raises(ConfigError) as raised:
         check([target], where)
 
@@ -263,13 +263,13 @@ def test_where_adaptive_is_named_it_can(target: Subject, where: SearchSettings) 
         ),
     ],
 )
-def test_quick_takes_lists_of_what_others_call(target: Subject, mode: SearchMode | None) -> None:
+def test_quick_takes_lists_for_composing_models(target: Subject, mode: SearchMode | None) -> None:
     assert check([target], limits(mode=mode)) == []
 
 
 @pytest.mark.parametrize("mode", [None, BRUTE])
 @pytest.mark.parametrize("facts", [ensemble(model("a")), model("m", model("a"))])
-def test_what_is_said_of_a_called_model_is_not_dropped_in_silence(
+def test_ignored_options_of_a_composing_model_are_named(
     facts: ModelFacts, mode: SearchMode | None
 ) -> None:
     target = subject(facts, composing("a", parameters=counts(1, 2)), loads=(4, 8))
@@ -285,7 +285,7 @@ def test_what_is_said_of_a_called_model_is_not_dropped_in_silence(
     assert len({trial.content for trial in asked}) > 1
 
 
-def test_what_is_said_of_a_called_model_is_remarked_where_searching_is_disabled() -> None:
+def test_options_of_a_composing_model_cause_a_remark_if_the_search_is_disabled() -> None:
     target = subject(ensemble(model("a")), composing("a", parameters=counts(2)))
 
     (remark,) = check([target], limits(disable=True))
@@ -297,14 +297,14 @@ def test_what_is_said_of_a_called_model_is_remarked_where_searching_is_disabled(
 @pytest.mark.parametrize(
     "target", [subject(ensemble(model("a")), loads=(2,)), subject(ensemble(model("a")))]
 )
-def test_brute_measures_an_ensemble_as_it_is_where_that_is_meant(target: Subject) -> None:
+def test_brute_measures_an_ensemble_unchanged_on_request(target: Subject) -> None:
     where = limits(mode=BRUTE, disable=not target.lists_loads)
 
     assert check([target], where) == []
 
 
 @pytest.mark.parametrize("others", [(), (PLAIN,)])
-def test_options_for_models_that_nobody_calls_are_told_and_not_used(
+def test_options_for_models_that_nobody_calls_are_ignored_with_a_message(
     others: Sequence[Subject],
 ) -> None:
     target = subject(ensemble(model("a")), composing("a"), composing("b", cpu_only=True))
@@ -314,7 +314,7 @@ def test_options_for_models_that_nobody_calls_are_told_and_not_used(
     ]
 
 
-def test_options_for_the_parts_of_a_model_without_parts_are_told() -> None:
+def test_options_for_the_parts_of_a_model_without_parts_cause_a_message() -> None:
     assert check([subject(model("m"), composing("a"))], limits()) == [
         "a is not called by any model of this run: ignored"
     ]

@@ -69,7 +69,7 @@ def test_the_parts_of_an_ensemble_vary_and_it_follows_their_batch_limits() -> No
         assert len(set(counts_tried)) > 1
 
 
-def test_an_ensemble_that_does_not_batch_does_not_begin_to() -> None:
+def test_an_ensemble_without_batching_stays_without() -> None:
     parts = (model("a", max_batch_size=0), model("b"))
 
     trials = trials_of(subject(ensemble(*parts, max_batch_size=0)))
@@ -104,7 +104,7 @@ def test_an_ensemble_has_a_number_for_each_list_of_composing_variants() -> None:
     assert len({trial.key for trial in trials}) == len(trials)
 
 
-def test_the_log_tells_of_parts_and_ensembles(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_log_names_parts_and_ensembles(caplog: pytest.LogCaptureFixture) -> None:
     target = subject(
         ensemble(model("a"), model("b")),
         composing("a", parameters=counts(1, 2, kind="KIND_CPU")),
@@ -163,7 +163,7 @@ def test_more_than_four_parts_are_searched_too() -> None:
 # -- BLS ---------------------------------------------------------------------------------------
 
 
-def test_a_bls_model_and_what_it_calls_vary() -> None:
+def test_a_bls_model_and_its_composing_models_vary() -> None:
     trials = trials_of(subject(model("m", model("a"), model("b", max_batch_size=0))))
 
     assert sizes(trials[1]) == {"m": (1, 1), "a": (1, 1), "b": (0, 1)}
@@ -171,7 +171,7 @@ def test_a_bls_model_and_what_it_calls_vary() -> None:
         assert len({sizes(trial)[name] for trial in trials[1:]}) > 1
 
 
-def test_a_bls_model_has_a_name_for_all_that_is_loaded_with_it() -> None:
+def test_a_bls_model_has_a_name_for_each_combination() -> None:
     trials = trials_of(subject(model("m", model("a"))))
 
     contents = {trial.variants: sizes(trial) for trial in trials}
@@ -207,7 +207,9 @@ def test_a_bls_model_may_call_an_ensemble() -> None:
         ),
     ],
 )
-def test_what_is_nearest_to_a_part_decides_its_kind(said: Any, cpu_only: bool, kind: str) -> None:
+def test_the_nearest_setting_decides_the_kind_of_a_part(
+    said: Any, cpu_only: bool, kind: str
+) -> None:
     target = subject(ensemble(model("a")), *filter(None, [said]), cpu_only=cpu_only)
 
     trials = trials_of(target)
@@ -260,7 +262,7 @@ def test_the_load_keeps_the_narrowest_part_busy(facts: ModelFacts, expected: int
     assert first.workloads[0].load.value == expected
 
 
-def test_what_an_ensemble_calls_beside_its_steps_does_not_bound_it() -> None:
+def test_models_that_are_no_steps_do_not_limit_an_ensemble() -> None:
     steps = ensemble(model("a"), model("b"))
     called = model("c", max_batch_size=1)
     facts = ModelFacts(

@@ -122,7 +122,7 @@ def test_a_null_leaves_the_field_as_the_model_has_it() -> None:
     }
 
 
-def test_what_is_not_listed_is_not_touched() -> None:
+def test_fields_that_are_not_listed_do_not_change() -> None:
     facts = model(max_batch_size=8, instance_group=[{"count": 3, "kind": "KIND_CPU"}])
     target = subject(facts, loads=(1,), parameters={"response_cache": [{"enable": True}]})
 

@@ -45,7 +45,7 @@ def test_a_neighbourhood_is_a_ball_inside_the_space(home: Coordinate, count: int
     assert all(coordinate in around(home) for coordinate in around_it)
 
 
-def test_near_comes_before_far_up_before_down_and_the_last_dimension_first() -> None:
+def test_nearer_coordinates_come_first_then_higher_ones_then_the_last_dimension() -> None:
     assert everything(around((1, 1)))[:8] == [
         (1, 1), (1, 2), (1, 0), (1, 3), (1, 4), (2, 1), (0, 1), (2, 2),
     ]  # fmt: skip

@@ -143,7 +143,7 @@ def test_shares_and_numbers_make_the_number_of_trials(
         ("failing", shares(), 22),
     ],
 )
-def test_it_ends_when_nothing_better_comes(
+def test_it_ends_if_nothing_better_is_measured(
     answers: str, optuna: OptunaSettings, count: int
 ) -> None:
     number = 0
@@ -189,7 +189,7 @@ def test_the_default_is_first_and_nothing_is_illegal_or_asked_twice(target: Subj
     assert len({trial.key for trial in trials[1:]}) == 60
 
 
-def test_an_ensemble_takes_what_its_smallest_step_does() -> None:
+def test_the_batch_limit_of_an_ensemble_is_that_of_its_smallest_step() -> None:
     target = subject(ensemble(model("a"), model("b")))
 
     for trial in trials_of(target, saturating, TWENTY)[1:]:
@@ -205,7 +205,7 @@ def test_several_models_have_their_own_loads() -> None:
     assert any(len({work.load.value for work in trial.workloads}) > 1 for trial in trials)
 
 
-def test_request_rates_are_searched_where_they_are_meant() -> None:
+def test_request_rates_are_searched_on_request() -> None:
     target = subject(load_kind=LoadKind.REQUEST_RATE)
 
     trials = trials_of(target, saturating)
@@ -273,7 +273,7 @@ def scores(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
     ]
 
 
-def test_what_misses_a_constraint_is_below_all_that_keeps_it(
+def test_a_missed_constraint_scores_below_every_met_one(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     answers: list[Outcome] = [
@@ -320,7 +320,7 @@ def test_a_default_that_fails_ends_the_search(caplog: pytest.LogCaptureFixture) 
     assert caplog.records[-1] is error
 
 
-def test_where_no_server_could_run_the_default_the_smallest_is_what_all_is_compared_with(
+def test_without_a_legal_default_the_smallest_is_the_base_of_comparisons(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     target = subject(model(max_batch_size=2, dynamic_batching={"preferred_batch_size": [4]}))
@@ -339,7 +339,7 @@ def test_where_no_server_could_run_the_default_the_smallest_is_what_all_is_compa
 
 @pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("target", KINDS, ids=NAMES)
-def test_interrupted_anywhere_it_goes_on_as_if_it_had_not_been(target: Subject, every: int) -> None:
+def test_a_search_resumed_anywhere_asks_the_same_trials(target: Subject, every: int) -> None:
     whole = trials_of(target, every_few_fail, TWENTY)
 
     for count in range(0, len(whole), every):
@@ -400,7 +400,7 @@ def test_the_best_and_the_default_are_swept_over_all_loads(
     ]
 
 
-def test_of_listed_loads_only_these_are_swept() -> None:
+def test_only_listed_loads_are_swept() -> None:
     target = subject(loads=(3, 5, 7), constraints=[latency_within(40)])
 
     trials = sequence(search(target, limits(mode=SearchMode.OPTUNA), best=1), queueing)
@@ -421,7 +421,7 @@ def test_of_listed_loads_only_these_are_swept() -> None:
     ],
     ids=["disabled", "fixed", "different"],
 )
-def test_there_is_no_sweep_where_it_is_not_wanted(
+def test_a_disabled_sweep_does_not_run(
     target: Subject, where: object, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO):
@@ -452,7 +452,7 @@ def test_there_are_no_more_trials_than_announced(
 # -- what is said ------------------------------------------------------------------------------
 
 
-def test_the_log_tells_of_the_space_and_of_every_trial(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_log_names_the_space_and_every_trial(caplog: pytest.LogCaptureFixture) -> None:
     target = subject(batch_sizes=(1, 2), parameters=DELAYS)
 
     with caplog.at_level(logging.DEBUG):
@@ -505,7 +505,7 @@ print("optuna" in sys.modules)
     assert done.stdout.strip() == expected
 
 
-def test_without_the_package_it_is_told_how_to_install_it() -> None:
+def test_without_the_package_a_message_says_how_to_install_it() -> None:
     code = """
 import sys
 sys.modules["optuna"] = None
@@ -526,5 +526,5 @@ except ConfigError as error:
 
 
 @pytest.mark.parametrize("target", KINDS, ids=NAMES)
-def test_what_can_be_searched_passes(target: Subject) -> None:
+def test_supported_searches_pass(target: Subject) -> None:
     assert check([target], OPTUNA) == []

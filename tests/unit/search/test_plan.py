@@ -231,7 +231,7 @@ def test_the_same_answers_bring_the_same_questions(
 
 @settings(derandomize=True, max_examples=150)
 @given(target=SUBJECTS, where=BOUNDS, answers=ANSWERS)
-def test_whatever_the_answers_the_questions_keep_the_bounds(
+def test_the_questions_stay_within_the_bounds_for_all_answers(
     target: Subject, where: SearchSettings, answers: Sequence[Answer]
 ) -> None:
     answer = in_turn(answers)

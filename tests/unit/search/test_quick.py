@@ -110,7 +110,7 @@ def test_nothing_is_asked_twice(
     assert len({trial.variants for trial in trials}) == len(trials)
 
 
-def test_without_anything_that_passes_it_goes_where_less_is_missing() -> None:
+def test_if_nothing_passes_it_moves_to_smaller_shortfalls() -> None:
     def slower_with_instances(trial: Trial) -> Outcome:
         return measurement(100.0, latency=100.0 / batch_limit(trial) + instances(trial))
 
@@ -172,7 +172,7 @@ def test_neighbours_that_fail_are_passed_over() -> None:
 @pytest.mark.parametrize("best_limit", [8, 16, 32])
 @pytest.mark.parametrize("growth", [0.3, 0.5, 1.0])
 @pytest.mark.parametrize("most", [1, 2])
-def test_where_larger_numbers_of_instances_fail_the_largest_that_loads_is_found(
+def test_the_largest_instance_count_that_loads_is_reached(
     best_limit: int, growth: float, most: int
 ) -> None:
     def throughput(limit: int, count: int) -> float:
@@ -189,7 +189,7 @@ def test_where_larger_numbers_of_instances_fail_the_largest_that_loads_is_found(
     assert best == throughput(best_limit, most)
 
 
-def test_of_what_failed_nothing_is_looked_for_without_end() -> None:
+def test_failed_neighbours_are_not_searched_forever() -> None:
     def respond(trial: Trial) -> Outcome:
         return failure() if instances(trial) > 1 else growing(trial)
 
@@ -198,7 +198,7 @@ def test_of_what_failed_nothing_is_looked_for_without_end() -> None:
     assert {(limit, count) for _, limit, count, _ in steps} >= {(8, 1), (8, 2)}
 
 
-def test_when_all_around_is_measured_and_too_little_it_says_so(
+def test_a_neighbourhood_without_enough_measurements_is_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     target = subject(model(max_batch_size=0), parameters=counts(1, 2))
@@ -260,7 +260,7 @@ SUBJECTS = st.builds(
 
 @settings(derandomize=True, max_examples=150)
 @given(target=SUBJECTS, answers=ANSWERS)
-def test_whatever_the_answers_it_ends_and_asks_the_same_again(
+def test_for_all_answers_it_ends_and_is_repeatable(
     target: Subject, answers: Sequence[tuple[float, float] | None]
 ) -> None:
     quick = bounds(batch=(2, 16), instances=(1, 3), concurrency=(2, 50))
@@ -310,7 +310,7 @@ def test_a_variant_has_its_size_and_batches_dynamically() -> None:
         ({"max_batch_size": 0}, {}, False),
     ],
 )
-def test_dynamic_batching_is_enabled_where_it_can_be_and_nothing_was_said(
+def test_dynamic_batching_is_enabled_where_possible_and_not_set(
     facts: dict[str, Any], parameters: dict[str, Any], expected: bool
 ) -> None:
     trials = sequence(search(subject(model(**facts), parameters=parameters), QUICK), flat)
@@ -355,7 +355,7 @@ def test_the_kind_of_the_instances_is_the_users_or_follows_cpu_only(
     assert list(group)[:2] == ["count", "kind"]  # as scripts read it in the log
 
 
-def test_the_log_tells_of_new_variants_as_scripts_expect(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_log_names_new_variants_as_scripts_expect(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("INFO"):
         sequence(search(subject(cpu_only=True), QUICK), flat)
 
@@ -392,7 +392,7 @@ def test_instances_of_the_default_are_on_every_gpu(devices: tuple[str, ...], exp
     assert [load(trial) for trial in trials[:3]] == [expected, 2, 4]
 
 
-def test_a_model_that_does_not_batch_has_requests_too() -> None:
+def test_a_model_that_does_not_batch_gets_at_least_one_request() -> None:
     target = subject(model(max_batch_size=0))
 
     assert walk(target, flat) == [
@@ -475,7 +475,7 @@ def growing_in_load(trial: Trial) -> Outcome:
 
 
 @pytest.mark.parametrize("loads", [(), (4,)])
-def test_there_is_no_sweep_where_it_is_not_wanted(
+def test_a_disabled_sweep_does_not_run(
     loads: Sequence[int], caplog: pytest.LogCaptureFixture
 ) -> None:
     where = QUICK if not loads else limits(mode=SearchMode.QUICK)

@@ -116,7 +116,7 @@ def test_the_first_pair_of_loads_is_examined_too(
 
 
 @pytest.mark.parametrize("concurrency", [(1, 1024), (4, 64), (5, 16)])
-def test_below_the_least_load_nothing_is_tried_where_every_load_fails(
+def test_if_every_load_fails_nothing_below_the_smallest_is_tried(
     concurrency: tuple[int, int],
 ) -> None:
     target = subject(constraints=[latency_within(1)])
@@ -173,7 +173,7 @@ def test_of_several_boundaries_the_highest_is_searched() -> None:
     assert tried_after_the_sweep(trials) == [48, 40, 44, 42, 41]
 
 
-def test_where_the_lower_load_fails_and_the_higher_passes_there_is_no_boundary() -> None:
+def test_a_failing_lower_load_and_a_passing_higher_one_are_no_boundary() -> None:
     target = subject(constraints=[Constraint(tag="perf_throughput", minimum=450)])
 
     trials = sequence(search(target, ONE_VARIANT), latency_per_load(10))
@@ -332,13 +332,13 @@ def test_a_variant_is_refined_with_the_client_batch_size_of_its_best() -> None:
         # those that meet the constraint come first, whatever the others give
         ({1: (999.0, 6.0), 2: (10.0, 1.0), 3: (20.0, 1.0)}, 3, ["2", "1", "0"]),
         ({1: (999.0, 9.0), 2: (10.0, 1.0), 3: (20.0, 6.0)}, 2, ["1", "2"]),
-        # where none keeps it, the nearest come first
+        # if none meets it, the nearest come first
         ({1: (999.0, 9.0), 2: (10.0, 7.0), 3: (20.0, 8.0)}, 2, ["1", "2"]),
-        # where all keep it, the objective decides
+        # if all meet it, the objective decides
         ({1: (10.0, 1.0), 2: (30.0, 5.0), 3: (20.0, 2.0)}, 2, ["1", "2"]),
     ],
 )
-def test_variants_that_keep_the_constraints_are_the_best(
+def test_variants_that_meet_the_constraints_are_the_best(
     values: Mapping[int, tuple[float, float]], best: int, chosen: list[str]
 ) -> None:
     target = subject(constraints=[latency_within(5)])
@@ -371,7 +371,7 @@ def test_a_default_that_fails_the_constraints_is_refined_all_the_same() -> None:
     assert visits(trials[10:]) == [("0", 6), ("0", 5), ("default", 3)]
 
 
-def test_what_only_fails_under_the_load_that_it_was_measured_under_is_refined_too() -> None:
+def test_a_variant_that_fails_under_its_only_load_is_refined_too() -> None:
     """Two instances give more, but a quick search keeps them too busy for the constraint."""
     target = subject(constraints=[latency_within(45)])
     names = VariantNames()
@@ -388,7 +388,7 @@ def test_what_only_fails_under_the_load_that_it_was_measured_under_is_refined_to
     assert (instances(added[-1]), load(added[-1])) == (2, 4)
 
 
-def test_a_default_that_keeps_no_constraint_is_still_chosen() -> None:
+def test_a_default_that_meets_no_constraint_is_still_chosen() -> None:
     target = subject(constraints=[latency_within(5)])
     names = VariantNames()
     (searched,) = target.models

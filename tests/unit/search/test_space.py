@@ -73,7 +73,7 @@ def test_lists_are_brought_into_order() -> None:
     assert listed({**counts(4, 1, 2), "max_batch_size": [8, 2, 2]}) == [[2, 8], [1, 2, 4]]
 
 
-def test_a_list_is_all_there_is_where_a_bound_may_be_overstepped() -> None:
+def test_a_list_is_complete_even_if_bounds_may_be_exceeded() -> None:
     (limit, instances) = space(subject(parameters=counts(1, 4))).dimensions
 
     assert [instances.holds(index) for index in (-1, 0, 1, 2)] == [False, True, True, False]
@@ -169,7 +169,7 @@ def test_a_coordinate_stands_for_a_size_of_every_model() -> None:
         ),
     ],
 )
-def test_what_else_varies_is_an_error(parameters: Mapping[str, Any], message: str) -> None:
+def test_other_varied_parameters_are_an_error(parameters: Mapping[str, Any], message: str) -> None:
     target = subject(ensemble(model("a")), composing("a", parameters=parameters))
 
     with pytest.raises(ConfigError, match=message) as raised:

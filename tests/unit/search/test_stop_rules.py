@@ -344,7 +344,7 @@ def test_the_instance_count_never_stops_growing() -> None:
     ] == [1, 2, 3, 4, 5]
 
 
-def test_illegal_batch_limits_are_passed_over_and_not_taken_for_a_plateau() -> None:
+def test_illegal_batch_limits_are_skipped_and_are_no_plateau() -> None:
     target = subject(batch_sizes=(4,))
     where = limits(instances=(1, 1), batch=(1, 16), concurrency=ONE_LOAD)
 
@@ -353,7 +353,7 @@ def test_illegal_batch_limits_are_passed_over_and_not_taken_for_a_plateau() -> N
     assert [batch_limit(trial) for trial in variants(trials)] == [8, 4, 8, 16]
 
 
-def test_the_batch_limit_grows_once_even_where_nothing_gets_through() -> None:
+def test_the_batch_limit_grows_once_even_without_any_throughput() -> None:
     where = limits(instances=(1, 1), batch=(1, 4), concurrency=ONE_LOAD)
 
     trials = sequence(search(subject(), where), lambda _: measurement(0.0))

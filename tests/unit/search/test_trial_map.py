@@ -179,7 +179,7 @@ BATCHED = model(dynamic_batching={"max_queue_delay_microseconds": 9, "preserve_o
         ),
     ],
 )
-def test_of_values_that_come_to_the_same_configuration_there_is_one(
+def test_values_with_the_same_configuration_are_one(
     facts: ModelFacts, listed: Sequence[Any], varied: Sequence[Any]
 ) -> None:
     target = subject(facts, parameters={"dynamic_batching": listed})
@@ -215,7 +215,7 @@ def test_a_coordinate_stands_for_a_variant_under_a_load() -> None:
     assert (load(trial), client_batch(trial)) == (16, 2)
 
 
-def test_a_count_of_0_is_one_instance_as_it_is_to_triton() -> None:
+def test_a_count_of_0_is_one_instance_as_in_triton() -> None:
     of = trial_map(subject(parameters=counts(0, 2, kind="KIND_CPU")), limits(concurrency=(1, 1)))
 
     assert dimensions(of)["m::instance_count"] == [1, 2]
@@ -262,7 +262,7 @@ def test_the_formula_takes_listed_concurrencies() -> None:
 
 
 @pytest.mark.parametrize("listed", [(4,), (16, 4), (4, 64)])
-def test_preferred_sizes_that_are_listed_take_the_place_of_the_own_ones(
+def test_listed_preferred_sizes_replace_those_of_the_model(
     listed: Sequence[int],
 ) -> None:
     of = trial_map(subject(PREFERS_64, parameters=preferring(*listed)), limits(concurrency=(1, 1)))
@@ -341,7 +341,7 @@ def test_client_batches_are_lowered_before_anything_else() -> None:
         (0, 2, (0, 0)),
     ],
 )
-def test_preferred_sizes_get_their_room_in_every_model_at_once(
+def test_batch_limits_rise_to_the_preferred_sizes_in_all_models_at_once(
     limit: int, way: int, expected: tuple[int, int]
 ) -> None:
     parts = [model(name) for name in "abcd"]
@@ -367,7 +367,7 @@ def test_the_nearest_new_coordinate_is_the_fewest_steps_away() -> None:
         seen.append(nearest)
 
 
-def test_where_all_is_known_there_is_nothing_near() -> None:
+def test_without_new_coordinates_there_is_no_nearest() -> None:
     of = trial_map(where=limits(batch=(1, 2), instances=(1, 2), concurrency=(1, 2)))
 
     assert len(legal(of)) == 8
@@ -418,7 +418,7 @@ def test_the_default_is_kept_busy_on_every_gpu() -> None:
 
 
 @pytest.mark.parametrize(("sizes", "expected"), [((1, 4), 1), ((4, 16), 4), ((16, 32), 8)])
-def test_clients_send_the_default_what_it_takes(sizes: Sequence[int], expected: int) -> None:
+def test_clients_send_batches_that_the_default_accepts(sizes: Sequence[int], expected: int) -> None:
     default = trial_map(subject(batch_sizes=sizes)).default(VariantNames())
 
     assert client_batch(default) == expected
