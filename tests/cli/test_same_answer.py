@@ -51,15 +51,15 @@ def measurements(setting, pretend, make_model) -> None:
     setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer(*steps))
 
 
-def told(text: str) -> dict[str, Any]:
-    """What the document of results says."""
+def content_of(text: str) -> dict[str, Any]:
+    """The document of results, without fields that depend on the command."""
     document: dict[str, Any] = json.loads(text)
     jsonschema.validate(document, results_schema())
     return {key: value for key, value in document.items() if key not in INCIDENTAL}
 
 
 def profiled(directory: Path) -> dict[str, Any]:
-    return told((directory / "results" / "results.json").read_text())
+    return content_of((directory / "results" / "results.json").read_text())
 
 
 def command_to_deploy(output: str) -> list[str]:
@@ -74,23 +74,23 @@ def check_commands(setting, run: Run, tmp_path: Path, output: str, changes: Any)
     where = setting.config.get("checkpoint_directory", "checkpoints")
     for command in (command_to_deploy(output), ["best", "-f", "config.yaml", "--format", "json"]):
         status, text, error = run(*command)
-        assert (status, told(text)) == (0, answer), error
+        assert (status, content_of(text)) == (0, answer), error
     (model,) = answer["models"]
     status, output = setting.profile(command="analyze", **changes)
     assert (status, profiled(tmp_path)) == (0, answer), output
     status, text, error = run(*command_to_deploy(output))
-    assert (status, told(text)) == (0, answer), error
+    assert (status, content_of(text)) == (0, answer), error
     circumstances = ["--circumstances", str(model["circumstances"])]
     best = ("best", "-m", model["model"], "-s", where, "--format", "json")
     status, text, error = run(*best, *circumstances)
-    assert (status, told(text)) == (0, answer), error
+    assert (status, content_of(text)) == (0, answer), error
     status, text, _ = run("checkpoint", "best", "-s", where, *circumstances)
     assert (status, model["sentence"] in " ".join(text.split())) == (0, True), text
     shutil.rmtree(tmp_path / "merged", ignore_errors=True)
     status, _, error = run("checkpoint", "merge", *[where] * 2, "--output-dir", "merged")
     assert status == 0, error
     status, text, error = run("best", "-s", "merged", "--format", "json", *circumstances)
-    assert (status, told(text)) == (0, answer), error
+    assert (status, content_of(text)) == (0, answer), error
 
 
 @pytest.mark.parametrize("changes", MODES)
@@ -158,7 +158,7 @@ def test_an_answer_by_other_goals_names_them(setting, run: Run, tmp_path: Path) 
         status, output = setting.profile(command="analyze", **changes)
         assert status == 0, output
         status, text, error = run(*command_to_deploy(output))
-        assert (status, told(text)) == (0, profiled(tmp_path)), error
+        assert (status, content_of(text)) == (0, profiled(tmp_path)), error
 
 
 def test_models_that_a_run_did_not_reach_are_answered_as_by_it(
@@ -185,7 +185,7 @@ def test_models_that_a_run_did_not_reach_are_answered_as_by_it(
 
     status, text, error = run("best", "--format", "json")
 
-    assert (status, told(text)) == (1, profiled(tmp_path)), error
+    assert (status, content_of(text)) == (1, profiled(tmp_path)), error
     assert profiled(tmp_path)["models"][1]["verdict"] == "nothing"
 
 

@@ -155,19 +155,19 @@ def messages() -> str:
     return "\n".join(text.replace("`", "") for text in texts)
 
 
-def told() -> list[str]:
+def listed_messages() -> list[str]:
     """The first column of the tables about messages."""
     text = (DOCS / "troubleshooting.md").read_text("utf-8")
     return re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
 
 
-@pytest.mark.parametrize("message", told())
+@pytest.mark.parametrize("message", listed_messages())
 def test_a_message_is_that_of_the_program(message: str, messages: str) -> None:
     assert message in messages
 
 
 def test_there_are_messages() -> None:
-    assert len(told()) > 50
+    assert len(listed_messages()) > 50
 
 
 # -- the README and SECURITY.md --------------------------------------------------------------------

@@ -143,28 +143,28 @@ def test_a_fork_returns_the_results_of_its_branches_in_order() -> None:
 
 
 def test_a_branch_that_is_not_known_yet_waits_for_an_outcome() -> None:
-    one, two = sequence(search(subject(), limits(disable=True)), growing)[:2]
+    first, second = sequence(search(subject(), limits(disable=True)), growing)[:2]
     outcomes: list[Outcome] = []
 
-    def first() -> PartialPlan[None]:
-        outcomes.append((yield from recorded(one)).outcome)
+    def branch() -> PartialPlan[None]:
+        outcomes.append((yield from recorded(first)).outcome)
 
     def branches() -> Iterator[PartialPlan[object] | None]:
-        yield first()
+        yield branch()
         while not outcomes:
             yield None
-        yield recorded(two)
+        yield recorded(second)
 
     def plan() -> Plan:
         yield from side_by_side(branches())
         return []
 
     asked = PlannedSearch(plan(), 2)
-    assert asked.ask() == one
+    assert asked.ask() == first
     assert asked.ask() is None
     assert asked.ask() is None
-    asked.tell(one, growing(one))
-    assert asked.ask() == two
+    asked.tell(first, growing(first))
+    assert asked.ask() == second
 
 
 def test_a_search_that_ended_has_no_more_questions() -> None:

@@ -26,7 +26,7 @@ from model_analyzer.domain.settings import ProgressMode
 from tests.unit.builders import at_most, goal, objectives
 from tests.unit.builders import measurement as one
 from tests.unit.builders import together as two_models
-from tests.unit.cli.progress.runs import Clock, told
+from tests.unit.cli.progress.runs import Clock, play_run
 from tests.unit.search.surfaces import measurement as surface
 from tests.unit.search.surfaces import subject, together
 
@@ -35,7 +35,7 @@ def lines(width: int, height: int = 24, *, stopping: bool = False, **run: Any) -
     screen = Screen()
     sink = Silence()
     sink.show = screen.show  # type: ignore[method-assign]
-    now = told(sink, **run)
+    now = play_run(sink, **run)
     elapsed_s = now.now - 100.0
     return [
         line.plain.rstrip() for line in screen.lines(width, height, elapsed_s, stopping=stopping)
@@ -122,7 +122,7 @@ def test_the_live_view_draws_itself_below_what_is_printed() -> None:
     console = on(terminal)
     view = LiveView(console, clock=Clock(), stopping=lambda: False)
 
-    told(view, model_ends=False)
+    play_run(view, model_ends=False)
     console.print("a log line")
     view.close()
     view.close()
@@ -136,7 +136,7 @@ def test_a_pause_takes_the_live_view_away() -> None:
     terminal = _Unsteady()
     console = on(terminal)
     view = LiveView(console, clock=Clock(), stopping=lambda: False)
-    told(view, model_ends=False)
+    play_run(view, model_ends=False)
 
     with view.paused():
         before = len(terminal.getvalue())
@@ -152,7 +152,7 @@ def test_a_pause_takes_the_live_view_away() -> None:
 
 def test_lines(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, logger="model_analyzer.cli.progress.plain"):
-        told(Lines(), resumed=1)
+        play_run(Lines(), resumed=1)
 
     messages = [record.getMessage() for record in caplog.records if record.name.endswith(".plain")]
     assert messages[:3] == [
@@ -165,7 +165,7 @@ def test_lines(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_lines_tell_what_the_best_misses(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, logger="model_analyzer.cli.progress.plain"):
-        told(Lines(), outcomes=[surface(100.0, latency=120.0), surface(1.0, latency=10.0)])
+        play_run(Lines(), outcomes=[surface(100.0, latency=120.0), surface(1.0, latency=10.0)])
 
     best = (
         "best so far 100.0 infer/s, p99 120.0 ms, misses the constraints by 50.0 %, measured once"
@@ -189,7 +189,7 @@ def test_the_screen_claims_no_gain_that_the_answer_would_not() -> None:
 
 def documents(**run: Any) -> list[Mapping[str, Any]]:
     text = io.StringIO()
-    told(JsonLines(text.write), **run)
+    play_run(JsonLines(text.write), **run)
     return [json.loads(line) for line in text.getvalue().splitlines()]
 
 
